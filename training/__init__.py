@@ -1,0 +1,1 @@
+"""How any task is trained, evaluated and exported."""
