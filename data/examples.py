@@ -1,0 +1,152 @@
+"""Examples of sentence classification, and what reads them from files."""
+
+from pathlib import Path
+
+from data import files
+
+
+class InputExample:
+    """A text or a pair of texts, with its label.
+
+    Args:
+        guid: str, names the example.
+        text_a: str, the first text.
+        text_b: str, the second text of a pair; None for a single text.
+        label: str; in regression a number as str or float; in multi-label
+            classification a list of str; None where there is none.
+    """
+
+    def __init__(self, guid, text_a, text_b=None, label=None):
+        self.guid = guid
+        self.text_a = text_a
+        self.text_b = text_b
+        self.label = label
+
+
+class PaddingInputExample:
+    """Stands for nothing: fills the last batch where its size is fixed."""
+
+
+class Row(list):
+    """The columns of one line; an error about them names the line.
+
+    Args:
+        columns: list of str.
+        path: the file.
+        line_number: int, from 1.
+    """
+
+    def __init__(self, columns, path, line_number):
+        super().__init__(columns)
+        self.where = f"{path}, line {line_number}"
+
+    def __getitem__(self, column):
+        """Returns a column; a ValueError says when there is none."""
+        try:
+            return super().__getitem__(column)
+        except IndexError:
+            raise ValueError(
+                f"{self.where}: column {column + 1} is needed, but the line "
+                f"has {len(self)} tab-separated columns. Give the task's own "
+                f"file, with its columns unchanged. Received: "
+                f"{'<TAB>'.join(self)[:80]!r}"
+            ) from None
+
+
+class DataProcessor:
+    """Reads the examples of one task.
+
+    Attributes:
+        output_mode: "classification", "multilabel" or "regression".
+        metrics: names of the benchmark's metrics, in training/metrics.py.
+    """
+
+    output_mode = "classification"
+    metrics = ("accuracy",)
+
+    def get_train_examples(self, data_dir):
+        """Returns the list of InputExamples to train on."""
+        raise NotImplementedError(f"{type(self).__name__} has no train set")
+
+    def get_dev_examples(self, data_dir):
+        """Returns the list of InputExamples to evaluate on."""
+        raise NotImplementedError(f"{type(self).__name__} has no dev set")
+
+    def get_test_examples(self, data_dir):
+        """Returns the list of InputExamples to predict."""
+        raise NotImplementedError(f"{type(self).__name__} has no test set")
+
+    def get_labels(self):
+        """Returns the list of labels; None in regression."""
+        raise NotImplementedError(f"{type(self).__name__} has no labels")
+
+    @classmethod
+    def _read_tsv(cls, input_file):
+        """Returns a list with a Row for each line; quotes mean nothing."""
+        if not Path(input_file).is_file():
+            raise FileNotFoundError(
+                f"{input_file} is not there; the data folder has to hold the "
+                "task's files under their own names"
+            )
+        return [
+            Row(text.split("\t"), input_file, line_number)
+            for line_number, text in files.read_lines(input_file)
+        ]
+
+    def _label(self, row, column):
+        """Returns a row's label, which must be one of the task's."""
+        label = row[column]
+        if label not in self.get_labels():
+            raise ValueError(
+                f"{row.where}, column {column % len(row) + 1}: unknown label "
+                f"{label!r}; the task's labels are {self.get_labels()}. "
+                "Correct the line, or choose the task that the file is of"
+            )
+        return label
+
+
+class SplitFilesProcessor(DataProcessor):
+    """A task that has one TSV file for each of train, dev and test.
+
+    A subclass gives `_create_examples(lines, set_type)`, which yields the
+    InputExamples of a file's Rows.
+
+    Attributes:
+        labels: tuple of str.
+        set_files: for each set, its name in the guids and its file.
+    """
+
+    labels = ("0", "1")
+    set_files = {
+        "train": ("train", "train.tsv"),
+        "dev": ("dev", "dev.tsv"),
+        "test": ("test", "test.tsv"),
+    }
+
+    def get_train_examples(self, data_dir):
+        """Returns the list of InputExamples to train on."""
+        return self._read_set(data_dir, "train")
+
+    def get_dev_examples(self, data_dir):
+        """Returns the list of InputExamples to evaluate on."""
+        return self._read_set(data_dir, "dev")
+
+    def get_test_examples(self, data_dir):
+        """Returns the list of InputExamples to predict.
+
+        Their labels are not known; the first label stands in for them, as in
+        the original.
+        """
+        return self._read_set(data_dir, "test")
+
+    def get_labels(self):
+        """Returns the list of labels."""
+        return list(self.labels)
+
+    def _read_set(self, data_dir, name):
+        set_type, file_name = self.set_files[name]
+        path = Path(data_dir) / file_name
+        examples = list(self._create_examples(self._read_tsv(path), set_type))
+        if not examples:
+            raise ValueError(f"{path} holds no example")
+        return examples

@@ -1,0 +1,250 @@
+"""Sentence classification: the original's four tasks, and features.
+
+The other tasks of GLUE are in glue_tasks.py, a user's own tables in
+table_task.py; both give examples of the same kind (examples.py).
+"""
+
+from absl import logging
+
+from data.examples import (
+    DataProcessor,
+    InputExample,
+    PaddingInputExample,
+    SplitFilesProcessor,
+)
+
+# The original's names, for those who import them from here.
+__all__ = [
+    "InputExample",
+    "PaddingInputExample",
+    "InputFeatures",
+    "DataProcessor",
+    "ColaProcessor",
+    "MnliProcessor",
+    "MrpcProcessor",
+    "XnliProcessor",
+    "convert_single_example",
+    "convert_examples_to_features",
+]
+
+
+class InputFeatures:
+    """What the network sees of one example.
+
+    Args:
+        input_ids: list of int, [max_seq_length].
+        input_mask: list of int, [max_seq_length], 1 = a real token.
+        segment_ids: list of int, [max_seq_length], 1 = of the second text.
+        label_id: int, the label's place in the label list; in regression a
+            float; in multi-label classification a list of 0 and 1.
+        is_real_example: False for padding.
+    """
+
+    def __init__(
+        self,
+        input_ids,
+        input_mask,
+        segment_ids,
+        label_id,
+        is_real_example=True,
+    ):
+        self.input_ids = input_ids
+        self.input_mask = input_mask
+        self.segment_ids = segment_ids
+        self.label_id = label_id
+        self.is_real_example = is_real_example
+
+
+class ColaProcessor(SplitFilesProcessor):
+    """CoLA: is the sentence acceptable (GLUE's files)."""
+
+    metrics = ("accuracy", "matthews")
+
+    def _create_examples(self, lines, set_type):
+        # Of the three files only test.tsv has a header.
+        for i, line in enumerate(lines):
+            guid = f"{set_type}-{i}"
+            if set_type != "test":
+                yield InputExample(guid, line[3], label=self._label(line, 1))
+            elif i > 0:
+                yield InputExample(guid, line[1], label=self.labels[0])
+
+
+class MnliProcessor(SplitFilesProcessor):
+    """MultiNLI, matched: does the first text entail the second (GLUE)."""
+
+    labels = ("contradiction", "entailment", "neutral")
+    set_files = {
+        "train": ("train", "train.tsv"),
+        "dev": ("dev_matched", "dev_matched.tsv"),
+        "test": ("test", "test_matched.tsv"),
+    }
+
+    def _create_examples(self, lines, set_type):
+        for line in lines[1:]:
+            text_a, text_b = line[8], line[9]
+            label = self.labels[0]
+            if set_type != "test":
+                label = self._label(line, -1)
+            yield InputExample(f"{set_type}-{line[0]}", text_a, text_b, label)
+
+
+class MrpcProcessor(SplitFilesProcessor):
+    """MRPC: do the two sentences say the same (GLUE's files)."""
+
+    metrics = ("accuracy", "f1")
+
+    def _create_examples(self, lines, set_type):
+        for i, line in enumerate(lines[1:], 1):
+            text_a, text_b = line[3], line[4]
+            label = self.labels[0]
+            if set_type != "test":
+                label = self._label(line, 0)
+            yield InputExample(f"{set_type}-{i}", text_a, text_b, label)
+
+
+class XnliProcessor(SplitFilesProcessor):
+    """XNLI: MultiNLI's question, in 15 languages.
+
+    Args:
+        language: one of `languages`; the original's is "zh".
+
+    Raises:
+        ValueError: XNLI does not have the language.
+    """
+
+    labels = ("contradiction", "entailment", "neutral")
+    languages = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
+
+    def __init__(self, language="zh"):
+        if language not in self.languages:
+            raise ValueError(
+                f"XNLI has the languages {' '.join(self.languages)}. "
+                f"Received: language={language!r}"
+            )
+        self.language = language
+        self.set_files = {
+            "train": ("train", f"multinli/multinli.train.{language}.tsv"),
+            "dev": ("dev", "xnli.dev.tsv"),
+            # The original cannot predict on XNLI.
+            "test": ("test", "xnli.test.tsv"),
+        }
+
+    def _create_examples(self, lines, set_type):
+        for i, line in enumerate(lines[1:], 1):
+            guid = f"{set_type}-{i}"
+            if set_type == "train":
+                if line[2] == "contradictory":
+                    line[2] = "contradiction"
+                label = self._label(line, 2)
+                yield InputExample(guid, line[0], line[1], label)
+            elif line[0] == self.language:
+                label = self._label(line, 1)
+                yield InputExample(guid, line[6], line[7], label)
+
+
+def convert_single_example(
+    ex_index, example, label_list, max_seq_length, tokenizer
+):
+    """Returns the InputFeatures of one example.
+
+        [CLS] is this jack ##son ##ville ? [SEP] no it is not . [SEP]
+          0    0   0    0     0      0   0   0   1  1  1   1  1   1
+        [CLS] the dog is hairy . [SEP]
+          0    0   0   0   0   0   0
+
+    Args:
+        ex_index: int, the example's number; the first five are logged.
+        example: an InputExample or a PaddingInputExample.
+        label_list: list of str; None in regression.
+        max_seq_length: WordPieces to pad or cut to, at least 3.
+        tokenizer: a FullTokenizer.
+
+    Raises:
+        ValueError: the label is not in the list, or is no number in
+            regression; or max_seq_length is too small.
+    """
+    if max_seq_length < 3:
+        raise ValueError(
+            "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
+            f"Received: max_seq_length={max_seq_length}"
+        )
+    if isinstance(example, PaddingInputExample):
+        zeros = [[0] * max_seq_length for _ in range(3)]
+        return InputFeatures(*zeros, label_id=0, is_real_example=False)
+
+    # A copy: the tokenizer may keep the list, and it is cut here.
+    tokens_a = list(tokenizer.tokenize(example.text_a))
+    tokens_b = list(tokenizer.tokenize(example.text_b or ""))
+    if tokens_b:
+        _truncate_seq_pair(tokens_a, tokens_b, max_seq_length - 3)
+        tokens_b.append("[SEP]")
+    else:
+        del tokens_a[max_seq_length - 2 :]
+    tokens = ["[CLS]", *tokens_a, "[SEP]", *tokens_b]
+
+    padding = [0] * (max_seq_length - len(tokens))
+    first_length = len(tokens) - len(tokens_b)
+    features = InputFeatures(
+        input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
+        input_mask=[1] * len(tokens) + padding,
+        segment_ids=[0] * first_length + [1] * len(tokens_b) + padding,
+        label_id=_label_id(example, label_list),
+    )
+    if ex_index < 5:
+        logging.info(
+            "*** Example ***\nguid: %s\ntokens: %s\nlabel: %s (id = %s)",
+            example.guid,
+            " ".join(tokens),
+            example.label,
+            features.label_id,
+        )
+    return features
+
+
+def convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer
+):
+    """Yields the InputFeatures of each example, reporting every 10,000.
+
+    Args:
+        examples: list of InputExamples.
+        label_list: list of str; None in regression.
+        max_seq_length: WordPieces to pad or cut to, at least 3.
+        tokenizer: a FullTokenizer.
+
+    Raises:
+        ValueError: as convert_single_example.
+    """
+    for ex_index, example in enumerate(examples):
+        if ex_index % 10000 == 0:
+            logging.info("Writing example %d of %d", ex_index, len(examples))
+        yield convert_single_example(
+            ex_index, example, label_list, max_seq_length, tokenizer
+        )
+
+
+def _label_id(example, label_list):
+    """Returns the number or numbers that stand for an example's label."""
+    if label_list is None:
+        return float(example.label)
+    if isinstance(example.label, str):
+        labels = [example.label]
+    else:
+        labels = example.label
+    for label in labels:
+        if label not in label_list:
+            raise ValueError(
+                f"example {example.guid} has the label {label!r}, which is "
+                f"not in the label list {label_list}"
+            )
+    if isinstance(example.label, str):
+        return label_list.index(example.label)
+    return [int(label in labels) for label in label_list]
+
+
+def _truncate_seq_pair(tokens_a, tokens_b, max_length):
+    """Cuts a pair in place, always a token from the longer; ties: second."""
+    while len(tokens_a) + len(tokens_b) > max_length:
+        longer = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
+        longer.pop()
