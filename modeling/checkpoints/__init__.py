@@ -1,0 +1,1 @@
+"""Reading and writing weights under the original's names."""

@@ -1,0 +1,187 @@
+"""The BERT encoder (Devlin et al. 2019; the original's BertModel).
+
+B = batch, T = length in WordPieces, W = hidden size.
+"""
+
+import keras
+
+from modeling.config import BertConfig
+from modeling.embeddings import Embeddings
+from modeling.encoder import Transformer
+from modeling.ops import (
+    create_attention_mask_from_input_mask,
+    create_initializer,
+    fold_in,
+)
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertModel(keras.Model):
+    """Encodes a batch of WordPiece sequences.
+
+    Example:
+        # [CLS] the dog is hairy . [SEP], then padding
+        input_ids = np.array([[101, 1996, 3899, 2003, 15892, 1012, 102, 0]])
+        input_mask = np.array([[1, 1, 1, 1, 1, 1, 1, 0]])
+        outputs = BertModel(config)(input_ids, input_mask)
+        outputs["pooled_output"]  # [1, hidden_size]
+
+    Args:
+        config: `BertConfig`.
+        use_one_hot_embeddings: look words up by a product with one-hot rows
+            in place of a gather.
+        gradient_checkpointing: recompute each block's activations in the
+            backward pass in place of keeping them.
+        seed: int, seed of the initial weights and of all dropout;
+            None = a random one.
+        name: must stay "bert" for the variables to carry the names of
+            released checkpoints.
+        **kwargs: as `keras.Model`: `dtype`, a policy such as
+            `"mixed_bfloat16"` or `"float64"`, and `trainable`.
+
+    Call arguments:
+        input_ids: int [B, T], with T at most `max_position_embeddings`.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding; or [B, F, T]
+            with F = T, 1 = F may attend to T; None = all ones.
+        token_type_ids: int [B, T], segment of each WordPiece; None = zeros.
+        training: apply dropout.
+        seed: int [2], seed of this pass's dropout, for a caller that drops
+            something itself (`draw_seed`); None = draw one.
+
+    Returns:
+        dict: `embedding_output` float [B, T, W]; `all_encoder_layers`, list
+        of [B, T, W], the last block's output last; `sequence_output`
+        [B, T, W], that output; `pooled_output` [B, W], a tanh layer over the
+        first WordPiece, [CLS].
+
+    Raises:
+        ValueError: an input has a wrong rank, or the sequences are longer
+            than the position table.
+    """
+
+    def __init__(
+        self,
+        config,
+        use_one_hot_embeddings=False,
+        gradient_checkpointing=False,
+        seed=None,
+        name="bert",
+        **kwargs,
+    ):
+        super().__init__(name=name, **kwargs)
+        self.config = config
+        self.use_one_hot_embeddings = use_one_hot_embeddings
+        self.gradient_checkpointing = gradient_checkpointing
+        self.seed = seed
+        self.seed_generator = keras.random.SeedGenerator(
+            seed, name="seed_generator"
+        )
+        self.initializer = create_initializer(
+            config.initializer_range, self.seed_generator
+        )
+        self.embeddings = Embeddings(
+            config,
+            self.initializer,
+            use_one_hot_embeddings,
+            name="embeddings",
+            dtype=self.dtype_policy,
+        )
+        self.encoder = Transformer(
+            config,
+            self.initializer,
+            gradient_checkpointing,
+            name="encoder",
+            dtype=self.dtype_policy,
+        )
+        self.pooler = keras.layers.Dense(
+            config.hidden_size,
+            activation="tanh",
+            kernel_initializer=self.initializer,
+            name="dense",
+            dtype=self.dtype_policy,
+        )
+
+    @property
+    def num_dropouts(self):
+        """Dropouts in one pass: a head's own starts at this index."""
+        blocks = self.encoder.blocks
+        return 1 + len(blocks) * blocks[0].num_dropouts
+
+    def build(self, input_shape=None):
+        """Creates all weights; no input is needed."""
+        self.embeddings.build()
+        self.encoder.build()
+        with keras.name_scope("pooler"):
+            self.pooler.build((None, self.config.hidden_size))
+
+    def draw_seed(self, training):
+        """Returns a new seed for one pass's dropout, None if not `training`."""
+        return self.seed_generator.next() if training else None
+
+    def call(
+        self,
+        input_ids,
+        input_mask=None,
+        token_type_ids=None,
+        training=False,
+        seed=None,
+    ):
+        """Encodes a batch; see the class."""
+        self._check_input_ids(input_ids)
+        if input_mask is None:
+            input_mask = keras.ops.ones_like(input_ids)
+        if token_type_ids is None:
+            token_type_ids = keras.ops.zeros_like(input_ids)
+        if seed is None:
+            seed = self.draw_seed(training)
+        embedding_output = self.embeddings(
+            input_ids, token_type_ids, seed=fold_in(seed, 0)
+        )
+        all_encoder_layers = self.encoder(
+            embedding_output,
+            create_attention_mask_from_input_mask(input_mask),
+            seed=seed,
+            first_dropout=1,
+        )
+        sequence_output = all_encoder_layers[-1]
+        return {
+            "embedding_output": embedding_output,
+            "all_encoder_layers": all_encoder_layers,
+            "sequence_output": sequence_output,
+            "pooled_output": self.pooler(sequence_output[:, 0]),
+        }
+
+    def _check_input_ids(self, input_ids):
+        if len(input_ids.shape) != 2:
+            raise ValueError(
+                "`input_ids` must have rank 2, [batch, length]. "
+                f"Received: shape {tuple(input_ids.shape)}"
+            )
+        limit = self.config.max_position_embeddings
+        length = input_ids.shape[1]
+        # A length that only shows at run time fails at the sum with the
+        # position embeddings, which has no rows for it.
+        if length is not None and length > limit:
+            raise ValueError(
+                "The sequences are longer than the model's positions: shorten "
+                "them (`max_seq_length`) or use a configuration with a larger "
+                f"`max_position_embeddings`. Received: length {length}, "
+                f"max_position_embeddings={limit}"
+            )
+
+    def get_config(self):
+        """Returns the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "config": self.config.to_dict(),
+            "use_one_hot_embeddings": self.use_one_hot_embeddings,
+            "gradient_checkpointing": self.gradient_checkpointing,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        """Makes the model that `get_config` described."""
+        return super().from_config(
+            {**config, "config": BertConfig.from_dict(config["config"])}
+        )

@@ -1,0 +1,161 @@
+"""The network's configuration, as the original's `bert_config.json` has it."""
+
+import dataclasses
+import json
+import os
+
+from modeling.ops import ACTIVATIONS
+
+
+@dataclasses.dataclass(frozen=True)
+class BertConfig:
+    """Sizes and rates of a `BertModel`; the defaults are the original's.
+
+    Args:
+        vocab_size: number of WordPieces in the vocabulary.
+        hidden_size: width of every layer's output, a multiple of
+            `num_attention_heads`.
+        num_hidden_layers: number of Transformer blocks.
+        num_attention_heads: attention heads in each block.
+        intermediate_size: width of each block's feed-forward layer.
+        hidden_act: activation of the feed-forward layer: `"gelu"` (the
+            original's tanh form), `"gelu_erf"` (the exact form), `"relu"`,
+            `"tanh"` or `"linear"`.
+        hidden_dropout_prob: in [0, 1), share of the outputs of embeddings
+            and layers that is dropped in training.
+        attention_probs_dropout_prob: in [0, 1), share of the attention
+            weights that is dropped in training.
+        max_position_embeddings: longest sequence, in WordPieces.
+        type_vocab_size: number of segments that `token_type_ids` can name.
+        initializer_range: standard deviation of the truncated normal that
+            new weights are drawn from.
+        unused: entries that released files hold and the network has no use
+            for (`pooler_fc_size`, `directionality`, ...); written back by
+            `to_dict`.
+
+    Raises:
+        ValueError: a value is out of range or `hidden_act` is unknown.
+    """
+
+    vocab_size: int
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12
+    intermediate_size: int = 3072
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 16
+    initializer_range: float = 0.02
+    unused: dict = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        """Checks every value, so that a wrong one is named here."""
+        for name in (
+            "vocab_size",
+            "hidden_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "intermediate_size",
+            "max_position_embeddings",
+            "type_vocab_size",
+        ):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(
+                    f"`{name}` must be a whole number of at least 1. "
+                    f"Received: {name}={value!r}"
+                )
+        if self.hidden_size % self.num_attention_heads:
+            raise ValueError(
+                "`hidden_size` must be a multiple of `num_attention_heads`. "
+                f"Received: hidden_size={self.hidden_size}, "
+                f"num_attention_heads={self.num_attention_heads}"
+            )
+        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value < 1:
+                raise ValueError(
+                    f"`{name}` must be a number in [0, 1). "
+                    f"Received: {name}={value!r}"
+                )
+        if not _is_number(self.initializer_range) or self.initializer_range < 0:
+            raise ValueError(
+                "`initializer_range` must be a number of at least 0. "
+                f"Received: initializer_range={self.initializer_range!r}"
+            )
+        if self.hidden_act not in ACTIVATIONS:
+            raise ValueError(
+                f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
+                f"Received: hidden_act={self.hidden_act!r}"
+            )
+
+    @classmethod
+    def from_dict(cls, values):
+        """Makes a configuration of `values`; keeps entries it does not know.
+
+        Raises:
+            ValueError: `vocab_size` is missing or a value is out of range.
+        """
+        names = {field.name for field in dataclasses.fields(cls)} - {"unused"}
+        if "vocab_size" not in values:
+            raise ValueError(
+                "A BERT configuration must give `vocab_size`. "
+                f"Received the keys: {sorted(values)}"
+            )
+        return cls(
+            **{name: values[name] for name in names & values.keys()},
+            unused={k: v for k, v in values.items() if k not in names},
+        )
+
+    @classmethod
+    def from_json_file(cls, json_file):
+        """Reads a `bert_config.json`.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it holds no JSON object, or one that `from_dict`
+                refuses; the message names the file.
+        """
+        values = read_json_object(json_file)
+        try:
+            return cls.from_dict(values)
+        except ValueError as error:
+            raise ValueError(f"{json_file}: {error}") from error
+
+    def to_dict(self):
+        """Returns a new dict of all entries, the unused ones included."""
+        values = dataclasses.asdict(self)
+        unused = values.pop("unused")
+        return {**unused, **values}
+
+    def to_json_string(self):
+        """Returns the entries as JSON, sorted, with an indent of 2."""
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
+
+
+def read_json_object(json_file):
+    """Returns the JSON object that the file `json_file` holds, as a dict.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file holds something else; the message names it.
+    """
+    if not os.path.isfile(json_file):
+        raise FileNotFoundError(f"There is no configuration file {json_file}")
+    with open(json_file, encoding="utf-8") as reader:
+        try:
+            values = json.load(reader)
+        except ValueError as error:
+            raise ValueError(f"{json_file} is not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise ValueError(
+            f"{json_file} must hold a JSON object such as "
+            f'{{"vocab_size": 30522}}. Received: {type(values).__name__}'
+        )
+    return values
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

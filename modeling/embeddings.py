@@ -1,0 +1,83 @@
+"""Input embeddings (Devlin et al. 2019, 3): word + position + segment.
+
+B = batch, T = length in WordPieces, W = hidden size.
+"""
+
+import keras
+
+from modeling.ops import dropout
+
+LAYER_NORM_EPSILON = 1e-12
+
+
+class Embeddings(keras.layers.Layer):
+    """Sums three learned embeddings of each WordPiece, then normalises.
+
+    Args:
+        config: `BertConfig`.
+        initializer: initializer of the three tables.
+        use_one_hot_embeddings: look words up by a product with one-hot rows
+            (faster on some accelerators) in place of a gather.
+
+    Call arguments:
+        input_ids: int [B, T], each in [0, vocab_size).
+        token_type_ids: int [B, T], each in [0, type_vocab_size).
+        seed: int [2], seed of the dropout; None = no dropout.
+
+    Returns:
+        float [B, T, W].
+    """
+
+    def __init__(
+        self, config, initializer, use_one_hot_embeddings=False, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.config = config
+        self.initializer = initializer
+        self.use_one_hot_embeddings = use_one_hot_embeddings
+        self.layer_norm = keras.layers.LayerNormalization(
+            epsilon=LAYER_NORM_EPSILON,
+            name="LayerNorm",
+            dtype=self.dtype_policy,
+        )
+
+    def build(self, input_shape=None):
+        """Creates the three tables and the normalisation's weights."""
+        config = self.config
+        self.word_embeddings = self._add_table("word", config.vocab_size)
+        self.token_type_embeddings = self._add_table(
+            "token_type", config.type_vocab_size
+        )
+        self.position_embeddings = self._add_table(
+            "position", config.max_position_embeddings
+        )
+        self.layer_norm.build((None, None, config.hidden_size))
+
+    def _add_table(self, kind, rows):
+        # Not cast as a whole under mixed precision: that would turn the
+        # gradient of the few rows in use into one of the whole table.
+        return self.add_weight(
+            shape=(rows, self.config.hidden_size),
+            initializer=self.initializer,
+            autocast=False,
+            name=f"{kind}_embeddings",
+        )
+
+    def call(self, input_ids, token_type_ids, seed=None):
+        """Embeds a batch; see the class."""
+        if self.use_one_hot_embeddings:
+            words = self._multiply_one_hot(input_ids, self.word_embeddings)
+        else:
+            words = keras.ops.take(self.word_embeddings, input_ids, axis=0)
+        # Few segments: the product with one-hot rows is the faster lookup.
+        token_types = self._multiply_one_hot(
+            token_type_ids, self.token_type_embeddings
+        )
+        seq_length = keras.ops.shape(input_ids)[1]
+        positions = self.position_embeddings[:seq_length]
+        embeddings = self.layer_norm(words + token_types + positions)
+        return dropout(embeddings, self.config.hidden_dropout_prob, seed)
+
+    def _multiply_one_hot(self, ids, table):
+        one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)
+        return keras.ops.matmul(one_hot, table)

@@ -1,0 +1,164 @@
+"""The Transformer encoder (Vaswani et al. 2017, 3.1), post-LN as in BERT.
+
+B = batch, F = length in WordPieces, W = hidden size.
+"""
+
+import keras
+
+from modeling.attention import AttentionLayer
+from modeling.embeddings import LAYER_NORM_EPSILON
+from modeling.ops import ACTIVATIONS, dropout, fold_in
+
+
+class TransformerBlock(keras.layers.Layer):
+    """Self-attention, then a feed-forward layer.
+
+    Each is followed by dropout, the residual sum and a layer normalisation.
+    A pure function of its inputs and `seed`, so that it can be computed
+    again in the backward pass with the same elements dropped.
+
+    Args:
+        config: `BertConfig`.
+        initializer: initializer of the kernels.
+
+    Call arguments:
+        inputs: float [B, F, W].
+        attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
+        seed: int [2], the pass's seed; None = no dropout.
+        first_dropout: int, index in that pass of the block's first dropout.
+
+    Returns:
+        float [B, F, W].
+    """
+
+    num_dropouts = 3
+
+    def __init__(self, config, initializer, **kwargs):
+        super().__init__(**kwargs)
+        self.config = config
+        self.initializer = initializer
+        self.attention = AttentionLayer(
+            num_attention_heads=config.num_attention_heads,
+            size_per_head=config.hidden_size // config.num_attention_heads,
+            attention_probs_dropout_prob=config.attention_probs_dropout_prob,
+            kernel_initializer=initializer,
+            name="self",
+            dtype=self.dtype_policy,
+        )
+        self.attention_output = self._create_dense(config.hidden_size)
+        self.attention_layer_norm = self._create_layer_norm()
+        self.intermediate = self._create_dense(
+            config.intermediate_size, ACTIVATIONS[config.hidden_act]
+        )
+        self.output_dense = self._create_dense(config.hidden_size)
+        self.output_layer_norm = self._create_layer_norm()
+
+    def _create_dense(self, units, activation=None):
+        return keras.layers.Dense(
+            units,
+            activation=activation,
+            kernel_initializer=self.initializer,
+            name="dense",
+            dtype=self.dtype_policy,
+        )
+
+    def _create_layer_norm(self):
+        return keras.layers.LayerNormalization(
+            epsilon=LAYER_NORM_EPSILON,
+            name="LayerNorm",
+            dtype=self.dtype_policy,
+        )
+
+    def build(self, input_shape=None):
+        """Creates all weights, under the original's names."""
+        hidden = (None, None, self.config.hidden_size)
+        with keras.name_scope("attention"):
+            self.attention.build(hidden, hidden)
+            with keras.name_scope("output"):
+                self.attention_output.build(hidden)
+                self.attention_layer_norm.build(hidden)
+        with keras.name_scope("intermediate"):
+            self.intermediate.build(hidden)
+        with keras.name_scope("output"):
+            self.output_dense.build((None, None, self.config.intermediate_size))
+            self.output_layer_norm.build(hidden)
+
+    def call(self, inputs, attention_mask=None, seed=None, first_dropout=0):
+        """Applies the block; see the class."""
+        dropout_prob = self.config.hidden_dropout_prob
+        attention_output = self.attention(
+            inputs, inputs, attention_mask, seed=fold_in(seed, first_dropout)
+        )
+        attention_output = dropout(
+            self.attention_output(attention_output),
+            dropout_prob,
+            fold_in(seed, first_dropout + 1),
+        )
+        attention_output = self.attention_layer_norm(attention_output + inputs)
+        layer_output = dropout(
+            self.output_dense(self.intermediate(attention_output)),
+            dropout_prob,
+            fold_in(seed, first_dropout + 2),
+        )
+        return self.output_layer_norm(layer_output + attention_output)
+
+
+class Transformer(keras.layers.Layer):
+    """A stack of `num_hidden_layers` blocks.
+
+    Args:
+        config: `BertConfig`.
+        initializer: initializer of the kernels.
+        gradient_checkpointing: keep only each block's input for the
+            backward pass and compute the rest again there: about a third
+            more time for much less memory.
+
+    Call arguments:
+        inputs, attention_mask, seed, first_dropout: as `TransformerBlock`.
+
+    Returns:
+        list of float [B, F, W], each block's output, the last block's last.
+    """
+
+    def __init__(
+        self, config, initializer, gradient_checkpointing=False, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.gradient_checkpointing = gradient_checkpointing
+        self.blocks = [
+            TransformerBlock(
+                config,
+                initializer,
+                name=f"layer_{index}",
+                dtype=self.dtype_policy,
+            )
+            for index in range(config.num_hidden_layers)
+        ]
+
+    def build(self, input_shape=None):
+        """Creates the weights of all blocks."""
+        for block in self.blocks:
+            block.build()
+
+    def call(self, inputs, attention_mask=None, seed=None, first_dropout=0):
+        """Applies the blocks; see the class."""
+        all_encoder_layers = []
+        for index, block in enumerate(self.blocks):
+
+            def apply_block(
+                inputs,
+                block=block,
+                first_dropout=first_dropout + index * block.num_dropouts,
+            ):
+                return block(
+                    inputs,
+                    attention_mask,
+                    seed=seed,
+                    first_dropout=first_dropout,
+                )
+
+            if self.gradient_checkpointing:
+                apply_block = keras.remat(apply_block)
+            inputs = apply_block(inputs)
+            all_encoder_layers.append(inputs)
+        return all_encoder_layers

@@ -1,0 +1,103 @@
+"""What stands on top of the encoder (Devlin et al. 2019, 3.1 and 4).
+
+B = batch, T = length in WordPieces, P = masked positions, W = hidden size,
+V = vocabulary size.
+"""
+
+import keras
+
+from modeling.embeddings import LAYER_NORM_EPSILON
+from modeling.ops import ACTIVATIONS
+
+
+class OutputHead(keras.layers.Layer):
+    """A linear layer whose kernel is stored transposed, as the original's.
+
+    Args:
+        num_outputs: number of logits.
+        hidden_size: W.
+        initializer: initializer of `output_weights` [num_outputs, W].
+
+    Call arguments:
+        inputs: float [..., W].
+
+    Returns:
+        logits, float [..., num_outputs].
+    """
+
+    def __init__(self, num_outputs, hidden_size, initializer, **kwargs):
+        super().__init__(**kwargs)
+        self.num_outputs = num_outputs
+        self.hidden_size = hidden_size
+        self.initializer = initializer
+
+    def build(self, input_shape=None):
+        """Creates `output_weights` and `output_bias`."""
+        self.output_weights = self.add_weight(
+            shape=(self.num_outputs, self.hidden_size),
+            initializer=self.initializer,
+            name="output_weights",
+        )
+        self.output_bias = self.add_weight(
+            shape=(self.num_outputs,), initializer="zeros", name="output_bias"
+        )
+
+    def call(self, inputs):
+        """Computes the logits; see the class."""
+        kernel = keras.ops.transpose(self.output_weights)
+        return keras.ops.matmul(inputs, kernel) + self.output_bias
+
+
+class MaskedLanguageModelHead(keras.layers.Layer):
+    """Predicts the WordPieces at masked positions (paper 3.1, task 1).
+
+    A dense layer and normalisation, then a product with the word embeddings
+    themselves plus a bias for each WordPiece.
+
+    Args:
+        config: `BertConfig`.
+        initializer: initializer of the dense kernel.
+
+    Call arguments:
+        inputs: float [B, P, W], the encoder's output at those positions.
+        word_embeddings: float [V, W].
+
+    Returns:
+        logits, float [B, P, V].
+    """
+
+    def __init__(self, config, initializer, **kwargs):
+        super().__init__(**kwargs)
+        self.config = config
+        self.dense = keras.layers.Dense(
+            config.hidden_size,
+            activation=ACTIVATIONS[config.hidden_act],
+            kernel_initializer=initializer,
+            name="dense",
+            dtype=self.dtype_policy,
+        )
+        self.layer_norm = keras.layers.LayerNormalization(
+            epsilon=LAYER_NORM_EPSILON,
+            name="LayerNorm",
+            dtype=self.dtype_policy,
+        )
+
+    def build(self, input_shape=None):
+        """Creates the weights, the output bias among them."""
+        hidden = (None, None, self.config.hidden_size)
+        with keras.name_scope("transform"):
+            self.dense.build(hidden)
+            self.layer_norm.build(hidden)
+        self.output_bias = self.add_weight(
+            shape=(self.config.vocab_size,),
+            initializer="zeros",
+            name="output_bias",
+        )
+
+    def call(self, inputs, word_embeddings):
+        """Computes the logits; see the class."""
+        transformed = self.layer_norm(self.dense(inputs))
+        kernel = keras.ops.transpose(
+            keras.ops.cast(word_embeddings, transformed.dtype)
+        )
+        return keras.ops.matmul(transformed, kernel) + self.output_bias

@@ -1,0 +1,215 @@
+"""The loss of each task, by the original's formulas.
+
+B = batch, T = length in WordPieces, P = masked positions, C = choices,
+L = labels, V = vocabulary size.
+
+A loss is a sum over examples divided by a weight, and both can be had apart:
+when one batch is spread over replicas or micro-batches, the weights are added
+up over all parts first (they depend on the features only), each part's sums
+are divided by them, and the parts' gradients add up to the whole batch's.
+"""
+
+import keras
+
+
+class Loss:
+    """The mean over the batch of one number for each example.
+
+    An optional feature `is_real_example` int [B] leaves examples out that
+    only fill up a batch (0).
+
+    Attributes:
+        names: the parts of the loss; the total is their sum.
+        epsilon: dict, what is added to each part's weight.
+    """
+
+    names = ("loss",)
+    epsilon = {"loss": 0.0}
+
+    def weights(self, features):
+        """Returns a dict of what each part's sum is divided by, scalars.
+
+        Args:
+            features: dict of the batch's tensors, labels included.
+        """
+        return {"loss": keras.ops.sum(_example_weights(features))}
+
+    def sums(self, outputs, features):
+        """Returns a dict of the parts' sums over the batch, scalars.
+
+        Args:
+            outputs: what the task's model returned for `features`.
+            features: dict of the batch's tensors, labels included.
+        """
+        example_loss = self.example_loss(outputs, features)
+        weights = keras.ops.cast(_example_weights(features), example_loss.dtype)
+        return {"loss": keras.ops.sum(weights * example_loss)}
+
+    def example_loss(self, outputs, features):
+        """Returns float [B], each example's loss."""
+        raise NotImplementedError
+
+    def __call__(self, outputs, features):
+        """Returns the total loss of one batch, and a dict of its parts."""
+        sums = self.sums(outputs, features)
+        weights = self.weights(features)
+        values = {}
+        for name in self.names:
+            weight = keras.ops.cast(weights[name], sums[name].dtype)
+            values[name] = sums[name] / (weight + self.epsilon[name])
+        return sum(values.values()), values
+
+
+class ClassifierLoss(Loss):
+    """Cross entropy of the right class, mean over the examples.
+
+    Reads `label_ids` int [B] and logits [B, L].
+    """
+
+    def example_loss(self, outputs, features):
+        """Returns float [B], each example's loss."""
+        return _cross_entropy(outputs, features["label_ids"])
+
+
+class MultipleChoiceLoss(ClassifierLoss):
+    """Cross entropy of the right choice, mean over the examples.
+
+    Reads `label_ids` int [B] and logits [B, C].
+    """
+
+
+class RegressionLoss(Loss):
+    """Squared difference, mean over the examples.
+
+    Reads `label_ids` float [B] and predictions [B, 1].
+    """
+
+    def example_loss(self, outputs, features):
+        """Returns float [B], each example's loss."""
+        predictions = _at_least_float32(outputs)[..., 0]
+        labels = keras.ops.cast(features["label_ids"], predictions.dtype)
+        return keras.ops.square(predictions - labels)
+
+
+class MultiLabelLoss(Loss):
+    """Binary cross entropy, mean over labels, then over the examples.
+
+    Reads `label_ids` int or float [B, L], 1 = the label holds, and logits
+    [B, L].
+    """
+
+    def example_loss(self, outputs, features):
+        """Returns float [B], each example's loss."""
+        logits = _at_least_float32(outputs)
+        labels = keras.ops.cast(features["label_ids"], logits.dtype)
+        # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
+        label_loss = labels * keras.ops.softplus(-logits) + (
+            1.0 - labels
+        ) * keras.ops.softplus(logits)
+        return keras.ops.mean(label_loss, axis=-1)
+
+
+class SpanLoss(Loss):
+    """Cross entropy of the right start and of the right end, their mean.
+
+    Reads `start_positions` and `end_positions`, int [B]; a position outside
+    the sequence costs nothing.
+    """
+
+    def example_loss(self, outputs, features):
+        """Returns float [B], each example's loss."""
+        start_loss = _cross_entropy(
+            outputs["start_logits"], features["start_positions"]
+        )
+        end_loss = _cross_entropy(
+            outputs["end_logits"], features["end_positions"]
+        )
+        return (start_loss + end_loss) / 2.0
+
+
+class TokenLoss(Loss):
+    """Cross entropy of each WordPiece's label, mean over those that count.
+
+    Reads `label_ids` int [B, T] and `label_weights` float [B, T], 1 = counts
+    (the first WordPiece of a word), and logits [B, T, L].
+    """
+
+    # Keeps a batch without any weight finite, as in the masked LM.
+    epsilon = {"loss": 1e-5}
+
+    def weights(self, features):
+        """Returns how many WordPieces count; see `Loss.weights`."""
+        return {"loss": _float_sum(features["label_weights"])}
+
+    def sums(self, outputs, features):
+        """Returns the sum over WordPieces; see `Loss.sums`."""
+        return {
+            "loss": _weighted_cross_entropy(
+                outputs, features["label_ids"], features["label_weights"]
+            )
+        }
+
+
+class PretrainingLoss(Loss):
+    """Masked LM loss, mean over masked positions, + next sentence loss.
+
+    Reads `masked_lm_ids` int and `masked_lm_weights` float [B, P] (0 = not a
+    masked position, only padding) and `next_sentence_labels` int [B, 1].
+    """
+
+    names = ("masked_lm_loss", "next_sentence_loss")
+    epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
+
+    def weights(self, features):
+        """Returns masked positions and examples; see `Loss.weights`."""
+        return {
+            "masked_lm_loss": _float_sum(features["masked_lm_weights"]),
+            "next_sentence_loss": keras.ops.sum(
+                _example_weights(features, "next_sentence_labels")
+            ),
+        }
+
+    def sums(self, outputs, features):
+        """Returns both parts' sums; see `Loss.sums`."""
+        return {
+            "masked_lm_loss": _weighted_cross_entropy(
+                outputs["masked_lm_logits"],
+                features["masked_lm_ids"],
+                features["masked_lm_weights"],
+            ),
+            "next_sentence_loss": _weighted_cross_entropy(
+                outputs["next_sentence_logits"],
+                keras.ops.reshape(features["next_sentence_labels"], (-1,)),
+                _example_weights(features, "next_sentence_labels"),
+            ),
+        }
+
+
+def _at_least_float32(logits):
+    dtype = keras.backend.result_type(logits.dtype, "float32")
+    return keras.ops.cast(logits, dtype)
+
+
+def _float_sum(weights):
+    return keras.ops.sum(_at_least_float32(weights))
+
+
+def _example_weights(features, counted="input_ids"):
+    """Returns float [B]: `is_real_example`, all ones where it is absent."""
+    if "is_real_example" in features:
+        weights = keras.ops.cast(features["is_real_example"], "float32")
+        return keras.ops.reshape(weights, (-1,))
+    return keras.ops.ones((keras.ops.shape(features[counted])[0],), "float32")
+
+
+def _cross_entropy(logits, labels):
+    """Returns -log softmax(logits) at each label, 0 for labels out of range."""
+    log_probs = keras.ops.log_softmax(_at_least_float32(logits), axis=-1)
+    one_hot = keras.ops.one_hot(labels, logits.shape[-1], dtype=log_probs.dtype)
+    return -keras.ops.sum(one_hot * log_probs, axis=-1)
+
+
+def _weighted_cross_entropy(logits, labels, weights):
+    """Returns the sum of the weighted cross entropy, a scalar."""
+    loss = _cross_entropy(logits, labels)
+    return keras.ops.sum(keras.ops.cast(weights, loss.dtype) * loss)

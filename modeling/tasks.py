@@ -1,0 +1,282 @@
+"""BERT with the head of one task: what is trained, saved and exported.
+
+B = batch, T = length in WordPieces, P = masked positions, C = choices,
+V = vocabulary size.
+
+Every model takes one dict of features under the original's names and leaves
+entries it does not know alone, so a whole training batch can be given:
+
+    input_ids: int [B, T].
+    input_mask: int [B, T] (or [B, T, T], see `BertModel`); absent = ones.
+    segment_ids: int [B, T]; absent = zeros.
+"""
+
+import keras
+
+from modeling.bert import BertModel
+from modeling.config import BertConfig
+from modeling.heads import MaskedLanguageModelHead, OutputHead
+from modeling.ops import dropout, fold_in, gather_indexes
+
+# Differs from the encoder's rates in that the original fixes it: keep 0.9.
+HEAD_DROPOUT_PROB = 0.1
+
+
+class TaskModel(keras.Model):
+    """A `BertModel` named `bert`; subclasses add the head.
+
+    Args:
+        config: `BertConfig`.
+        use_one_hot_embeddings, gradient_checkpointing, seed: as `BertModel`.
+        **kwargs: as `keras.Model`: `name`, `dtype`, `trainable`.
+
+    Call arguments:
+        features: dict of tensors; see the top of this file.
+        training: apply dropout.
+
+    Raises:
+        ValueError: a feature is missing or has a wrong shape.
+    """
+
+    def __init__(
+        self,
+        config,
+        use_one_hot_embeddings=False,
+        gradient_checkpointing=False,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.bert = BertModel(
+            config,
+            use_one_hot_embeddings=use_one_hot_embeddings,
+            gradient_checkpointing=gradient_checkpointing,
+            seed=seed,
+            dtype=self.dtype_policy,
+        )
+
+    @property
+    def config(self):
+        """The `BertConfig`."""
+        return self.bert.config
+
+    def build(self, input_shape=None):
+        """Creates all weights; no input is needed."""
+        self.bert.build()
+        self.build_head()
+
+    def build_head(self):
+        """Creates the head's weights."""
+        self.head.build()
+
+    def create_output_head(self, num_outputs, name):
+        """Returns a linear head of `num_outputs` logits."""
+        return OutputHead(
+            num_outputs,
+            self.config.hidden_size,
+            self.bert.initializer,
+            name=name,
+            dtype=self.dtype_policy,
+        )
+
+    def encode(self, features, training):
+        """Returns `BertModel`'s outputs and the seed for the head's dropout."""
+        seed = self.bert.draw_seed(training)
+        outputs = self.bert(
+            _get_feature(features, "input_ids"),
+            features.get("input_mask"),
+            features.get("segment_ids"),
+            training=training,
+            seed=seed,
+        )
+        return outputs, fold_in(seed, self.bert.num_dropouts)
+
+    def get_config(self):
+        """Returns the constructor's arguments."""
+        shared = self.bert.get_config()
+        names = (
+            "config",
+            "use_one_hot_embeddings",
+            "gradient_checkpointing",
+            "seed",
+        )
+        return {
+            **super().get_config(),
+            **{name: shared[name] for name in names},
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        """Makes the model that `get_config` described."""
+        return super().from_config(
+            {**config, "config": BertConfig.from_dict(config["config"])}
+        )
+
+
+def _get_feature(features, name):
+    if not isinstance(features, dict) or name not in features:
+        received = sorted(features) if isinstance(features, dict) else features
+        raise ValueError(
+            f"The features must be a dict that holds `{name}`. "
+            f"Received: {received}"
+        )
+    return features[name]
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertPretrainer(TaskModel):
+    """Masked language model and next sentence prediction (paper 3.1).
+
+    Reads `masked_lm_positions` int [B, P] besides the shared features.
+
+    Returns:
+        dict: `masked_lm_logits` float [B, P, V]; `next_sentence_logits`
+        float [B, 2], 0 = the next sentence, 1 = a random one.
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(config, **kwargs)
+        self.masked_lm = MaskedLanguageModelHead(
+            config,
+            self.bert.initializer,
+            name="predictions",
+            dtype=self.dtype_policy,
+        )
+        self.next_sentence = self.create_output_head(2, "seq_relationship")
+
+    def build_head(self):
+        """Creates the weights under `cls/`."""
+        with keras.name_scope("cls"):
+            self.masked_lm.build()
+            self.next_sentence.build()
+
+    def call(self, features, training=False):
+        """Computes both heads' logits; see the class."""
+        positions = _get_feature(features, "masked_lm_positions")
+        outputs, _ = self.encode(features, training)
+        masked = gather_indexes(outputs["sequence_output"], positions)
+        return {
+            "masked_lm_logits": self.masked_lm(
+                masked, self.bert.embeddings.word_embeddings
+            ),
+            "next_sentence_logits": self.next_sentence(
+                outputs["pooled_output"]
+            ),
+        }
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertClassifier(TaskModel):
+    """Classifies a sentence or a pair (paper 4.1; run_classifier.py).
+
+    Args:
+        config: `BertConfig`.
+        num_labels: number of classes, or of values to predict.
+        **kwargs: as `TaskModel`.
+
+    Returns:
+        logits, float [B, num_labels].
+    """
+
+    def __init__(self, config, num_labels, **kwargs):
+        super().__init__(config, **kwargs)
+        if num_labels < 1:
+            raise ValueError(
+                "`num_labels` must be at least 1. "
+                f"Received: num_labels={num_labels}"
+            )
+        self.num_labels = num_labels
+        self.head = self.create_output_head(num_labels, "classifier")
+
+    def call(self, features, training=False):
+        """Computes the logits; see the class."""
+        outputs, seed = self.encode(features, training)
+        return self.head(
+            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
+        )
+
+    def get_config(self):
+        """Returns the constructor's arguments."""
+        return {**super().get_config(), "num_labels": self.num_labels}
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertTokenClassifier(BertClassifier):
+    """Labels every WordPiece (paper 5.3).
+
+    Args:
+        config: `BertConfig`.
+        num_labels: number of labels a WordPiece can have.
+        **kwargs: as `TaskModel`.
+
+    Returns:
+        logits, float [B, T, num_labels].
+    """
+
+    def call(self, features, training=False):
+        """Computes the logits; see the class."""
+        outputs, seed = self.encode(features, training)
+        return self.head(
+            dropout(outputs["sequence_output"], HEAD_DROPOUT_PROB, seed)
+        )
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertSpanLabeler(TaskModel):
+    """Finds where an answer starts and ends (paper 4.2; run_squad.py).
+
+    Returns:
+        dict: `start_logits` and `end_logits`, float [B, T].
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(config, **kwargs)
+        self.head = self.create_output_head(2, "squad")
+
+    def build_head(self):
+        """Creates the weights under `cls/squad/`."""
+        with keras.name_scope("cls"):
+            self.head.build()
+
+    def call(self, features, training=False):
+        """Computes the logits; see the class."""
+        outputs, _ = self.encode(features, training)
+        logits = self.head(outputs["sequence_output"])
+        return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertMultipleChoice(TaskModel):
+    """Scores each of C continuations (paper 4.4, SWAG).
+
+    Every feature is int [B, C, T]: one sequence for each choice. A choice's
+    score is the product of its pooled output with one learned vector.
+
+    Returns:
+        logits, float [B, C].
+    """
+
+    def __init__(self, config, **kwargs):
+        super().__init__(config, **kwargs)
+        self.head = self.create_output_head(1, "multiple_choice")
+
+    def call(self, features, training=False):
+        """Computes the logits; see the class."""
+        input_ids = _get_feature(features, "input_ids")
+        if len(input_ids.shape) != 3:
+            raise ValueError(
+                "`input_ids` must have rank 3, [batch, choices, length]. "
+                f"Received: shape {tuple(input_ids.shape)}"
+            )
+        batch_size, num_choices, length = keras.ops.shape(input_ids)
+        # A choice is a sequence like any other: [B, C, T] -> [B * C, T].
+        flat = {
+            name: keras.ops.reshape(features[name], (-1, length))
+            for name in ("input_ids", "input_mask", "segment_ids")
+            if name in features
+        }
+        outputs, seed = self.encode(flat, training)
+        logits = self.head(
+            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
+        )
+        return keras.ops.reshape(logits, (batch_size, num_choices))
