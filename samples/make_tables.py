@@ -1,0 +1,181 @@
+"""Writes the sentence pairs and the questions of this folder.
+
+Joins the hand-written parts in pieces.json at random, always with the same
+seed: the files come out the same, byte for byte, each time.
+
+    python samples/make_tables.py [folder to write to, default: samples]
+"""
+
+import itertools
+import json
+import random
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SEED = 20
+PAIRS = {"train": 600, "dev": 120, "test": 60}
+PASSAGES = {"train": 60, "dev": 15}
+QUESTIONS = {"train": 5, "dev": 4}
+SENTENCES = 5
+
+
+def fill(text, values):
+    """Returns `text` with its slots filled, its first letter a capital."""
+    text = text.format(**values)
+    return text[:1].upper() + text[1:]
+
+
+def draw_values(slots, rng):
+    """Returns one value for each slot."""
+    return {slot: rng.choice(words) for slot, words in slots.items()}
+
+
+def create_pair(pieces, is_paraphrase, rng):
+    """Returns two sentences that say the same, or that do not.
+
+    Those that do not are, in equal shares, about different things, opposites,
+    or alike but for one name or number.
+    """
+    frame, other = rng.sample(pieces["pairs"], 2)
+    values = draw_values(pieces["slots"], rng)
+    first, second = rng.sample(frame["same"], 2)
+    if is_paraphrase:
+        if rng.random() < 0.2:
+            first, second = rng.sample(frame["opposite"], 2)
+        return fill(first, values), fill(second, values)
+    kind = rng.choice(["other", "opposite", "changed"])
+    changed = dict(values)
+    if kind == "other":
+        second = rng.choice(other["same"])
+    elif kind == "opposite":
+        second = rng.choice(frame["opposite"])
+    else:
+        slot = rng.choice([s for s in values if f"{{{s}}}" in second])
+        words = [w for w in pieces["slots"][slot] if w != values[slot]]
+        changed[slot] = rng.choice(words)
+    sentences = [fill(first, values), fill(second, changed)]
+    rng.shuffle(sentences)
+    return tuple(sentences)
+
+
+def create_pair_tables(pieces, rng):
+    """Returns file name -> text, in the layout of MRPC, no pair twice."""
+    tables, seen, ids = {}, set(), itertools.count(1001)
+    for split, size in PAIRS.items():
+        label_name = "index" if split == "test" else "Quality"
+        rows = [[label_name, "#1 ID", "#2 ID", "#1 String", "#2 String"]]
+        labels = [index % 2 for index in range(size)]
+        rng.shuffle(labels)
+        while len(rows) <= size:
+            index = len(rows) - 1
+            pair = create_pair(pieces, labels[index] == 1, rng)
+            if frozenset(pair) in seen:
+                continue
+            seen.add(frozenset(pair))
+            key = index if split == "test" else labels[index]
+            rows.append([str(key), str(next(ids)), str(next(ids)), *pair])
+        tables[f"{split}.tsv"] = "".join("\t".join(row) + "\n" for row in rows)
+    return tables
+
+
+def create_answers(context, sentence, answer, split):
+    """Returns the answer with its offset, in dev also its shorter form."""
+    start = context.index(sentence) + sentence.index(answer)
+    answers = [{"answer_start": start, "text": answer}]
+    head, _, rest = answer.partition(" ")
+    if split == "dev" and head in ("a", "an", "the"):
+        start += len(head) + 1
+        answers.append({"answer_start": start, "text": rest})
+    return answers
+
+
+def create_passage(kind, name, slots, split, ids, rng):
+    """Returns a paragraph for SQuAD 1.1 and the same one for 2.0.
+
+    Some facts of its kind are left out; in 2.0 two of them are asked for.
+    """
+    values = {**draw_values(slots, rng), "name": name}
+    told = [0, *rng.sample(range(1, len(kind["facts"])), SENTENCES - 1)]
+    sentences = {
+        index: fill(rng.choice(kind["facts"][index]["says"]), values)
+        for index in told
+    }
+    context = " ".join(sentences.values())
+    questions = []
+    for index, fact in enumerate(kind["facts"]):
+        qa = {
+            "id": f"{split}-{next(ids):04}",
+            "question": fill(rng.choice(fact["asks"]), values),
+            "answers": [],
+        }
+        if index in sentences:
+            qa["answers"] = create_answers(
+                context, sentences[index], values[fact["answer"]], split
+            )
+        questions.append(qa)
+    rng.shuffle(questions)
+    answered = [qa for qa in questions if qa["answers"]]
+    first = answered[: QUESTIONS[split]]
+    kept = {qa["id"] for qa in answered[:4]}
+    second = [
+        {**qa, "is_impossible": not qa["answers"]}
+        for qa in questions
+        if qa["id"] in kept or not qa["answers"]
+    ]
+    return tuple({"context": context, "qas": qas} for qas in (first, second))
+
+
+def create_squad_tables(pieces, rng):
+    """Returns file name -> text, in the layouts of SQuAD 1.1 and 2.0."""
+    slots = pieces["slots"]
+    names = [
+        f"{first} {second}"
+        for first in slots["first"]
+        for second in slots["second"]
+    ]
+    rng.shuffle(names)
+    tables = {}
+    for split, size in PASSAGES.items():
+        ids = itertools.count(1)
+        versions = {"v1.1": {}, "v2.0": {}}
+        for index in range(size):
+            kind = pieces["passages"][index % len(pieces["passages"])]
+            made = create_passage(kind, names.pop(), slots, split, ids, rng)
+            for articles, paragraph in zip(
+                versions.values(), made, strict=True
+            ):
+                articles.setdefault(kind["title"], []).append(paragraph)
+        for version, articles in versions.items():
+            data = [
+                {"title": title, "paragraphs": paragraphs}
+                for title, paragraphs in articles.items()
+            ]
+            suffix = "" if version == "v1.1" else "-v2"
+            tables[f"{split}{suffix}.json"] = (
+                json.dumps(
+                    {"version": version, "data": data},
+                    ensure_ascii=False,
+                    indent=1,
+                )
+                + "\n"
+            )
+    return tables
+
+
+def main(folder):
+    """Writes all tables under `folder`/glue and `folder`/squad."""
+    pieces = json.loads((HERE / "pieces.json").read_text(encoding="utf-8"))
+    rng = random.Random(SEED)
+    made = {
+        "glue": create_pair_tables(pieces, rng),
+        "squad": create_squad_tables(pieces, rng),
+    }
+    for task, tables in made.items():
+        (folder / task).mkdir(parents=True, exist_ok=True)
+        for name, text in tables.items():
+            (folder / task / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE)
