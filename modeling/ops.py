@@ -3,6 +3,8 @@
 B = batch, T = length in WordPieces, P = positions gathered, W = width.
 """
 
+import math
+
 import keras
 
 
@@ -11,7 +13,11 @@ def gelu(inputs):
 
     0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
     """
-    return keras.activations.gelu(inputs, approximate=True)
+    # Not `keras.activations.gelu`: that one rounds 0.044715 to float32 in
+    # float64 too, which moves gradients by 1e-9.
+    cubed = inputs * inputs * inputs
+    inner = math.sqrt(2.0 / math.pi) * (inputs + 0.044715 * cubed)
+    return inputs * (0.5 * (1.0 + keras.ops.tanh(inner)))
 
 
 def gelu_erf(inputs):

@@ -18,7 +18,7 @@ from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead, OutputHead
 from modeling.ops import dropout, fold_in, gather_indexes
 
-# Differs from the encoder's rates in that the original fixes it: keep 0.9.
+# The original fixes this one: keep 0.9, whatever the configuration says.
 HEAD_DROPOUT_PROB = 0.1
 
 
@@ -33,6 +33,8 @@ class TaskModel(keras.Model):
     Call arguments:
         features: dict of tensors; see the top of this file.
         training: apply dropout.
+        seed: int [2], seed of this pass's dropout, for a caller that wants
+            different masks on each replica; None = draw one.
 
     Raises:
         ValueError: a feature is missing or has a wrong shape.
@@ -79,9 +81,10 @@ class TaskModel(keras.Model):
             dtype=self.dtype_policy,
         )
 
-    def encode(self, features, training):
+    def encode(self, features, training, seed):
         """Returns `BertModel`'s outputs and the seed for the head's dropout."""
-        seed = self.bert.draw_seed(training)
+        if seed is None:
+            seed = self.bert.draw_seed(training)
         outputs = self.bert(
             _get_feature(features, "input_ids"),
             features.get("input_mask"),
@@ -150,10 +153,10 @@ class BertPretrainer(TaskModel):
             self.masked_lm.build()
             self.next_sentence.build()
 
-    def call(self, features, training=False):
+    def call(self, features, training=False, seed=None):
         """Computes both heads' logits; see the class."""
         positions = _get_feature(features, "masked_lm_positions")
-        outputs, _ = self.encode(features, training)
+        outputs, _ = self.encode(features, training, seed)
         masked = gather_indexes(outputs["sequence_output"], positions)
         return {
             "masked_lm_logits": self.masked_lm(
@@ -188,9 +191,9 @@ class BertClassifier(TaskModel):
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
-    def call(self, features, training=False):
+    def call(self, features, training=False, seed=None):
         """Computes the logits; see the class."""
-        outputs, seed = self.encode(features, training)
+        outputs, seed = self.encode(features, training, seed)
         return self.head(
             dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
         )
@@ -213,9 +216,9 @@ class BertTokenClassifier(BertClassifier):
         logits, float [B, T, num_labels].
     """
 
-    def call(self, features, training=False):
+    def call(self, features, training=False, seed=None):
         """Computes the logits; see the class."""
-        outputs, seed = self.encode(features, training)
+        outputs, seed = self.encode(features, training, seed)
         return self.head(
             dropout(outputs["sequence_output"], HEAD_DROPOUT_PROB, seed)
         )
@@ -238,9 +241,9 @@ class BertSpanLabeler(TaskModel):
         with keras.name_scope("cls"):
             self.head.build()
 
-    def call(self, features, training=False):
+    def call(self, features, training=False, seed=None):
         """Computes the logits; see the class."""
-        outputs, _ = self.encode(features, training)
+        outputs, _ = self.encode(features, training, seed)
         logits = self.head(outputs["sequence_output"])
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
 
@@ -260,7 +263,7 @@ class BertMultipleChoice(TaskModel):
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(1, "multiple_choice")
 
-    def call(self, features, training=False):
+    def call(self, features, training=False, seed=None):
         """Computes the logits; see the class."""
         input_ids = _get_feature(features, "input_ids")
         if len(input_ids.shape) != 3:
@@ -275,7 +278,7 @@ class BertMultipleChoice(TaskModel):
             for name in ("input_ids", "input_mask", "segment_ids")
             if name in features
         }
-        outputs, seed = self.encode(flat, training)
+        outputs, seed = self.encode(flat, training, seed)
         logits = self.head(
             dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
         )

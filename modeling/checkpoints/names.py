@@ -2,8 +2,8 @@
 
 import re
 
-# Everything in front is the task model's own name (or a user's model around
-# it), and in case of a head of one linear layer that head's.
+# What stands in front is the name of the task model, and of the head where
+# the original has its weights at the top level.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
