@@ -1,0 +1,166 @@
+"""Pretrains BERT: masked language model and next sentence prediction.
+
+Reads the TFRecords of create_pretraining_data.py. Training goes on from the
+newest checkpoint of --output_dir, if there is one.
+"""
+
+import keras
+import tensorflow as tf
+from absl import flags, logging
+
+import modeling
+from data import tfrecords
+from modeling import losses
+from training import cli, export, runner
+from training import flags as common_flags
+
+FLAGS = flags.FLAGS
+
+
+def define_flags():
+    """Defines the original's flags, and those this project adds."""
+    common_flags.define_model_flags()
+    common_flags.define_training_flags(learning_rate=5e-5)
+    common_flags.define_device_flags()
+    common_flags.define_export_flags()
+    flags.DEFINE_string(
+        "input_file", None, "TFRecord files: comma-separated paths or globs."
+    )
+    flags.DEFINE_string(
+        "output_dir", None, "Folder for checkpoints and results."
+    )
+    flags.DEFINE_integer(
+        "max_seq_length",
+        128,
+        "Length of the records' sequences, in WordPieces.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "max_predictions_per_seq",
+        20,
+        "Masked positions in a record.",
+        lower_bound=1,
+    )
+    flags.DEFINE_bool("do_train", False, "Train on --input_file.")
+    flags.DEFINE_bool("do_eval", False, "Evaluate on --input_file.")
+    flags.DEFINE_integer(
+        "eval_batch_size", 8, "Examples in an eval batch.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "num_train_steps", 100000, "Steps of training.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "num_warmup_steps", 10000, "Steps of warmup.", lower_bound=0
+    )
+    flags.DEFINE_integer(
+        "max_eval_steps", 100, "Most batches to evaluate.", lower_bound=1
+    )
+
+
+def pretraining_metrics(outputs, features):
+    """Returns {name: (sum, weight)} of the original's eval metrics."""
+    loss = losses.PretrainingLoss()
+    sums, weights = loss.sums(outputs, features), loss.weights(features)
+    metrics = {name: (sums[name], weights[name]) for name in loss.names}
+    masked = features["masked_lm_weights"]
+    right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
+    right = tf.cast(right == features["masked_lm_ids"], tf.float32)
+    metrics["masked_lm_accuracy"] = (
+        tf.reduce_sum(right * masked),
+        tf.reduce_sum(masked),
+    )
+    next_sentence = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
+    labels = tf.reshape(features["next_sentence_labels"], [-1])
+    right = tf.cast(next_sentence == labels, tf.float32)
+    metrics["next_sentence_accuracy"] = (
+        tf.reduce_sum(right),
+        tf.cast(tf.size(right), tf.float32),
+    )
+    return metrics
+
+
+def export_pretrainer(export_dir, model):
+    """Exports both heads' probabilities, the masked LM's at every position."""
+
+    def serve(input_ids, input_mask, segment_ids):
+        batch, length = tf.unstack(tf.shape(input_ids))
+        outputs = model(
+            {
+                "input_ids": input_ids,
+                "input_mask": input_mask,
+                "segment_ids": segment_ids,
+                "masked_lm_positions": tf.tile(
+                    tf.range(length)[tf.newaxis], [batch, 1]
+                ),
+            },
+            training=False,
+        )
+        return {
+            "masked_lm_probabilities": keras.ops.softmax(
+                tf.cast(outputs["masked_lm_logits"], tf.float32)
+            ),
+            "next_sentence_probabilities": keras.ops.softmax(
+                tf.cast(outputs["next_sentence_logits"], tf.float32)
+            ),
+        }
+
+    export.export_saved_model(
+        export_dir,
+        model,
+        {"serve": (serve, export.ids_signature())},
+        {"bert_config.json": model.config.to_json_string()},
+    )
+
+
+def main(_):
+    """Trains, evaluates and exports as the flags say."""
+    runner.check_tasks(FLAGS, ("do_train", "do_eval", "export_dir"))
+    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
+    if FLAGS.export_dir:
+        export.check_export_dir(FLAGS.export_dir)
+    files = tfrecords.expand_patterns(FLAGS.input_file, "input_file")
+    logging.info("*** Input Files ***")
+    for file in files:
+        logging.info("  %s", file)
+    spec = tfrecords.pretraining_features(
+        FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
+    )
+    tfrecords.check_records(files, spec)
+
+    run = runner.Run(
+        FLAGS,
+        lambda: modeling.BertPretrainer(config, seed=FLAGS.seed),
+        losses.PretrainingLoss(),
+        FLAGS.num_train_steps if FLAGS.do_train else None,
+        FLAGS.num_warmup_steps,
+        {"input_file": runner.fingerprint(files)},
+    )
+    if FLAGS.do_train:
+        run.train(
+            tfrecords.create_dataset(
+                files,
+                spec,
+                FLAGS.train_batch_size,
+                is_training=True,
+                seed=FLAGS.seed,
+                skip_records=run.global_step * FLAGS.train_batch_size,
+            )
+        )
+    if FLAGS.do_eval:
+        results = run.trainer.evaluate(
+            tfrecords.create_dataset(
+                files, spec, FLAGS.eval_batch_size, is_training=False
+            ),
+            pretraining_metrics,
+            FLAGS.max_eval_steps,
+        )
+        results["global_step"] = run.global_step
+        run.write_results("eval_results.txt", results)
+    if FLAGS.export_dir:
+        export_pretrainer(FLAGS.export_dir, run.model)
+
+
+if __name__ == "__main__":
+    cli.run(
+        main, define_flags, ("bert_config_file", "input_file", "output_dir")
+    )

@@ -1,0 +1,220 @@
+"""Checkpoints of a training run: saved whole or not at all, newest few kept.
+
+A run's checkpoint is a TF1 checkpoint with the original's names, as
+`model.ckpt-STEP`: the model's variables, for each trained one its optimizer
+slots (`.../adam_m`, `.../adam_v`), and `global_step`. So it serves both to go
+on training and as the --init_checkpoint of another task. All else that a run
+needs to go on exactly (position in the data, learning rate) follows from the
+step; the state of dropout is a variable of the model.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import tensorflow as tf
+from absl import logging
+
+from modeling.checkpoints import tf1
+
+PREFIX = "model.ckpt"
+
+
+class Checkpointer:
+    """Saves and restores one run's state under `output_dir`.
+
+    Args:
+        output_dir: folder of the run; made when first saved into.
+        variables: {original name: variable} of the model.
+        optimizer: its slots and state are saved beside; None for none.
+        keep_checkpoint_max: how many of the newest to keep, 0 for all.
+        is_chief: False for a worker that reads but never writes.
+    """
+
+    def __init__(
+        self,
+        output_dir,
+        variables,
+        optimizer=None,
+        keep_checkpoint_max=5,
+        is_chief=True,
+    ):
+        self.output_dir = Path(output_dir)
+        self.keep_checkpoint_max = keep_checkpoint_max
+        self.is_chief = is_chief
+        self._variables = dict(variables)
+        if optimizer is not None:
+            self._variables |= optimizer_variables(variables, optimizer)
+
+    def steps(self):
+        """Returns the steps of the whole checkpoints, oldest first."""
+        return checkpoint_steps(self.output_dir)
+
+    def path(self, step):
+        """Returns the prefix of the checkpoint of a step."""
+        return str(self.output_dir / f"{PREFIX}-{step}")
+
+    def save(self, step):
+        """Writes the state after `step` steps, then drops the oldest.
+
+        Raises:
+            OSError: it could not be written; earlier ones are untouched.
+        """
+        if not self.is_chief or step in self.steps():
+            return
+        self.output_dir.mkdir(parents=True, exist_ok=True)
+        path = self.path(step)
+        try:
+            tf1.write_checkpoint(
+                path,
+                {
+                    name: variable.value
+                    for name, variable in self._variables.items()
+                },
+            )
+        except (tf.errors.OpError, OSError) as error:
+            kept = self.steps()
+            raise OSError(
+                f"the checkpoint {path} could not be written (disk full?): "
+                f"{_first_line(error)}; "
+                + (f"the one of step {kept[-1]} is intact" if kept else "")
+            ) from error
+        finally:
+            self._remove_unfinished()
+        steps = self.steps()
+        kept = steps[-self.keep_checkpoint_max :]
+        for old in steps:
+            if old not in kept:
+                self._remove(old)
+        tf.compat.v1.train.update_checkpoint_state(
+            str(self.output_dir),
+            path,
+            all_model_checkpoint_paths=[self.path(s) for s in kept],
+        )
+        logging.info("Saved the checkpoint %s", path)
+
+    def restore(self):
+        """Sets the state from the newest checkpoint that is undamaged.
+
+        Returns:
+            its step, or None where there is no checkpoint.
+
+        Raises:
+            ValueError: there are checkpoints, and none can be read.
+        """
+        steps = self.steps()
+        for step in reversed(steps):
+            try:
+                self._read(self.path(step))
+            except tf.errors.OpError as error:
+                logging.warning(
+                    "The checkpoint %s is damaged (%s); trying the one before.",
+                    self.path(step),
+                    _first_line(error),
+                )
+                continue
+            logging.info("Restored the checkpoint %s", self.path(step))
+            return step
+        if steps:
+            raise ValueError(
+                f"none of the checkpoints in {self.output_dir} can be read "
+                f"(steps {steps}); restore one from a backup, or train into "
+                "another --output_dir"
+            )
+        return None
+
+    def _read(self, path):
+        reader = tf.train.load_checkpoint(path)
+        saved = reader.get_variable_to_shape_map()
+        for name, variable in self._variables.items():
+            if name not in saved:
+                raise ValueError(
+                    f"the checkpoint {path} has no {name}: it is of another "
+                    "kind of run; train into another --output_dir"
+                )
+            if list(saved[name]) != list(variable.shape):
+                raise ValueError(
+                    f"{name} has shape {saved[name]} in the checkpoint {path} "
+                    f"and {list(variable.shape)} here; use the configuration "
+                    "it was trained with, or another --output_dir"
+                )
+        for name, variable in self._variables.items():
+            variable.assign(reader.get_tensor(name))
+
+    def _remove(self, step):
+        for file in self.output_dir.glob(f"{PREFIX}-{step}.*"):
+            file.unlink()
+
+    def _remove_unfinished(self):
+        # A checkpoint without its index, written last, is not one.
+        whole = {f"{PREFIX}-{step}" for step in self.steps()}
+        for file in self.output_dir.glob(f"{PREFIX}-*"):
+            name = re.match(rf"{PREFIX}-\d+", file.name)
+            if name and (name[0] not in whole or "tempstate" in file.name):
+                file.unlink()
+
+
+def checkpoint_steps(output_dir):
+    """Returns the steps of the whole checkpoints in a folder, oldest first."""
+    found = (
+        re.fullmatch(rf"{PREFIX}-(\d+)\.index", file.name)
+        for file in Path(output_dir).glob(f"{PREFIX}-*.index")
+    )
+    return sorted(int(match[1]) for match in found if match)
+
+
+def optimizer_variables(variables, optimizer):
+    """Returns {name: variable} of what an optimizer keeps between steps."""
+    inner = getattr(optimizer, "inner_optimizer", optimizer)
+    named = {"global_step": inner.iterations}
+    if inner is not optimizer:
+        named["loss_scale"] = optimizer.dynamic_scale
+        named["loss_scale_good_steps"] = optimizer.step_counter
+    trained = {v.path for v in inner._trainable_variables}
+    for name, variable in variables.items():
+        if variable.path in trained:
+            for slot, value in inner.slots(variable).items():
+                named[f"{name}/{slot}"] = value
+    return named
+
+
+def check_settings(output_dir, settings, is_chief=True):
+    """Refuses to go on with a run under other settings than it began with.
+
+    Args:
+        output_dir: folder of the run.
+        settings: JSON-serializable dict of what must stay the same.
+        is_chief: whether to write the settings of a new run.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    path = Path(output_dir) / "run_settings.json"
+    settings = json.loads(json.dumps(settings))
+    if checkpoint_steps(output_dir) and path.is_file():
+        begun = json.loads(path.read_text(encoding="utf-8"))
+        for name in sorted(begun.keys() | settings.keys()):
+            if begun.get(name) != settings.get(name):
+                raise ValueError(
+                    f"--output_dir={output_dir} holds a run with {name}="
+                    f"{begun.get(name)}; received {settings.get(name)}. Give "
+                    "the former to go on with it, or another --output_dir"
+                )
+    elif is_chief:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
+
+
+def write_text(path, text):
+    """Writes a text file whole or not at all."""
+    path = Path(path)
+    beside = path.with_name(path.name + ".unfinished")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _first_line(error):
+    return str(error).strip().split("\n", 1)[0]

@@ -1,0 +1,159 @@
+"""Devices and precision: tf.distribute strategies and Keras dtype policies."""
+
+import os
+
+import keras
+import tensorflow as tf
+from absl import logging
+
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
+PRECISIONS = {
+    "float32": "float32",
+    "bfloat16": "mixed_bfloat16",
+    "float16": "mixed_float16",
+}
+
+
+def create_strategy(
+    name=None,
+    use_tpu=False,
+    tpu_name=None,
+    tpu_zone=None,
+    gcp_project=None,
+    master=None,
+):
+    """Returns the tf.distribute strategy that was asked for.
+
+    Args:
+        name: one of STRATEGIES; None for what the machine offers: workers
+            where TF_CONFIG is set, all its GPUs where it has several, else
+            one device.
+        use_tpu: the original's flag, the same as name="tpu".
+        tpu_name: name or grpc address of the TPU.
+        tpu_zone: its zone, where it is not this machine's.
+        gcp_project: its project, where it is not this machine's.
+        master: its grpc address, where no name is given.
+
+    Raises:
+        ValueError: it is not to be had here.
+    """
+    if use_tpu or name == "tpu":
+        if name not in (None, "tpu"):
+            raise ValueError(f"--use_tpu contradicts {name=}; give one")
+        return _tpu_strategy(tpu_name or master, tpu_zone, gcp_project)
+    gpus = tf.config.list_logical_devices("GPU")
+    if name is None:
+        if "TF_CONFIG" in os.environ:
+            name = "multi_worker"
+        else:
+            name = "mirrored" if len(gpus) > 1 else "one_device"
+    if name == "multi_worker":
+        if "TF_CONFIG" not in os.environ:
+            raise ValueError(
+                "--distribution_strategy=multi_worker reads the workers' "
+                "addresses from the environment variable TF_CONFIG, which is "
+                "not set; the README has an example"
+            )
+        return tf.distribute.MultiWorkerMirroredStrategy()
+    if name == "mirrored":
+        devices = gpus or tf.config.list_logical_devices("CPU")
+        return tf.distribute.MirroredStrategy([d.name for d in devices])
+    if name != "one_device":
+        raise ValueError(
+            f"--distribution_strategy is one of {', '.join(STRATEGIES)}. "
+            f"Received: {name}"
+        )
+    return tf.distribute.get_strategy()
+
+
+def _tpu_strategy(address, zone, project):
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+            tpu=address, zone=zone, project=project
+        )
+        tf.config.experimental_connect_to_cluster(resolver)
+        tf.tpu.experimental.initialize_tpu_system(resolver)
+    except (ValueError, RuntimeError, OSError, tf.errors.OpError) as error:
+        reason = str(error).strip().split("\n", 1)[0]
+        raise ValueError(
+            f"--use_tpu: no TPU could be reached at {address or 'this host'} "
+            f"({reason}); check --tpu_name, --tpu_zone and --gcp_project, or "
+            "run without --use_tpu"
+        ) from error
+    return tf.distribute.TPUStrategy(resolver)
+
+
+def is_chief(strategy):
+    """Returns whether this process is the one that writes files."""
+    resolver = strategy.cluster_resolver
+    if resolver is None or not resolver.task_type:
+        return True
+    return resolver.task_type == "chief" or (
+        resolver.task_type == "worker"
+        and resolver.task_id == 0
+        and "chief" not in resolver.cluster_spec().as_dict()
+    )
+
+
+def set_precision(precision):
+    """Makes the models built from here on compute in this precision.
+
+    Variables stay float32, and so do LayerNorm's statistics, softmax and
+    losses.
+    """
+    policy = PRECISIONS[precision]
+    keras.config.set_dtype_policy(policy)
+    if precision != "float32":
+        logging.info("Computing in %s over float32 variables.", precision)
+
+
+def scale_losses(optimizer, precision):
+    """Returns the optimizer, with Keras's loss scaling where float16 needs it.
+
+    bfloat16 has float32's range and needs none.
+    """
+    if precision == "float16":
+        return keras.optimizers.LossScaleOptimizer(optimizer)
+    return optimizer
+
+
+def check_batch_size(strategy, batch_size, parts, flag):
+    """Refuses a batch that replicas and accumulation cannot share evenly."""
+    replicas = strategy.num_replicas_in_sync
+    if batch_size % (replicas * parts):
+        raise ValueError(
+            f"{flag}={batch_size} cannot be shared by {replicas} replicas x "
+            f"{parts} accumulated parts; give a multiple of {replicas * parts}"
+        )
+
+
+def distribute(strategy, dataset):
+    """Returns the batches of `dataset` cut into one part a replica.
+
+    Each worker reads every batch and keeps the rows of its own replicas, so
+    that a step takes the same examples on any number of devices.
+
+    Args:
+        strategy: the strategy the model was made under.
+        dataset: batches of features whose size the replicas divide.
+    """
+    replicas = strategy.num_replicas_in_sync
+    if replicas == 1:
+        return dataset
+
+    def of_worker(context):
+        local = replicas // context.num_input_pipelines
+        first = context.input_pipeline_id * local
+
+        def parts(features):
+            cut = tf.nest.map_structure(
+                lambda t: tf.reshape(
+                    t, tf.concat([[replicas, -1], tf.shape(t)[1:]], 0)
+                )[first : first + local],
+                features,
+            )
+            return tf.data.Dataset.from_tensor_slices(cut)
+
+        return dataset.flat_map(parts).prefetch(local)
+
+    return strategy.distribute_datasets_from_function(of_worker)

@@ -1,0 +1,355 @@
+"""Training, evaluation and prediction of any task, counted in steps.
+
+Nothing here names a task. A model maps a dict of features to outputs; a loss
+(modeling/losses.py) gives sums over a batch and the weights to divide them
+by. Weights are added up over every replica and every accumulated part of the
+batch before the division, so the loss and its gradient are those of the
+whole batch however it is cut.
+"""
+
+import contextlib
+import signal
+import threading
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from training import optimization, progress
+
+# Exit status of a run that was told to stop and has saved (EX_TEMPFAIL).
+INTERRUPTED_STATUS = 75
+
+
+class Trainer:
+    """Trains, evaluates and predicts with one model.
+
+    Args:
+        model: a keras.Model over a dict of features, with its variables made.
+        loss: its loss; None where the model only predicts.
+        optimizer: made with `aggregate_gradients=False`; None where the model
+            is not trained.
+        strategy: the tf.distribute strategy the variables were made under.
+        clip_norm: the gradient's global norm is clipped to this.
+        gradient_accumulation_steps: parts that a batch is cut into, each
+            taken through the model on its own; the update is the same.
+        jit_compile: compile the forward and backward pass by XLA.
+    """
+
+    def __init__(
+        self,
+        model,
+        loss=None,
+        optimizer=None,
+        strategy=None,
+        clip_norm=1.0,
+        gradient_accumulation_steps=1,
+        jit_compile=False,
+    ):
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
+        self.strategy = strategy or tf.distribute.get_strategy()
+        self.clip_norm = clip_norm
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        self._scales_loss = hasattr(optimizer, "inner_optimizer")
+        self._batch_gradients = tf.function(
+            self._accumulate_gradients,
+            jit_compile=jit_compile or None,
+            autograph=False,
+        )
+        self._forward = tf.function(
+            lambda features: self.model(features, training=False),
+            jit_compile=jit_compile or None,
+            reduce_retracing=True,
+            autograph=False,
+        )
+        self._train_step = tf.function(self._next_train_step, autograph=False)
+        if optimizer is not None and not optimizer.built:
+            with self.strategy.scope():
+                optimizer.build(model.trainable_variables)
+
+    @property
+    def step(self):
+        """Number of steps trained so far, skipped ones included."""
+        return int(self.optimizer.iterations.numpy())
+
+    # One step.
+
+    def _next_train_step(self, iterator):
+        features = next(iterator)
+        grads, norm, losses = self.strategy.run(
+            self._reduced_gradients, args=(features,)
+        )
+        norm, losses = tf.nest.map_structure(self._local, (norm, losses))
+        finite = tf.math.is_finite(norm) & tf.math.is_finite(losses["loss"])
+        step = tf.convert_to_tensor(self.optimizer.iterations.value)
+        logs = losses | {
+            "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
+            "gradient_norm": norm,
+        }
+
+        def apply():
+            self.strategy.run(self._apply, args=(grads,))
+            return tf.constant(True)
+
+        if self._scales_loss:
+            # Keras's loss scaling looks for itself, and halves its scale.
+            apply()
+        else:
+            # Outside of strategy.run: an update inside a condition may not
+            # leave the replicas.
+            tf.cond(finite, apply, lambda: tf.constant(False))
+        # A skipped batch counts, so that a step says which batch it took.
+        self.optimizer.iterations.assign(step + 1)
+        return logs, finite
+
+    def _local(self, value):
+        # Every replica holds the same reduced value.
+        return self.strategy.experimental_local_results(value)[0]
+
+    def _reduced_gradients(self, features):
+        """Returns clipped gradients, their norm before it, and the losses."""
+        weights = _all_reduce(self.loss.weights(features))
+        grads, squares, losses = _all_reduce(
+            self._batch_gradients(features, weights)
+        )
+        for index, grad in enumerate(grads):
+            if str(index) not in squares:
+                squares[str(index)] = optimization.sum_of_squares(grad)
+        norm = tf.sqrt(tf.add_n(list(squares.values())))
+        scale = tf.cast(self._loss_scale(), norm.dtype)
+        grads, _ = tf.clip_by_global_norm(
+            grads, self.clip_norm * scale, use_norm=norm
+        )
+        return grads, norm / scale, losses
+
+    def _accumulate_gradients(self, features, weights):
+        """Adds up `_part_gradients` over the parts of a batch."""
+        num_parts = self.gradient_accumulation_steps
+        if num_parts == 1:
+            return self._part_gradients(features, weights)
+        parts = tf.nest.map_structure(
+            lambda t: tf.reshape(
+                t, tf.concat([[num_parts, -1], tf.shape(t)[1:]], 0)
+            ),
+            features,
+        )
+
+        def part(index):
+            chosen = tf.nest.map_structure(lambda t: t[index], parts)
+            for name, value in chosen.items():
+                rows = features[name].shape
+                value.set_shape([None, *rows[1:]])
+            return self._part_gradients(chosen, weights)
+
+        def add_part(index, sums):
+            return index + 1, tf.nest.map_structure(
+                tf.add, sums, part(index), expand_composites=True
+            )
+
+        _, sums = tf.while_loop(
+            lambda index, _: index < num_parts,
+            add_part,
+            (tf.constant(1), part(0)),
+            parallel_iterations=1,
+        )
+        return sums
+
+    def _part_gradients(self, features, weights):
+        """Returns one part's share of the gradients and of the losses.
+
+        Returns:
+            dense gradients of the variables that have any, {position in that
+            list: sum of squares of the slices} of those that were slices,
+            and {name: loss}.
+        """
+        variables = self.model.trainable_variables
+        with tf.GradientTape() as tape:
+            outputs = self.model(features, training=True)
+            losses = {
+                name: value
+                / (
+                    tf.cast(weights[name], value.dtype)
+                    + self.loss.epsilon[name]
+                )
+                for name, value in self.loss.sums(outputs, features).items()
+            }
+            losses["loss"] = tf.add_n(list(losses.values()))
+            scaled = losses["loss"] * tf.cast(
+                self._loss_scale(), losses["loss"].dtype
+            )
+        grads = tape.gradient(scaled, [v.value for v in variables])
+        # A variable that the loss does not reach (the pooler of a span
+        # labeler) is left alone, as in the original: no decay either.
+        self._trained = [
+            v for v, g in zip(variables, grads, strict=True) if g is not None
+        ]
+        grads = [g for g in grads if g is not None]
+        squares = {
+            str(index): optimization.sum_of_squares(grad)
+            for index, grad in enumerate(grads)
+            if isinstance(grad, tf.IndexedSlices)
+        }
+        return [tf.convert_to_tensor(g) for g in grads], squares, losses
+
+    def _apply(self, grads):
+        self.optimizer.apply(grads, self._trained)
+
+    def _loss_scale(self):
+        return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
+
+    # A whole run.
+
+    def train(
+        self,
+        dataset,
+        num_train_steps,
+        batch_size,
+        checkpointer=None,
+        save_checkpoints_steps=1000,
+        max_nonfinite_steps=10,
+        hooks=(),
+    ):
+        """Trains until `num_train_steps` steps have been made in all.
+
+        Begins with the step after the optimizer's, restored ones counted.
+        SIGTERM and SIGINT end it after the current step: it saves, and raises
+        SystemExit(75).
+
+        Args:
+            dataset: endless batches of features, the first being that of the
+                next step; each element is one replica's part of a batch.
+            num_train_steps: the step to end after.
+            batch_size: examples in a batch, over all replicas.
+            checkpointer: saves every `save_checkpoints_steps` and at the end.
+            save_checkpoints_steps: see `checkpointer`.
+            max_nonfinite_steps: this many steps in a row with a loss or
+                gradient that is not finite end the training.
+            hooks: called as hook(step, logs) after each step, logs being a
+                dict of floats; one that returns True ends the training.
+
+        Raises:
+            ValueError: too many steps in a row were not finite.
+        """
+        iterator = iter(dataset)
+        bar = progress.Progress(
+            num_train_steps, self.step, "step", batch_size, "Training"
+        )
+        nonfinite = 0
+        with _stop_signals() as stop, bar:
+            for step in range(self.step + 1, num_train_steps + 1):
+                logs, finite = self._train_step(iterator)
+                nonfinite = 0 if finite else nonfinite + 1
+                if nonfinite:
+                    logging.warning(
+                        "Step %d was skipped: its loss or gradient is not "
+                        "finite.",
+                        step,
+                    )
+                if nonfinite >= max_nonfinite_steps:
+                    raise ValueError(
+                        f"the last {nonfinite} steps, up to step {step}, had "
+                        "no finite loss or gradient; the last checkpoint is "
+                        "kept. Lower --learning_rate, or look at the records"
+                    )
+                if bar.due(step):
+                    bar.update(step, **_floats(logs))
+                done = any([hook(step, _floats(logs)) for hook in hooks])
+                done = done or stop.is_set() or step == num_train_steps
+                if checkpointer and (
+                    done or step % save_checkpoints_steps == 0
+                ):
+                    checkpointer.save(step)
+                if stop.is_set():
+                    logging.warning(
+                        "Stopped after step %d, which is saved; the same "
+                        "command goes on from there.",
+                        step,
+                    )
+                    raise SystemExit(INTERRUPTED_STATUS)
+                if done:
+                    break
+
+    def predict(self, dataset, num_batches=None, label="Predicting"):
+        """Yields (features, outputs) of each batch as NumPy arrays."""
+        batches = progress.track(dataset, num_batches, "batch", label)
+        for features in batches:
+            outputs = self._forward(_for_model(features))
+            yield tf.nest.map_structure(np.asarray, (features, outputs))
+
+    def evaluate(self, dataset, metric_fn, max_batches=None):
+        """Returns metrics over a dataset, and the mean loss of its batches.
+
+        Args:
+            dataset: batches of features.
+            metric_fn: (outputs, features) -> {name: (sum, weight)} of
+                tensors; a metric is its sums over its weights.
+            max_batches: number of batches to look at, None for all.
+
+        Returns:
+            {name: float} with "loss" added, the mean over batches.
+        """
+
+        @tf.function(reduce_retracing=True, autograph=False)
+        def step(features):
+            outputs = self.model(features, training=False)
+            total, _ = self.loss(outputs, features)
+            return metric_fn(outputs, features) | {"loss": (total, 1.0)}
+
+        if max_batches is not None:
+            dataset = dataset.take(max_batches)
+        sums = {}
+        for features in progress.track(
+            dataset, max_batches, "batch", "Evaluating"
+        ):
+            for name, pair in step(features).items():
+                pair = np.array([float(value) for value in pair])
+                sums[name] = sums.get(name, 0.0) + pair
+        return {
+            name: float(total / weight) if weight else 0.0
+            for name, (total, weight) in sums.items()
+        }
+
+
+def _all_reduce(values):
+    context = tf.distribute.get_replica_context()
+    if context.num_replicas_in_sync == 1:
+        return values
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+
+
+def _for_model(features):
+    # Strings (guids, record names) are for the reader, not for the model.
+    return {
+        name: value
+        for name, value in features.items()
+        if value.dtype != tf.string
+    }
+
+
+def _floats(logs):
+    return {name: float(value) for name, value in logs.items()}
+
+
+@contextlib.contextmanager
+def _stop_signals():
+    """Yields an event that SIGTERM and SIGINT set; a second one kills."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {}
+
+    def handle(signum, frame):
+        del frame
+        stop.set()
+        signal.signal(signum, before[signum])
+
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        before[signum] = signal.signal(signum, handle)
+    try:
+        yield stop
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -1,0 +1,102 @@
+"""Progress of long work: a bar on a terminal, else a line every so often."""
+
+import sys
+import time
+
+import tqdm
+from absl import logging
+
+# Seconds between two updates: of the bar, and of the lines where none is.
+BAR_INTERVAL = 0.5
+LINE_INTERVAL = 10.0
+
+
+class Progress:
+    """Shows how far a piece of work is, how fast it goes and what is left.
+
+    Args:
+        total: number of units of the whole work, None if unknown.
+        initial: units done before (a run that goes on).
+        unit: what is counted ("step", "record").
+        examples_per_unit: adds a rate in examples a second; None for none.
+        label: what is done ("Training").
+    """
+
+    def __init__(
+        self, total, initial=0, unit="step", examples_per_unit=None, label=""
+    ):
+        self.total = total
+        self.unit = unit
+        self.label = label
+        self.examples_per_unit = examples_per_unit
+        self._bar = tqdm.tqdm(
+            total=total,
+            initial=initial,
+            unit=unit,
+            desc=label or None,
+            disable=not sys.stderr.isatty(),
+            dynamic_ncols=True,
+            leave=True,
+        )
+        self._interval = LINE_INTERVAL if self._bar.disable else BAR_INTERVAL
+        self._shown = initial
+        self._shown_at = time.monotonic()
+        self._first = True
+
+    def __enter__(self):
+        """Begins counting time."""
+        self._shown_at = time.monotonic()
+        return self
+
+    def __exit__(self, *unused_args):
+        """Closes the bar."""
+        self._bar.close()
+
+    def due(self, done):
+        """Returns whether `update` would show anything now."""
+        if self._first or done == self.total:
+            return done != self._shown
+        return time.monotonic() - self._shown_at >= self._interval
+
+    def update(self, done, **values):
+        """Shows that `done` units are done, with named values beside.
+
+        Args:
+            done: units done so far, those of `initial` among them.
+            **values: floats to show, such as the loss.
+        """
+        now = time.monotonic()
+        rate = (done - self._shown) / max(now - self._shown_at, 1e-9)
+        if self.examples_per_unit:
+            values["examples/s"] = rate * self.examples_per_unit
+        shown = {name: f"{value:.4g}" for name, value in values.items()}
+        if self._bar.disable:
+            self._log_line(done, rate, shown)
+        else:
+            self._bar.set_postfix(shown, refresh=False)
+            self._bar.update(done - self._shown)
+        # The first unit holds the start-up; it must not blur the rate.
+        self._first = False
+        self._shown, self._shown_at = done, now
+
+    def _log_line(self, done, rate, shown):
+        parts = [f"{self.label} {self.unit} {done}".strip()]
+        if self.total is not None:
+            parts[0] += f"/{self.total}"
+        parts += [f"{name} {value}" for name, value in shown.items()]
+        if self.total is not None and rate > 0 and not self._first:
+            left = tqdm.tqdm.format_interval((self.total - done) / rate)
+            parts.append(f"{left} left")
+        logging.info("%s", "  ".join(parts))
+
+
+def track(iterable, total=None, unit="record", label=""):
+    """Yields from `iterable`, showing how many have gone by."""
+    done = 0
+    with Progress(total, unit=unit, label=label) as progress:
+        for done, element in enumerate(iterable, start=1):
+            yield element
+            if progress.due(done):
+                progress.update(done)
+        if done and done != progress.total:
+            progress.update(done)
