@@ -33,6 +33,26 @@ def load_config(options, max_seq_length):
     return config
 
 
+def num_steps(options, num_examples):
+    """Returns the steps of --num_train_epochs and those of the warmup.
+
+    As in the original, both are rounded down.
+
+    Raises:
+        ValueError: there is not one whole step.
+    """
+    steps = int(
+        num_examples / options.train_batch_size * options.num_train_epochs
+    )
+    if not steps:
+        raise ValueError(
+            f"--num_train_epochs={options.num_train_epochs} of {num_examples} "
+            f"examples make no whole step of --train_batch_size="
+            f"{options.train_batch_size}; give a smaller batch or more epochs"
+        )
+    return steps, int(steps * options.warmup_proportion)
+
+
 def create_strategy(options):
     """Returns the strategy that the device flags ask for."""
     strategy = distribution.create_strategy(
