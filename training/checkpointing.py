@@ -65,22 +65,12 @@ class Checkpointer:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         path = self.path(step)
         try:
-            tf1.write_checkpoint(
-                path,
-                {
-                    name: variable.value
-                    for name, variable in self._variables.items()
-                },
-            )
-        except (tf.errors.OpError, OSError) as error:
+            tf1.write_checkpoint(path, self._variables)
+        except OSError as error:
             kept = self.steps()
-            raise OSError(
-                f"the checkpoint {path} could not be written (disk full?): "
-                f"{_first_line(error)}; "
-                + (f"the one of step {kept[-1]} is intact" if kept else "")
-            ) from error
-        finally:
-            self._remove_unfinished()
+            intact = f"; that of step {kept[-1]} is intact" if kept else ""
+            raise OSError(f"{error}{intact}") from error
+        self._remove_unfinished()
         steps = self.steps()
         kept = steps[-self.keep_checkpoint_max :]
         for old in steps:
@@ -146,11 +136,12 @@ class Checkpointer:
             file.unlink()
 
     def _remove_unfinished(self):
-        # A checkpoint without its index, written last, is not one.
-        whole = {f"{PREFIX}-{step}" for step in self.steps()}
-        for file in self.output_dir.glob(f"{PREFIX}-*"):
-            name = re.match(rf"{PREFIX}-\d+", file.name)
-            if name and (name[0] not in whole or "tempstate" in file.name):
+        # What a run that was killed while it saved left behind: a checkpoint
+        # without its index, which is written last, is not one.
+        whole = [f"{PREFIX}-{step}" for step in self.steps()]
+        for file in self.output_dir.glob(f"{PREFIX}-*.*"):
+            stem, _, kind = file.name[len(PREFIX) :].partition(".")
+            if PREFIX + stem not in whole or kind.startswith("partial"):
                 file.unlink()
 
 

@@ -52,9 +52,13 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.continuous = continuous
 
     def __call__(self, step):
-        """Returns the float32 rate of the update that follows `step` others."""
-        step = tf.cast(step, tf.float32)
-        peak = tf.constant(self.initial_learning_rate, tf.float32)
+        """Returns the rate of the update that follows `step` others.
+
+        In float64, which a float64 model needs and which counts any number of
+        steps exactly; the optimizer casts it to the variables' type.
+        """
+        step = tf.cast(step, tf.float64)
+        peak = tf.constant(self.initial_learning_rate, tf.float64)
         start = self.num_warmup_steps if self.continuous else 0
         length = max(self.num_train_steps - start, 1)
         done = tf.clip_by_value((step - start) / length, 0.0, 1.0)

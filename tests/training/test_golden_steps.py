@@ -1,0 +1,111 @@
+"""Training in float64 against recordings of the original, step by step."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from modeling import losses
+from tests import golden
+from training import loop, optimization
+
+
+def pretrainer(config, recording):
+    del recording
+    return modeling.BertPretrainer(config, dtype="float64")
+
+
+def classifier(config, recording):
+    num_labels = recording["init/output_weights"].shape[0]
+    return modeling.BertClassifier(config, num_labels, dtype="float64")
+
+
+def span_labeler(config, recording):
+    del recording
+    return modeling.BertSpanLabeler(config, dtype="float64")
+
+
+TASKS = {
+    "pretraining_steps.npz": (pretrainer, losses.PretrainingLoss),
+    "classifier_steps.npz": (classifier, losses.ClassifierLoss),
+    "squad_steps.npz": (span_labeler, losses.SpanLoss),
+}
+
+
+def start(path, gradient_accumulation_steps=1):
+    """Builds the recorded task's model at its recorded start."""
+    recording = np.load(path)
+    # The recordings were made without dropout.
+    config = dataclasses.replace(
+        modeling.BertConfig.from_json_file(path.parent / "bert_config.json"),
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    make_model, make_loss = TASKS[path.name]
+    model = make_model(config, recording)
+    model.build()
+    modeling.load_checkpoint(model, str(path.parent / "bert_model.ckpt"))
+    variables = modeling.named_variables(model)
+    for name in recording:
+        if name.startswith("init/"):
+            variables[name.removeprefix("init/")].assign(recording[name])
+    trainer = loop.Trainer(
+        model,
+        make_loss(),
+        optimization.create_optimizer(
+            float(recording["init_lr"]),
+            int(recording["num_train_steps"]),
+            int(recording["num_warmup_steps"]),
+            aggregate_gradients=False,
+        ),
+        gradient_accumulation_steps=gradient_accumulation_steps,
+    )
+    return recording, variables, trainer
+
+
+def batches(recording):
+    features = {
+        name.removeprefix("in/"): tf.constant(recording[name])
+        for name in recording
+        if name.startswith("in/")
+    }
+    return tf.data.Dataset.from_tensor_slices(features)
+
+
+def no_head_dropout(monkeypatch):
+    """The classifier's own dropout is fixed at 0.1; recordings have none."""
+    monkeypatch.setattr("modeling.tasks.HEAD_DROPOUT_PROB", 0.0)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
+)
+def test_training_equals_the_original(path, monkeypatch):
+    no_head_dropout(monkeypatch)
+    recording, variables, trainer = start(path)
+    logs = []
+    trainer.train(
+        batches(recording),
+        num_train_steps=len(recording["global_norm"]),
+        batch_size=4,
+        hooks=[lambda step, values: logs.append(values)],
+    )
+    names = ["masked_lm_loss", "next_sentence_loss"]
+    names = names if names[0] in recording else ["loss"]
+    for name in names:
+        values = [log[name] for log in logs]
+        np.testing.assert_allclose(values, recording[name], rtol=0, atol=1e-7)
+    norms = [log["gradient_norm"] for log in logs]
+    np.testing.assert_allclose(
+        norms, recording["global_norm"], rtol=0, atol=1e-7
+    )
+    finals = [name for name in recording if name.startswith("final/")]
+    assert finals
+    for name in finals:
+        variable = variables[name.removeprefix("final/")]
+        np.testing.assert_allclose(
+            variable.numpy(), recording[name], rtol=0, atol=1e-6, err_msg=name
+        )
