@@ -1,71 +1,141 @@
-"""Text files: bad bytes dropped and counted; outputs whole or not at all."""
+"""Files by pattern, compressed or remote, and outputs that appear whole.
 
-import codecs
+Nothing here loads TensorFlow for local files: its half gigabyte and its
+seconds of start-up are too much for a worker process that handles text.
+Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
+"""
+
 import contextlib
+import glob
+import gzip
 import os
-from pathlib import Path
-
-from absl import logging
 
 
-def read_lines(path):
-    r"""Yields each line of a UTF-8 file with its number.
+def _gfile():
+    from tensorflow.io import gfile
 
-    Lines end at "\n" alone, as the original reads them. A byte-order mark is
-    dropped, and so are bytes that are not UTF-8, with one warning that counts
-    the lines that had them.
+    return gfile
+
+
+def is_remote(path):
+    """Tells whether a path needs `tf.io.gfile`."""
+    return "://" in os.fspath(path)
+
+
+def expand_patterns(patterns, flag_name):
+    """Lists the files that comma-separated patterns match, in that order.
 
     Args:
-        path: the file.
+        patterns: comma-separated paths or globs; a glob's matches are sorted.
+        flag_name: the flag they came from, for the message.
 
-    Yields:
-        (number, text): the number from 1, the text without its line end.
+    Returns:
+        list of str.
 
     Raises:
-        OSError: the file cannot be read.
+        FileNotFoundError: a pattern matches no file.
     """
-    num_invalid = 0
-    with open(path, "rb") as reader:
-        for number, line in enumerate(reader, 1):
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            try:
-                text = line.decode()
-            except UnicodeDecodeError:
-                num_invalid += 1
-                text = line.decode(errors="ignore")
-            yield number, text.rstrip("\r\n")
-    if num_invalid:
-        logging.warning(
-            "%s: %d lines held bytes that are not UTF-8; those bytes were "
-            "dropped. Convert the file to UTF-8 if that is not wanted.",
-            path,
-            num_invalid,
+    files = []
+    for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
+        if is_remote(pattern):
+            found = sorted(_gfile().glob(pattern))
+        elif os.path.isfile(pattern):
+            found = [pattern]
+        else:
+            found = sorted(filter(os.path.isfile, glob.glob(pattern)))
+        if not found:
+            raise FileNotFoundError(
+                f"--{flag_name}: no file matches '{pattern}'; give the path "
+                "of a file that exists, or a pattern that matches one"
+            )
+        files.extend(found)
+    if not files:
+        raise FileNotFoundError(
+            f"--{flag_name} names no file. Received: '{patterns}'"
         )
+    return files
+
+
+def open_binary(path):
+    """Opens a file to read bytes, unpacked when its name ends in `.gz`."""
+    path = os.fspath(path)
+    file = _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
+    return gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
+
+
+def read_lines(path, dropped=None):
+    """Yields the lines of a UTF-8 text file, without their line ends.
+
+    As in the original, a line ends at a line feed only, and bytes that are
+    not UTF-8 are dropped.
+
+    Args:
+        path: a text file; one that ends in `.gz` is unpacked.
+        dropped: Counter that gets, under `path`, the number of bytes dropped.
+
+    Raises:
+        OSError: the file cannot be read, or a `.gz` is damaged.
+    """
+    with open_binary(path) as file:
+        try:
+            for line in file:
+                try:
+                    text = line.decode("utf-8")
+                except UnicodeDecodeError:
+                    text = line.decode("utf-8", "ignore")
+                    if dropped is not None:
+                        dropped[path] += len(line) - len(text.encode("utf-8"))
+                yield text.rstrip("\n")
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise OSError(
+                f"{path}: the gzip file is damaged: {error}"
+            ) from error
+
+
+def dropped_bytes_warning(dropped):
+    """Says in one line where bytes were dropped; None where none were."""
+    found = {path: count for path, count in dropped.items() if count}
+    if not found:
+        return None
+    worst = max(found, key=found.get)
+    return (
+        f"dropped {sum(found.values())} bytes that are not UTF-8, in "
+        f"{len(found)} input file(s), most of them in {worst}"
+    )
 
 
 @contextlib.contextmanager
-def open_atomically(path):
-    """Opens a text file that appears at `path` only once it is whole.
+def atomic_open(path):
+    """Opens `path` to write bytes; it appears whole at the end or not at all.
 
-    It is written beside `path` and renamed when the block ends; after an
-    error inside the block nothing is left behind, and what stood at `path`
-    before stays.
-
-    Args:
-        path: the file to make; its folder must exist.
+    The bytes go to a file beside it, renamed when the block ends well and
+    removed when it does not. Missing directories are made.
 
     Yields:
-        the file, open for writing UTF-8.
+        a binary file object.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; the message names `path`.
     """
-    path = Path(path)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    beside = f"{path}.partial-{os.getpid()}"
+    remote = is_remote(path)
     try:
-        with open(partial, "w", encoding="utf-8", newline="\n") as writer:
-            yield writer
-        partial.replace(path)
+        if remote:
+            file = _gfile().GFile(beside, "wb")
+        else:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            file = open(beside, "wb", buffering=1 << 20)
+        with file:
+            yield file
+        if remote:
+            _gfile().rename(beside, path, overwrite=True)
+        else:
+            os.replace(beside, path)
+    except OSError as error:
+        # A full disk is reported without the name of the file.
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, path) from error
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            _gfile().remove(beside) if remote else os.remove(beside)

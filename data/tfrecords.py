@@ -1,0 +1,251 @@
+"""TFRecord files as a model's input: feature specs, checks and datasets.
+
+The feature names and types are the original's: int64 for every feature but
+`masked_lm_weights`, which is float. B = batch.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from data import records
+from data.files import expand_patterns
+from data.records import RecordWriter, count_records, encode_example
+
+__all__ = [
+    "RecordWriter",
+    "check_records",
+    "classifier_features",
+    "count_records",
+    "create_dataset",
+    "decode",
+    "encode_example",
+    "expand_patterns",
+    "named_errors",
+    "pretraining_features",
+    "squad_features",
+]
+
+# The flag that says how long a feature is, for messages.
+_LENGTH_FLAGS = {
+    "input_ids": "max_seq_length",
+    "input_mask": "max_seq_length",
+    "segment_ids": "max_seq_length",
+    "masked_lm_positions": "max_predictions_per_seq",
+    "masked_lm_ids": "max_predictions_per_seq",
+    "masked_lm_weights": "max_predictions_per_seq",
+}
+
+
+def _ints(*shape):
+    return tf.io.FixedLenFeature(shape, tf.int64)
+
+
+def _inputs(max_seq_length):
+    return {
+        name: _ints(max_seq_length)
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+
+
+def pretraining_features(max_seq_length, max_predictions_per_seq):
+    """Returns the spec of create_pretraining_data.py's records.
+
+    Args:
+        max_seq_length: WordPieces in an instance.
+        max_predictions_per_seq: masked WordPieces in an instance.
+
+    Returns:
+        dict of name to tf.io.FixedLenFeature.
+    """
+    return {
+        **_inputs(max_seq_length),
+        "masked_lm_positions": _ints(max_predictions_per_seq),
+        "masked_lm_ids": _ints(max_predictions_per_seq),
+        "masked_lm_weights": tf.io.FixedLenFeature(
+            [max_predictions_per_seq], tf.float32
+        ),
+        "next_sentence_labels": _ints(1),
+    }
+
+
+def classifier_features(max_seq_length):
+    """Returns the spec of run_classifier.py's records."""
+    return {
+        **_inputs(max_seq_length),
+        "label_ids": _ints(),
+        "is_real_example": _ints(),
+    }
+
+
+def squad_features(max_seq_length, is_training):
+    """Returns the spec of run_squad.py's records; answers only in training."""
+    spec = {"unique_ids": _ints(), **_inputs(max_seq_length)}
+    if is_training:
+        spec.update(start_positions=_ints(), end_positions=_ints())
+    return spec
+
+
+def decode(serialized, spec):
+    """Parses serialized examples.
+
+    Args:
+        serialized: string [B].
+        spec: dict of name to tf.io.FixedLenFeature.
+
+    Returns:
+        dict of name to tensor [B, ...]; integers are int32.
+    """
+    return {
+        name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
+        for name, value in tf.io.parse_example(serialized, spec).items()
+    }
+
+
+def check_records(files, spec):
+    """Checks the first record of each file against a spec.
+
+    Args:
+        files: paths.
+        spec: dict of name to tf.io.FixedLenFeature.
+
+    Raises:
+        ValueError: a file is empty, truncated or corrupt, or its features
+            are not of the names and lengths of `spec`.
+    """
+    for path in files:
+        record = next(records.read_records(path), None)
+        if record is None:
+            raise ValueError(f"{path}: the file holds no record")
+        try:
+            found = tf.train.Example.FromString(record).features.feature
+        except Exception as error:
+            raise ValueError(
+                f"{path}: the first record is no tf.train.Example: {error}"
+            ) from error
+        for name, feature in spec.items():
+            _check_feature(path, name, feature, found)
+
+
+def _check_feature(path, name, feature, found):
+    if name not in found:
+        raise ValueError(
+            f"{path}: its records have no feature '{name}', only "
+            f"{', '.join(sorted(found))}; give records made for this script"
+        )
+    kind = "float_list" if feature.dtype == tf.float32 else "int64_list"
+    length = len(getattr(found[name], kind).value)
+    # A scalar is one value.
+    expected = feature.shape[0] if feature.shape else 1
+    if length == expected:
+        return
+    flag = _LENGTH_FLAGS.get(name)
+    remedy = (
+        f"but --{flag}={expected}; give --{flag}={length}, or make the "
+        "records again"
+        if flag and length
+        else f"where {expected} of type {feature.dtype.name} are needed"
+    )
+    raise ValueError(
+        f"{path}: its records hold {length} values of '{name}', {remedy}"
+    )
+
+
+@contextlib.contextmanager
+def named_errors(files):
+    """Gives the error for a corrupt record, met in the block, a file name.
+
+    TensorFlow says where in the file the record is, but not in which file.
+
+    Raises:
+        ValueError: in place of tf.errors.DataLossError, naming the file.
+    """
+    try:
+        yield
+    except tf.errors.DataLossError as error:
+        found = records.find_corruption(files)
+        raise ValueError(found or str(error)) from error
+
+
+def create_dataset(
+    files,
+    spec,
+    batch_size,
+    is_training,
+    seed=0,
+    skip_records=0,
+    drop_remainder=None,
+    shuffle_buffer_size=10000,
+    num_parallel_reads=8,
+):
+    """Creates the input of a training or an evaluation from TFRecord files.
+
+    In training the records repeat without end, epoch after epoch. The order
+    of the files and of the records differs from epoch to epoch and depends
+    on nothing but `seed` and the epoch, so a run that has read n records goes
+    on exactly with `skip_records=n`. Otherwise they come once, in order.
+
+    Args:
+        files: paths of TFRecord files.
+        spec: dict of name to tf.io.FixedLenFeature.
+        batch_size: B.
+        is_training: whether to shuffle and repeat.
+        seed: int that the order in training depends on.
+        skip_records: records at the front to leave out. Whole epochs are
+            skipped by count, the rest without being parsed.
+        drop_remainder: whether to leave out a last batch that is not full;
+            None = in training only.
+        shuffle_buffer_size: records that a record is drawn from.
+        num_parallel_reads: files read at a time in training.
+
+    Returns:
+        tf.data.Dataset of dicts, see `decode`.
+
+    Raises:
+        ValueError: to skip, the records are counted, and a file is truncated
+            or corrupt.
+    """
+    if is_training:
+        epoch, skip_records = (
+            divmod(skip_records, count_records(files))
+            if skip_records
+            else (0, 0)
+        )
+        dataset = tf.data.Dataset.counter(epoch).flat_map(
+            lambda number: _epoch(
+                files, seed, number, shuffle_buffer_size, num_parallel_reads
+            )
+        )
+    else:
+        dataset = tf.data.TFRecordDataset(files)
+    if drop_remainder is None:
+        drop_remainder = is_training
+    # Parsing a batch at once costs a fraction of parsing each record.
+    return (
+        dataset.skip(skip_records)
+        .batch(batch_size, drop_remainder=drop_remainder)
+        .map(
+            lambda serialized: decode(serialized, spec),
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
+        .prefetch(tf.data.AUTOTUNE)
+    )
+
+
+def _epoch(files, seed, number, shuffle_buffer_size, num_parallel_reads):
+    """The serialized records of one epoch, in the order of (seed, number)."""
+    draw = tf.random.stateless_uniform(
+        [], [seed, number], 0, tf.int64.max, tf.int64
+    )
+    order = tf.random.experimental.stateless_shuffle(files, [seed, number])
+    return (
+        tf.data.Dataset.from_tensor_slices(order)
+        .interleave(
+            tf.data.TFRecordDataset,
+            cycle_length=min(num_parallel_reads, len(files)),
+            block_length=16,
+            num_parallel_calls=tf.data.AUTOTUNE,
+            deterministic=True,
+        )
+        .shuffle(shuffle_buffer_size, draw, reshuffle_each_iteration=False)
+    )

@@ -1,0 +1,362 @@
+"""BERT's tokenizer: text to WordPieces (Devlin et al. 2018, section 3).
+
+    "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
+
+This is the definition of right for every other tokenizer here. What repeats
+in natural text is its words, so each is tokenized once and remembered.
+"""
+
+import collections
+import re
+import unicodedata
+from itertools import chain
+
+from data import files
+
+# Words remembered by each tokenizer, and the longest that is worth it.
+MAX_CACHED_WORDS = 1 << 17
+_MAX_CACHED_LENGTH = 64
+
+SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
+
+# Google's releases, by the folder that each unpacks to.
+_LOWER_MODELS = (
+    "uncased_L-24_H-1024_A-16",
+    "uncased_L-12_H-768_A-12",
+    "multilingual_L-12_H-768_A-12",
+    "chinese_L-12_H-768_A-12",
+)
+_CASED_MODELS = (
+    "cased_L-12_H-768_A-12",
+    "cased_L-24_H-1024_A-16",
+    "multi_cased_L-12_H-768_A-12",
+)
+
+
+def validate_case_matches_checkpoint(do_lower_case, init_checkpoint):
+    """Checks the casing against what the checkpoint's name says of it.
+
+    Args:
+        do_lower_case: whether the text will be lower-cased.
+        init_checkpoint: path of a checkpoint, or None. Only paths of the
+            form `.../NAME/bert_model.ckpt` with a released NAME are judged.
+
+    Raises:
+        ValueError: the two contradict each other.
+    """
+    match = re.match(
+        "^.*?([A-Za-z0-9_-]+)/bert_model.ckpt", init_checkpoint or ""
+    )
+    name = match.group(1) if match else None
+    if name in _LOWER_MODELS and not do_lower_case:
+        kind, remedy = "lowercased", True
+    elif name in _CASED_MODELS and do_lower_case:
+        kind, remedy = "cased", False
+    else:
+        return
+    raise ValueError(
+        f"--do_lower_case={do_lower_case} contradicts "
+        f"--init_checkpoint={init_checkpoint}: {name} is a {kind} model; "
+        f"give --do_lower_case={remedy}, or rename the checkpoint's folder "
+        "if its name misleads"
+    )
+
+
+def convert_to_unicode(text):
+    """Returns str for str or UTF-8 bytes; bytes that are no UTF-8 are dropped.
+
+    Raises:
+        ValueError: `text` is neither.
+    """
+    if isinstance(text, str):
+        return text
+    if isinstance(text, bytes):
+        return text.decode("utf-8", "ignore")
+    raise ValueError(f"text must be str or bytes. Received: {type(text)}")
+
+
+def printable_text(text):
+    """Returns str for str or UTF-8 bytes, to print or log."""
+    return convert_to_unicode(text)
+
+
+def load_vocab(vocab_file):
+    """Reads a vocabulary, one WordPiece a line.
+
+    Returns:
+        OrderedDict of WordPiece to id, its line number from 0.
+    """
+    return collections.OrderedDict(
+        (line.strip(), index)
+        for index, line in enumerate(files.read_lines(vocab_file))
+    )
+
+
+def check_vocab(vocab_file, vocab_size=None):
+    """Checks that a vocabulary file can serve a model.
+
+    Args:
+        vocab_file: path, one WordPiece a line.
+        vocab_size: the model's number of WordPieces, or None.
+
+    Raises:
+        ValueError: a WordPiece occurs twice, [CLS], [SEP], [MASK] or [UNK]
+            is missing, or the number of lines is not `vocab_size`.
+    """
+    first_line = {}
+    num_lines = 0
+    for num_lines, line in enumerate(files.read_lines(vocab_file), start=1):
+        token = line.strip()
+        # Released vocabularies hold white-space characters, read as "".
+        if token and first_line.setdefault(token, num_lines) != num_lines:
+            raise ValueError(
+                f"{vocab_file}, line {num_lines}: '{token}' stands in line "
+                f"{first_line[token]} already; a WordPiece may stand once"
+            )
+    missing = [name for name in SPECIAL_TOKENS if name not in first_line]
+    if missing:
+        raise ValueError(
+            f"{vocab_file}: no {', '.join(missing)} among its {num_lines} "
+            "lines; give a BERT vocabulary, one WordPiece a line"
+        )
+    if vocab_size is not None and num_lines != vocab_size:
+        kind = "larger" if num_lines > vocab_size else "smaller"
+        raise ValueError(
+            f"{vocab_file} is {kind} than the model: {num_lines} WordPieces, "
+            f"but vocab_size is {vocab_size}; give the vocabulary that the "
+            "model's configuration was made for"
+        )
+
+
+def convert_by_vocab(vocab, items):
+    """Converts a sequence of WordPieces or ids by the vocabulary.
+
+    Raises:
+        KeyError: an item is not in `vocab`.
+    """
+    return [vocab[item] for item in items]
+
+
+def convert_tokens_to_ids(vocab, tokens):
+    """Converts WordPieces to ids; see `convert_by_vocab`."""
+    return convert_by_vocab(vocab, tokens)
+
+
+def convert_ids_to_tokens(inv_vocab, ids):
+    """Converts ids to WordPieces; see `convert_by_vocab`."""
+    return convert_by_vocab(inv_vocab, ids)
+
+
+def whitespace_tokenize(text):
+    """Splits text at runs of white space."""
+    return text.split()
+
+
+class FullTokenizer:
+    """Splits text to words, then words to WordPieces.
+
+    Args:
+        vocab_file: path of the vocabulary, one WordPiece a line.
+        do_lower_case: whether to lower-case the text and strip accents.
+    """
+
+    def __init__(self, vocab_file, do_lower_case=True):
+        self.vocab = load_vocab(vocab_file)
+        self.inv_vocab = {v: k for k, v in self.vocab.items()}
+        self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
+        self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
+        self._word_pieces = _WordCache(self._tokenize_word)
+
+    def tokenize(self, text):
+        """Returns the WordPieces of `text`, a list of str."""
+        words = clean_text(convert_to_unicode(text)).split()
+        return list(chain.from_iterable(map(self._word_pieces.get, words)))
+
+    def _tokenize_word(self, word):
+        return [
+            piece
+            for token in self.basic_tokenizer.tokenize_word(word)
+            for piece in self.wordpiece_tokenizer.tokenize(token)
+        ]
+
+    def convert_tokens_to_ids(self, tokens):
+        """Returns the ids of WordPieces."""
+        return convert_by_vocab(self.vocab, tokens)
+
+    def convert_ids_to_tokens(self, ids):
+        """Returns the WordPieces of ids."""
+        return convert_by_vocab(self.inv_vocab, ids)
+
+
+class BasicTokenizer:
+    """Splits text at white space and punctuation, around CJK characters.
+
+    Args:
+        do_lower_case: whether to lower-case the text and strip accents.
+    """
+
+    def __init__(self, do_lower_case=True):
+        self.do_lower_case = do_lower_case
+        self._word_tokens = _WordCache(self.tokenize_word)
+
+    def tokenize(self, text):
+        """Returns the tokens of `text`, a list of str."""
+        words = clean_text(convert_to_unicode(text)).split()
+        return list(chain.from_iterable(map(self._word_tokens.get, words)))
+
+    def tokenize_word(self, word):
+        """Returns the tokens of one white-space token of cleaned text."""
+        if self.do_lower_case:
+            word = _strip_accents(word.lower())
+        return _split_on_punctuation(word)
+
+
+class WordpieceTokenizer:
+    """Splits a word to the longest WordPieces that match, from the left.
+
+    Args:
+        vocab: dict whose keys are the WordPieces.
+        unk_token: what stands for a word that cannot be split.
+        max_input_chars_per_word: a longer word is not split either.
+    """
+
+    def __init__(self, vocab, unk_token="[UNK]", max_input_chars_per_word=200):
+        self.vocab = vocab
+        self.unk_token = unk_token
+        self.max_input_chars_per_word = max_input_chars_per_word
+        self._max_piece_length = max(map(len, vocab), default=0)
+
+    def tokenize(self, text):
+        """Returns the WordPieces of tokens parted by white space.
+
+        For example, "unaffable" -> ["un", "##aff", "##able"].
+        """
+        output = []
+        for token in convert_to_unicode(text).split():
+            output.extend(self._split(token) or [self.unk_token])
+        return output
+
+    def _split(self, token):
+        """The WordPieces of one token; None where some part has none."""
+        if len(token) > self.max_input_chars_per_word:
+            return None
+        if token in self.vocab:
+            return [token]
+        pieces = []
+        start, prefix = 0, ""
+        while start < len(token):
+            end = min(len(token), start + self._max_piece_length)
+            while start < end and prefix + token[start:end] not in self.vocab:
+                end -= 1
+            if start == end:
+                return None
+            pieces.append(prefix + token[start:end])
+            start, prefix = end, "##"
+        return pieces
+
+
+class _WordCache:
+    """Remembers what `function` makes of each word, within bounds."""
+
+    def __init__(self, function):
+        self._function = function
+        self._known = {}
+
+    def get(self, word):
+        found = self._known.get(word)
+        if found is None:
+            found = self._function(word)
+            if len(word) <= _MAX_CACHED_LENGTH:
+                # Begin anew when full: what is frequent soon comes back.
+                if len(self._known) >= MAX_CACHED_WORDS:
+                    self._known.clear()
+                self._known[word] = found
+        return found
+
+
+def is_whitespace(char):
+    """Tells whether the original counts a character as white space."""
+    return char in " \t\n\r" or unicodedata.category(char) == "Zs"
+
+
+def is_control(char):
+    """Tells whether the original counts a character as a control."""
+    return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
+
+
+def is_punctuation(char):
+    """Tells whether the original counts a character as punctuation.
+
+    Every ASCII character that is no letter, digit or white space is.
+    """
+    if char.isascii():
+        return "!" <= char <= "~" and not char.isalnum()
+    return unicodedata.category(char).startswith("P")
+
+
+_CJK_RANGES = (
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+def is_cjk(cp):
+    """Tells whether a code point is in a block of CJK ideographs."""
+    return any(low <= cp <= high for low, high in _CJK_RANGES)
+
+
+def clean_character(char):
+    """Returns what stands for a character in cleaned text.
+
+    That is nothing for a control, a space for white space, the character
+    between spaces for an ideograph, itself otherwise.
+    """
+    cp = ord(char)
+    if cp == 0 or cp == 0xFFFD or is_control(char):
+        return ""
+    if is_whitespace(char):
+        return " "
+    return f" {char} " if is_cjk(cp) else char
+
+
+class _Table(dict):
+    """A table for str.translate, filled as characters are met."""
+
+    def __init__(self, function):
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, cp):
+        self[cp] = self._function(chr(cp))
+        return self[cp]
+
+
+_CLEAN = _Table(clean_character)
+_MARKS = _Table(lambda c: "" if unicodedata.category(c) == "Mn" else c)
+_PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
+
+
+def clean_text(text):
+    """Drops controls, makes white space spaces, parts CJK characters."""
+    # Printable ASCII is clean as it is.
+    if text.isascii() and text.isprintable():
+        return text
+    return text.translate(_CLEAN)
+
+
+def _strip_accents(text):
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFD", text).translate(_MARKS)
+
+
+def _split_on_punctuation(text):
+    if text.isalnum():
+        return [text]
+    return text.translate(_PUNCTUATION).split()

@@ -1,0 +1,143 @@
+import errno
+import os
+
+import pytest
+import tensorflow as tf
+
+from data import files, records
+
+
+def test_examples_are_those_of_protocol_buffers():
+    features = {
+        "ids": [0, 1, 127, 128, 16383, 16384, 30521, 119546, 1 << 40],
+        "mask": [1, 1, 0],
+        "weights": [1.0, 0.0, 0.5],
+        "label": [0],
+        "nothing": [],
+    }
+    parsed = tf.train.Example.FromString(records.encode_example(features))
+    found = parsed.features.feature
+    assert set(found) == set(features)
+    for name in ("ids", "mask", "label", "nothing"):
+        assert list(found[name].int64_list.value) == features[name]
+    assert list(found["weights"].float_list.value) == features["weights"]
+
+
+@pytest.mark.parametrize("values", [[-1, 5], [3, "a"], [None]])
+def test_other_values_are_errors(values):
+    with pytest.raises(ValueError, match="'ids' takes integers"):
+        records.encode_example({"ids": values})
+
+
+def test_tensorflow_reads_what_is_written_in_turn(tmp_path):
+    paths = [str(tmp_path / "deep" / f"{name}.tfrecord") for name in "abc"]
+    data = [bytes([number]) * (number * 50) for number in range(8)]
+    with records.RecordWriter(paths) as writer:
+        for record in data:
+            writer.write(record)
+        assert not any(map(os.path.exists, paths))
+    assert writer.num_records == 8
+    for index, path in enumerate(paths):
+        read = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+        assert read == data[index::3] == list(records.read_records(path))
+    assert records.count_records(paths) == 8
+    assert len(os.listdir(tmp_path / "deep")) == 3
+
+
+def test_nothing_is_left_after_an_error(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(b"what was there")
+    with pytest.raises(KeyError), records.RecordWriter([str(path)]) as writer:
+        writer.write(b"a")
+        raise KeyError
+    assert os.listdir(tmp_path) == ["a.tfrecord"]
+    assert path.read_bytes() == b"what was there"
+
+
+def test_outputs_that_cannot_be_written_are_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        records.RecordWriter([str(tmp_path / "file" / "a")]).__enter__()
+    with pytest.raises(ValueError, match="twice"):
+        records.RecordWriter(["a", "a"])
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    path = str(tmp_path / "a")
+    os.symlink("/dev/full", f"{path}.partial-{os.getpid()}")
+    with (
+        pytest.raises(OSError, match=f"{path}'?$") as caught,
+        records.RecordWriter([path]) as writer,
+    ):
+        writer.write(b"a")
+    assert caught.value.errno == errno.ENOSPC
+    assert os.listdir(tmp_path) == []
+
+
+def damaged(tmp_path, change):
+    path = str(tmp_path / "damaged.tfrecord")
+    with records.RecordWriter([path]) as writer:
+        for _ in range(3):
+            writer.write(b"0123456789")
+    with open(path, "rb") as file:
+        data = bytearray(file.read())
+    with open(path, "wb") as file:
+        file.write(change(data))
+    return path
+
+
+def flip(position):
+    def change(data):
+        data[position] ^= 1
+        return data
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data[:40], "truncated: the record at byte 26"),
+        (lambda data: data[:30], "truncated: the record at byte 26"),
+        (lambda data: b"some text, long enough to look at\n", "no TFRecord"),
+        (flip(26), "record at byte 26 is corrupt"),
+    ],
+)
+def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
+    path = damaged(tmp_path, change)
+    with pytest.raises(ValueError, match=message) as caught:
+        records.count_records([path])
+    assert path in str(caught.value)
+    with pytest.raises(ValueError, match=message):
+        list(records.read_records(path))
+    assert message.split(":")[0] in records.find_corruption([path])
+
+
+def test_a_changed_byte_is_found_when_reading(tmp_path):
+    path = damaged(tmp_path, flip(40))
+    assert records.count_records([path]) == 3
+    with pytest.raises(ValueError, match="byte 26 is corrupt"):
+        list(records.read_records(path))
+
+
+def test_patterns_expand_in_order(tmp_path):
+    for name in ("b.txt", "a.txt", "c.dat"):
+        (tmp_path / name).write_text("")
+    assert files.expand_patterns(
+        f"{tmp_path}/c.dat, {tmp_path}/*.txt", "input_file"
+    ) == [f"{tmp_path}/{name}" for name in ("c.dat", "a.txt", "b.txt")]
+    for patterns in (f"{tmp_path}/a.txt,{tmp_path}/x*", "", None):
+        with pytest.raises(FileNotFoundError, match="--input_file"):
+            files.expand_patterns(patterns, "input_file")
+
+
+def test_gzip_is_unpacked_and_damage_named(tmp_path):
+    import gzip
+
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress("eins\r\nzwei\u2028\n\n".encode() * 999))
+    assert list(files.read_lines(path))[:3] == ["eins\r", "zwei\u2028", ""]
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(OSError, match="a.txt.gz: the gzip file is damaged"):
+        list(files.read_lines(path))

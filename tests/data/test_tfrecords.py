@@ -1,0 +1,133 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import tfrecords
+
+SPEC = tfrecords.pretraining_features(4, 2)
+
+
+def write(path, first, count, max_seq_length=4):
+    with tfrecords.RecordWriter([str(path)]) as writer:
+        for number in range(first, first + count):
+            features = {
+                name: [number] * (2 if "masked" in name else max_seq_length)
+                for name in SPEC
+            }
+            features["masked_lm_weights"] = [1.0, 0.0]
+            features["next_sentence_labels"] = [number]
+            writer.write(tfrecords.encode_example(features))
+    return str(path)
+
+
+@pytest.fixture
+def three_files(tmp_path):
+    return [
+        write(tmp_path / f"{index}.tfrecord", index * 100, count)
+        for index, count in enumerate((13, 7, 20))
+    ]
+
+
+def numbers(dataset, num_batches=None):
+    batches = dataset.take(num_batches) if num_batches else dataset
+    return np.concatenate(
+        [batch["next_sentence_labels"][:, 0].numpy() for batch in batches]
+    ).tolist()
+
+
+def test_specs_name_the_originals_features():
+    assert {name: (f.dtype, list(f.shape)) for name, f in SPEC.items()} == {
+        "input_ids": (tf.int64, [4]),
+        "input_mask": (tf.int64, [4]),
+        "segment_ids": (tf.int64, [4]),
+        "masked_lm_positions": (tf.int64, [2]),
+        "masked_lm_ids": (tf.int64, [2]),
+        "masked_lm_weights": (tf.float32, [2]),
+        "next_sentence_labels": (tf.int64, [1]),
+    }
+    assert set(tfrecords.classifier_features(4)) == {
+        *("input_ids", "input_mask", "segment_ids"),
+        *("label_ids", "is_real_example"),
+    }
+    squad = {"unique_ids", "input_ids", "input_mask", "segment_ids"}
+    assert set(tfrecords.squad_features(4, False)) == squad
+    assert set(tfrecords.squad_features(4, True)) == squad | {
+        *("start_positions", "end_positions"),
+    }
+
+
+def test_evaluation_reads_once_in_order(three_files):
+    dataset = tfrecords.create_dataset(three_files, SPEC, 16, False)
+    batches = list(dataset)
+    assert [len(batch["input_ids"]) for batch in batches] == [16, 16, 8]
+    assert batches[0]["input_ids"].dtype == tf.int32
+    assert batches[0]["masked_lm_weights"].dtype == tf.float32
+    expected = [*range(13), *range(100, 107), *range(200, 220)]
+    assert numbers(dataset) == expected
+
+
+def test_training_is_a_function_of_the_seed(three_files):
+    def read(seed, num_batches=30):
+        return numbers(
+            tfrecords.create_dataset(three_files, SPEC, 4, True, seed),
+            num_batches,
+        )
+
+    first = read(seed=5)
+    assert first == read(seed=5)
+    assert first != read(seed=6)
+    epochs = [first[start : start + 40] for start in (0, 40, 80)]
+    everything = sorted([*range(13), *range(100, 107), *range(200, 220)])
+    assert all(sorted(epoch) == everything for epoch in epochs)
+    assert epochs[0] != epochs[1] != epochs[2]
+
+
+@pytest.mark.parametrize("skip", [1, 39, 40, 41, 97, 400])
+def test_skipping_gives_the_tail_of_the_full_sequence(three_files, skip):
+    def dataset(skip_records):
+        return tfrecords.create_dataset(
+            *(three_files, SPEC, 5, True, 7, skip_records),
+            shuffle_buffer_size=10,
+        )
+
+    full = numbers(dataset(0), (skip + 60) // 5 + 1)
+    assert numbers(dataset(skip), 12) == full[skip : skip + 60]
+
+
+def test_check_records_compares_with_the_flags(tmp_path):
+    path = write(tmp_path / "a.tfrecord", 0, 1)
+    tfrecords.check_records([path], SPEC)
+    for spec, message in (
+        (tfrecords.pretraining_features(8, 2), "--max_seq_length=8; give .*=4"),
+        (
+            tfrecords.pretraining_features(4, 3),
+            "--max_predictions_per_seq=3; give .*=2",
+        ),
+        (tfrecords.classifier_features(4), "no feature 'label_ids'"),
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            tfrecords.check_records([path], spec)
+        assert path in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", "holds no record"), (b"x" * 10, "truncated"), (b"x" * 99, "no TFR")],
+)
+def test_check_records_names_bad_files(tmp_path, data, message):
+    path = tmp_path / "bad.tfrecord"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=f"bad.tfrecord: .*{message}"):
+        tfrecords.check_records([str(path)], SPEC)
+
+
+def test_a_corrupt_record_met_while_reading_is_named(three_files):
+    with open(three_files[1], "r+b") as file:
+        file.seek(-9, 2)
+        file.write(b"?")
+    dataset = tfrecords.create_dataset(three_files, SPEC, 4, False)
+    with (
+        pytest.raises(ValueError, match="1.tfrecord: the record at byte"),
+        tfrecords.named_errors(three_files),
+    ):
+        list(dataset)

@@ -1,0 +1,178 @@
+import gzip
+import json
+import random
+import sys
+import time
+import unicodedata
+
+import pytest
+
+from data import tokenization
+from tests import golden
+from tests.data import reference_tokenizer
+
+VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+
+
+ASSIGNED = [
+    chr(cp)
+    for cp in range(sys.maxunicode + 1)
+    if unicodedata.category(chr(cp)) not in ("Cn", "Cs", "Co")
+]
+
+
+def random_strings(count, seed):
+    """Strings over all assigned code points, half of them ASCII and marks."""
+    rng = random.Random(seed)
+    near = [char for char in ASSIGNED if ord(char) < 0x600]
+    return [
+        "".join(
+            rng.choice(near if rng.random() < 0.5 else ASSIGNED)
+            for _ in range(rng.randint(0, 30))
+        )
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
+@pytest.mark.parametrize("casing", ["uncased", "cased"])
+def test_golden(path, casing):
+    with gzip.open(path, "rt") as file:
+        recorded = json.load(file)
+    tokenizer = tokenization.FullTokenizer(
+        path.parent.parent / "vocab" / f"{casing}.txt", casing == "uncased"
+    )
+    for text, ids in zip(
+        recorded["text"], recorded[f"{casing}_ids"], strict=True
+    ):
+        tokens = tokenizer.tokenize(text)
+        assert tokenizer.convert_tokens_to_ids(tokens) == ids, text
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_equals_the_reference_on_random_text(do_lower_case):
+    tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
+    for text in random_strings(3000, seed=1):
+        assert tokenizer.basic_tokenizer.tokenize(
+            text
+        ) == reference_tokenizer.basic_tokenize(text, do_lower_case)
+        assert tokenizer.tokenize(text) == reference_tokenizer.tokenize(
+            text, tokenizer.vocab, do_lower_case
+        )
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_equals_the_reference_on_every_code_point(do_lower_case):
+    tokenizer = tokenization.BasicTokenizer(do_lower_case)
+    for char in ASSIGNED:
+        text = f"a{char}b"
+        assert tokenizer.tokenize(text) == reference_tokenizer.basic_tokenize(
+            text, do_lower_case
+        ), hex(ord(char))
+
+
+def test_full_tokenizer(tmp_path):
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text(
+        "\n".join("[UNK] [CLS] want ##want ##ed wa un runn ##ing ,".split())
+    )
+    tokenizer = tokenization.FullTokenizer(str(vocab_file))
+    tokens = tokenizer.tokenize("UNwant\u00e9d,running")
+    assert tokens == ["un", "##want", "##ed", ",", "runn", "##ing"]
+    ids = tokenizer.convert_tokens_to_ids(tokens)
+    assert ids == [6, 3, 4, 9, 7, 8]
+    assert tokenizer.convert_ids_to_tokens(ids) == tokens
+    assert tokenizer.tokenize(b"wa\xff un") == ["wa", "un"]
+    with pytest.raises(ValueError, match="str or bytes"):
+        tokenizer.tokenize(7)
+
+
+def test_wordpiece_tokenizer():
+    tokenizer = tokenization.WordpieceTokenizer(
+        vocab={"[UNK]", "want", "##want", "##ed", "un", "runn", "##ing"}
+    )
+    assert tokenizer.tokenize("") == []
+    assert tokenizer.tokenize("unwanted running") == [
+        *("un", "##want", "##ed", "runn", "##ing"),
+    ]
+    assert tokenizer.tokenize("unwantedX running") == [
+        *("[UNK]", "runn", "##ing"),
+    ]
+    assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
+    assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
+
+
+def test_the_tokenizer_forgets_within_bounds(monkeypatch):
+    monkeypatch.setattr(tokenization, "MAX_CACHED_WORDS", 10)
+    tokenizer = tokenization.FullTokenizer(VOCAB)
+    words = [f"w{number}" for number in range(100)]
+    first = tokenizer.tokenize(" ".join(words))
+    assert tokenizer.tokenize(" ".join(words)) == first
+    assert len(tokenizer._word_pieces._known) <= 10
+
+
+@pytest.mark.parametrize(
+    ("do_lower_case", "path", "wrong"),
+    [
+        (True, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", False),
+        (False, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", True),
+        (False, "x/chinese_L-12_H-768_A-12/bert_model.ckpt", True),
+        (True, "x/cased_L-24_H-1024_A-16/bert_model.ckpt", True),
+        (True, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", True),
+        (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
+        (False, "x/my_own/bert_model.ckpt", False),
+        (False, "model.ckpt", False),
+        (False, None, False),
+    ],
+)
+def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
+    if wrong:
+        with pytest.raises(ValueError, match="--do_lower_case"):
+            tokenization.validate_case_matches_checkpoint(do_lower_case, path)
+    else:
+        tokenization.validate_case_matches_checkpoint(do_lower_case, path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "vocab_size", "message"),
+    [
+        ("[CLS] [SEP] [MASK] [UNK] a a", None, "line 6: 'a' .* line 5"),
+        ("[CLS] [SEP] a", None, r"no \[MASK\], \[UNK\] among its 3"),
+        ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
+        ("[CLS] [SEP] [MASK] [UNK] a", 6, "smaller .* 5 .* vocab_size is 6"),
+        ("[CLS] [SEP] [MASK] [UNK] a", 5, None),
+    ],
+)
+def test_check_vocab(tmp_path, lines, vocab_size, message):
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text("\n".join(lines.split()) + "\n")
+    if message is None:
+        tokenization.check_vocab(vocab_file, vocab_size)
+    else:
+        with pytest.raises(ValueError, match=message) as caught:
+            tokenization.check_vocab(vocab_file, vocab_size)
+        assert str(vocab_file) in str(caught.value)
+
+
+def test_released_vocabularies_pass():
+    for path in sorted(golden.shared("data/vocab").glob("*.txt")):
+        tokenization.check_vocab(path)
+
+
+def test_five_times_as_fast_as_character_by_character():
+    path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
+    lines = path.read_text().splitlines()
+    tokenizer = tokenization.FullTokenizer(
+        golden.shared("data/vocab/uncased.txt")
+    )
+
+    def seconds(function):
+        start = time.process_time()
+        for line in lines:
+            function(line)
+        return time.process_time() - start
+
+    reference = seconds(
+        lambda line: reference_tokenizer.tokenize(line, tokenizer.vocab, True)
+    )
+    assert reference >= 5 * seconds(tokenizer.tokenize)
