@@ -1,6 +1,9 @@
 """Examples of sentence classification, and what reads them from files."""
 
-from pathlib import Path
+import collections
+import os
+
+from absl import logging
 
 from data import files
 
@@ -83,15 +86,23 @@ class DataProcessor:
     @classmethod
     def _read_tsv(cls, input_file):
         """Returns a list with a Row for each line; quotes mean nothing."""
-        if not Path(input_file).is_file():
+        input_file = str(input_file)
+        dropped = collections.Counter()
+        try:
+            rows = [
+                Row(line.rstrip("\r").split("\t"), input_file, number)
+                for number, line in enumerate(
+                    files.read_lines(input_file, dropped), start=1
+                )
+            ]
+        except FileNotFoundError:
             raise FileNotFoundError(
                 f"{input_file} is not there; the data folder has to hold the "
                 "task's files under their own names"
-            )
-        return [
-            Row(text.split("\t"), input_file, line_number)
-            for line_number, text in files.read_lines(input_file)
-        ]
+            ) from None
+        if warning := files.dropped_bytes_warning(dropped):
+            logging.warning(warning)
+        return rows
 
     def _label(self, row, column):
         """Returns a row's label, which must be one of the task's."""
@@ -145,7 +156,7 @@ class SplitFilesProcessor(DataProcessor):
 
     def _read_set(self, data_dir, name):
         set_type, file_name = self.set_files[name]
-        path = Path(data_dir) / file_name
+        path = os.path.join(data_dir, file_name)
         examples = list(self._create_examples(self._read_tsv(path), set_type))
         if not examples:
             raise ValueError(f"{path} holds no example")

@@ -1,0 +1,49 @@
+"""Where each WordPiece stands in the text that it was made of."""
+
+import itertools
+import unicodedata
+
+
+def tokenize_with_spans(text, tokenizer):
+    """Tokenizes a text as the tokenizer does, keeping track of characters.
+
+        "Škoda (1895)" -> sko   ##da   (      1895    )
+                          (0,3) (3,5) (6,7) (7,11) (11,12)
+
+    Args:
+        text: str.
+        tokenizer: a FullTokenizer.
+
+    Returns:
+        (tokens, spans): a list of str, and for each its (start, end) in
+        `text`; an accent belongs to the letter that it stands on.
+    """
+    basic = tokenizer.basic_tokenizer
+    # The tokens of a text, strung together, are those of its characters
+    # strung together; so `origin` says where each of their characters is from.
+    origin = [
+        i
+        for i, char in enumerate(text)
+        for _ in itertools.chain.from_iterable(basic.tokenize(char))
+    ]
+    tokens, spans = [], []
+    position = 0
+    for word in basic.tokenize(text):
+        for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
+            if piece == tokenizer.wordpiece_tokenizer.unk_token:
+                length = len(word)
+            else:
+                length = len(piece.removeprefix("##"))
+            end = origin[position + length - 1] + 1
+            while end < len(text) and _is_dropped_accent(text[end], basic):
+                end += 1
+            tokens.append(piece)
+            spans.append((origin[position], end))
+            position += length
+    return tokens, spans
+
+
+def _is_dropped_accent(char, basic_tokenizer):
+    return unicodedata.category(char) == "Mn" and not basic_tokenizer.tokenize(
+        char
+    )

@@ -1,0 +1,369 @@
+"""SQuAD: the windows of question and passage that the network reads.
+
+A window is `[CLS] question [SEP] part of the passage [SEP]`; a passage that
+is too long for one is cut into windows that overlap. squad_reading.py makes
+the questions from a file, squad_decoding.py makes answers of what the network
+says of the windows.
+"""
+
+import bisect
+import collections
+import dataclasses
+import functools
+
+import numpy as np
+
+from data import parallel
+from data.alignment import tokenize_with_spans
+from data.squad_decoding import RawResult, get_final_text, write_predictions
+from data.squad_reading import (
+    WORD,
+    SquadExample,
+    read_squad_examples,
+    read_squad_json,
+)
+
+# The original's names, for those who import them from here.
+__all__ = [
+    "SquadExample",
+    "InputFeatures",
+    "RawResult",
+    "read_squad_examples",
+    "read_squad_json",
+    "convert_examples_to_features",
+    "create_features",
+    "write_predictions",
+    "get_final_text",
+]
+
+FIRST_UNIQUE_ID = 1000000000
+
+_DocSpan = collections.namedtuple("DocSpan", ["start", "length"])
+
+
+@dataclasses.dataclass(slots=True)
+class InputFeatures:
+    """One window.
+
+    Attributes:
+        unique_id: int, from 1000000000.
+        example_index: int, which of the examples it is of.
+        doc_span_index: int, which of the example's windows it is.
+        tokens: list of str, without padding.
+        token_to_orig_map: for each position of a passage token, its word.
+        token_is_max_context: for each position of a passage token, whether
+            no other window has more context around it.
+        input_ids: list of int, [max_seq_length].
+        input_mask: list of int, [max_seq_length], 1 = a real token.
+        segment_ids: list of int, [max_seq_length], 1 = of the passage.
+        start_position: int, in training: position of the answer's first
+            token; 0 if the window does not hold the answer.
+        end_position: int, in training: position of its last token.
+        is_impossible: bool, as the example's.
+        token_to_char_map: for each position of a passage token, its (start,
+            end) in the context; None unless char offsets are used.
+    """
+
+    unique_id: int
+    example_index: int
+    doc_span_index: int
+    tokens: list
+    token_to_orig_map: dict
+    token_is_max_context: dict
+    input_ids: list
+    input_mask: list
+    segment_ids: list
+    start_position: int | None = None
+    end_position: int | None = None
+    is_impossible: bool | None = None
+    token_to_char_map: dict | None = None
+
+
+def convert_examples_to_features(
+    examples,
+    tokenizer,
+    max_seq_length,
+    doc_stride,
+    max_query_length,
+    is_training,
+    output_fn,
+    use_char_offsets=False,
+    num_processes=1,
+):
+    """Calls `output_fn` with the InputFeatures of each window, in order.
+
+    Memory does not grow with the number of windows.
+
+    Args:
+        examples: iterable of SquadExamples.
+        tokenizer: a FullTokenizer.
+        max_seq_length: WordPieces in a window.
+        doc_stride: WordPieces from the start of a window's part of the
+            passage to the start of the next one's, at least 1.
+        max_query_length: WordPieces of the question that are kept.
+        is_training: whether answers are looked up.
+        output_fn: called with an InputFeatures.
+        use_char_offsets: whether an answer is found by its characters, not
+            by its words, and the features say where each token stands in
+            the passage: right for scripts without spaces.
+        num_processes: int, how many make windows at a time; the windows and
+            their order do not depend on it.
+
+    Raises:
+        ValueError: the lengths leave no room for the passage.
+    """
+    for feature in create_features(
+        examples,
+        tokenizer,
+        max_seq_length,
+        doc_stride,
+        max_query_length,
+        is_training,
+        use_char_offsets,
+        num_processes,
+    ):
+        output_fn(feature)
+
+
+def create_features(
+    examples,
+    tokenizer,
+    max_seq_length,
+    doc_stride,
+    max_query_length,
+    is_training,
+    use_char_offsets=False,
+    num_processes=1,
+):
+    """Yields the InputFeatures of each window.
+
+    The arguments and errors are those of convert_examples_to_features.
+    """
+    if max_seq_length <= max_query_length + 3:
+        raise ValueError(
+            "max_seq_length must be greater than max_query_length + 3. "
+            f"Received: max_seq_length={max_seq_length}, "
+            f"max_query_length={max_query_length}"
+        )
+    if doc_stride < 1:
+        raise ValueError(
+            f"doc_stride must be at least 1. Received: {doc_stride}"
+        )
+    create_windows = functools.partial(
+        _create_windows,
+        tokenizer=tokenizer,
+        max_seq_length=max_seq_length,
+        doc_stride=doc_stride,
+        max_query_length=max_query_length,
+        is_training=is_training,
+        use_char_offsets=use_char_offsets,
+    )
+    windows = parallel.generate(
+        create_windows, enumerate(examples), num_processes
+    )
+    for unique_id, feature in enumerate(windows, FIRST_UNIQUE_ID):
+        feature.unique_id = unique_id
+        yield feature
+
+
+def _create_windows(
+    numbered_examples,
+    tokenizer,
+    max_seq_length,
+    doc_stride,
+    max_query_length,
+    is_training,
+    use_char_offsets,
+):
+    """Yields the InputFeatures of (number, example) pairs, ids not set."""
+    for example_index, example in numbered_examples:
+        document = _Document(example, tokenizer, use_char_offsets)
+        answer = document.find_answer(example) if is_training else None
+        query_tokens = tokenizer.tokenize(example.question_text)
+        query_tokens = query_tokens[:max_query_length]
+        doc_spans = _cut_spans(
+            len(document.tokens),
+            max_seq_length - len(query_tokens) - 3,
+            doc_stride,
+        )
+        for doc_span_index in range(len(doc_spans)):
+            feature = document.create_window(
+                query_tokens, doc_spans, doc_span_index
+            )
+            feature.example_index = example_index
+            feature.is_impossible = example.is_impossible
+            if is_training:
+                _set_answer(feature, answer, doc_spans[doc_span_index])
+            padding = [0] * (max_seq_length - len(feature.tokens))
+            feature.input_ids += padding
+            feature.input_mask += padding
+            feature.segment_ids += padding
+            yield feature
+
+
+def _set_answer(feature, answer, doc_span):
+    """Sets the positions of the answer, 0 where the window lacks it."""
+    feature.start_position = feature.end_position = 0
+    start, length = doc_span
+    if answer and start <= answer[0] and answer[1] < start + length:
+        # Positions of the window less tokens of the passage.
+        shift = len(feature.tokens) - 1 - length - start
+        feature.start_position = answer[0] + shift
+        feature.end_position = answer[1] + shift
+
+
+class _Document:
+    """A passage as tokens, and where each stands in it.
+
+    Args:
+        example: a SquadExample.
+        tokenizer: a FullTokenizer.
+        use_char_offsets: whether to know the tokens' characters.
+    """
+
+    def __init__(self, example, tokenizer, use_char_offsets):
+        self.tokenizer = tokenizer
+        self.tokens = []
+        self.tok_to_orig_index = []
+        self.orig_to_tok_index = []
+        self.char_spans = None
+        for i, word in enumerate(example.doc_tokens):
+            tokens = tokenizer.tokenize(word)
+            self.orig_to_tok_index.append(len(self.tokens))
+            self.tok_to_orig_index += [i] * len(tokens)
+            self.tokens += tokens
+        if use_char_offsets:
+            self.char_spans = [
+                (word.start() + start, word.start() + end)
+                for word in WORD.finditer(example.context)
+                for start, end in tokenize_with_spans(word.group(), tokenizer)[
+                    1
+                ]
+            ]
+
+    def find_answer(self, example):
+        """Returns the answer's first and last token; None for no answer."""
+        if example.is_impossible:
+            return None
+        if self.char_spans is not None:
+            return _tokens_of_chars(
+                self.char_spans,
+                example.answer_start,
+                example.answer_start + len(example.orig_answer_text),
+            )
+        # Where each word begins, and the passage ends.
+        bounds = [*self.orig_to_tok_index, len(self.tokens)]
+        return _improve_answer_span(
+            self.tokens,
+            bounds[example.start_position],
+            bounds[example.end_position + 1] - 1,
+            self.tokenizer,
+            example.orig_answer_text,
+        )
+
+    def create_window(self, query_tokens, doc_spans, doc_span_index):
+        """Returns the InputFeatures of one window, without padding."""
+        start, length = doc_spans[doc_span_index]
+        stop = start + length
+        first = ["[CLS]", *query_tokens, "[SEP]"]
+        tokens = [*first, *self.tokens[start:stop], "[SEP]"]
+        positions = range(len(first), len(first) + length)
+        is_max_context = _check_is_max_context(
+            doc_spans, doc_span_index, np.arange(start, stop)
+        ).tolist()
+        char_map = None
+        if self.char_spans is not None:
+            char_map = dict(
+                zip(positions, self.char_spans[start:stop], strict=True)
+            )
+        return InputFeatures(
+            unique_id=None,
+            example_index=None,
+            doc_span_index=doc_span_index,
+            tokens=tokens,
+            token_to_orig_map=dict(
+                zip(positions, self.tok_to_orig_index[start:stop], strict=True)
+            ),
+            token_is_max_context=dict(
+                zip(positions, is_max_context, strict=True)
+            ),
+            input_ids=self.tokenizer.convert_tokens_to_ids(tokens),
+            input_mask=[1] * len(tokens),
+            segment_ids=[0] * len(first) + [1] * (length + 1),
+            token_to_char_map=char_map,
+        )
+
+
+def _tokens_of_chars(char_spans, start, end):
+    """Returns the first and last token that touch the characters."""
+    first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
+    last = bisect.bisect_left(char_spans, end, key=lambda span: span[0]) - 1
+    return first, last
+
+
+def _cut_spans(num_tokens, max_tokens_for_doc, doc_stride):
+    """Returns the DocSpans of a passage, each but the last of full length."""
+    doc_spans = []
+    start = 0
+    while start < num_tokens:
+        length = min(num_tokens - start, max_tokens_for_doc)
+        doc_spans.append(_DocSpan(start, length))
+        if start + length == num_tokens:
+            break
+        start += min(length, doc_stride)
+    return doc_spans
+
+
+def _improve_answer_span(
+    doc_tokens, input_start, input_end, tokenizer, orig_answer_text
+):
+    """Returns the (first, last) token that match the answer best.
+
+    A passage's words may say more than the answer: in "(1895-1943)." the
+    tokens of the answer "1895" are the second alone. Where the answer's
+    tokens do not occur ("Japan" in "Japanese"), the words stay.
+
+    Args:
+        doc_tokens: list of str, the passage's WordPieces.
+        input_start: int, the first token of the answer's words.
+        input_end: int, the last token of the answer's words.
+        tokenizer: a FullTokenizer.
+        orig_answer_text: str.
+    """
+    answer_tokens = tokenizer.tokenize(orig_answer_text)
+    length = len(answer_tokens)
+    for start in range(input_start, input_end + 2 - max(length, 1)):
+        if doc_tokens[start : start + length] == answer_tokens != []:
+            return start, start + length - 1
+    return input_start, input_end
+
+
+def _check_is_max_context(doc_spans, cur_span_index, position):
+    """Tells whether no other window has more context around a token.
+
+    Of the tokens to its left and to its right in a window, the fewer count;
+    the length of the window decides between equals, then the first window.
+
+        Doc: the man went to the store and bought a gallon of milk
+        Span A: the man went to the
+        Span B: to the store and bought
+        Span C: and bought a gallon of
+
+    "bought" has 4 and 0 tokens around it in B, 1 and 3 in C: C is its window.
+
+    Args:
+        doc_spans: list of (start, length) of the passage's windows.
+        cur_span_index: int, the window in question.
+        position: int or array of int, tokens of the passage, in that window.
+
+    Returns:
+        bool, or an array of them like `position`.
+    """
+    position = np.asarray(position)
+    scores = []
+    for start, length in doc_spans:
+        left, right = position - start, start + length - 1 - position
+        context = np.minimum(left, right)
+        score = context + 0.01 * length
+        scores.append(np.where(context < 0, -np.inf, score))
+    return np.argmax(scores, axis=0) == cur_span_index

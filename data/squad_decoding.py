@@ -1,0 +1,296 @@
+"""SQuAD: answers out of the network's start and end logits.
+
+Each window gives its n best starts and ends; the pairs that make sense, of
+all of a question's windows, are sorted by the sum of their logits, and their
+tokens are led back to the text of the passage.
+"""
+
+import collections
+import functools
+import json
+import math
+
+import numpy as np
+from absl import logging
+
+from data import files
+from data.tokenization import BasicTokenizer
+
+RawResult = collections.namedtuple(
+    "RawResult", ["unique_id", "start_logits", "end_logits"]
+)
+
+# The score difference of a question for which only "no answer" is left.
+NO_ANSWER_SCORE_DIFF = 1000000.0
+
+_Span = collections.namedtuple(
+    "_Span", ["feature", "start_index", "end_index", "start_logit", "end_logit"]
+)
+_NOTHING = _Span(None, 0, 0, 0.0, 0.0)
+
+
+def write_predictions(
+    all_examples,
+    all_features,
+    all_results,
+    n_best_size,
+    max_answer_length,
+    do_lower_case,
+    output_prediction_file,
+    output_nbest_file,
+    output_null_log_odds_file,
+    version_2_with_negative=False,
+    null_score_diff_threshold=0.0,
+    verbose_logging=False,
+):
+    """Writes the answers, the n best of them, and the scores of no answer.
+
+    Args:
+        all_examples: SquadExamples.
+        all_features: InputFeatures of them, in any order. If they say where
+            tokens stand in the passage, answers are cut out of it there.
+        all_results: RawResults, one for each feature, in any order.
+        n_best_size: int, starts and ends of a window, and answers, to keep.
+        max_answer_length: WordPieces.
+        do_lower_case: bool, as the tokenizer's.
+        output_prediction_file: JSON to write, {question id: text}.
+        output_nbest_file: JSON to write, {question id: list of text,
+            probability, start_logit, end_logit}.
+        output_null_log_odds_file: JSON to write where there may be no
+            answer, {question id: score of none less that of the best}.
+        version_2_with_negative: whether there may be no answer.
+        null_score_diff_threshold: the answer is "" where the score of none
+            is better than the best one's by more than this.
+        verbose_logging: whether to log where an answer could not be led back
+            to the passage.
+
+    Raises:
+        ValueError: a feature has no result.
+        OSError: a file cannot be written.
+    """
+    logging.info("Writing predictions to: %s", output_prediction_file)
+    predictions, nbest, score_diffs = decode_predictions(
+        all_examples,
+        all_features,
+        all_results,
+        n_best_size,
+        max_answer_length,
+        do_lower_case,
+        version_2_with_negative,
+        null_score_diff_threshold,
+        verbose_logging,
+    )
+    outputs = [
+        (output_prediction_file, predictions),
+        (output_nbest_file, nbest),
+    ]
+    if version_2_with_negative:
+        outputs.append((output_null_log_odds_file, score_diffs))
+    for path, content in outputs:
+        with files.atomic_open(str(path)) as writer:
+            writer.write(json.dumps(content, indent=4).encode() + b"\n")
+
+
+def decode_predictions(
+    all_examples,
+    all_features,
+    all_results,
+    n_best_size,
+    max_answer_length,
+    do_lower_case,
+    version_2_with_negative=False,
+    null_score_diff_threshold=0.0,
+    verbose_logging=False,
+):
+    """Returns what write_predictions writes: three dicts by question id.
+
+    The arguments and errors are those of write_predictions.
+    """
+    features_of = collections.defaultdict(list)
+    for feature in all_features:
+        features_of[feature.example_index].append(feature)
+    result_of = {result.unique_id: result for result in all_results}
+
+    predictions, all_nbest, score_diffs = {}, {}, {}
+    for example_index, example in enumerate(all_examples):
+        spans, null, null_score = _example_spans(
+            features_of[example_index],
+            result_of,
+            n_best_size,
+            max_answer_length,
+        )
+        if version_2_with_negative:
+            spans.append(null)
+        spans.sort(key=_score, reverse=True)
+        nbest = _nbest_answers(
+            (
+                (
+                    _answer_text(span, example, do_lower_case, verbose_logging),
+                    span,
+                )
+                for span in spans
+            ),
+            n_best_size,
+        )
+        if version_2_with_negative and all(text for text, _ in nbest):
+            nbest.append(("", null))
+        nbest = nbest or [("empty", _NOTHING)]
+        answer = nbest[0][0]
+        if version_2_with_negative:
+            answer, score_diff = _best_answer(nbest, null_score)
+            score_diffs[example.qas_id] = score_diff
+            if score_diff > null_score_diff_threshold:
+                answer = ""
+        predictions[example.qas_id] = answer
+        all_nbest[example.qas_id] = _with_probabilities(nbest)
+    return predictions, all_nbest, score_diffs
+
+
+def _example_spans(features, result_of, n_best_size, max_answer_length):
+    """Returns a question's possible spans, and that of none with its score.
+
+    No answer is the span of [CLS] alone, of the window where that scores
+    lowest.
+    """
+    spans = []
+    null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
+    for feature in features:
+        try:
+            result = result_of[feature.unique_id]
+        except KeyError:
+            raise ValueError(
+                f"there is no result for the window {feature.unique_id}; "
+                "predict all windows that the features were made of"
+            ) from None
+        start_logits = np.asarray(result.start_logits, np.float64)
+        end_logits = np.asarray(result.end_logits, np.float64)
+        # A token that stands in two windows starts answers in one of them.
+        starts = [
+            (start, float(start_logits[start]))
+            for start in _get_best_indexes(start_logits, n_best_size)
+            if feature.token_is_max_context.get(start, False)
+        ]
+        ends = [
+            (end, float(end_logits[end]))
+            for end in _get_best_indexes(end_logits, n_best_size)
+            if end in feature.token_to_orig_map
+        ]
+        spans += [
+            _Span(feature, start, end, start_logit, end_logit)
+            for start, start_logit in starts
+            for end, end_logit in ends
+            if start <= end < start + max_answer_length
+        ]
+        cls = _Span(feature, 0, 0, float(start_logits[0]), float(end_logits[0]))
+        if _score(cls) < null_score:
+            null, null_score = cls, _score(cls)
+    return spans, null, null_score
+
+
+def _get_best_indexes(logits, n_best_size):
+    """Returns the indexes of the highest logits; of equals the first."""
+    return np.argsort(-logits, kind="stable")[:n_best_size].tolist()
+
+
+def _score(span):
+    return span.start_logit + span.end_logit
+
+
+def _nbest_answers(texts_and_spans, n_best_size):
+    """Returns the first n (text, span), no text but that of none twice."""
+    nbest, seen = [], set()
+    for text, span in texts_and_spans:
+        if span.start_index == 0 or text not in seen:
+            seen.add(text)
+            nbest.append((text, span))
+            if len(nbest) >= n_best_size:
+                break
+    return nbest
+
+
+def _with_probabilities(nbest):
+    """Returns the entries of an n-best list as they are written."""
+    scores = [_score(span) for _, span in nbest]
+    exponentials = [math.exp(score - max(scores)) for score in scores]
+    total = sum(exponentials)
+    return [
+        {
+            "text": text,
+            "probability": exponential / total,
+            "start_logit": span.start_logit,
+            "end_logit": span.end_logit,
+        }
+        for (text, span), exponential in zip(nbest, exponentials, strict=True)
+    ]
+
+
+def _best_answer(nbest, null_score):
+    """Returns the best answer, and how much better no answer scores.
+
+    The original fails where all that is left is no answer.
+    """
+    for text, span in nbest:
+        if text:
+            return text, null_score - span.start_logit - span.end_logit
+    return "", NO_ANSWER_SCORE_DIFF
+
+
+def _answer_text(span, example, do_lower_case, verbose_logging):
+    """Returns the text that a span stands for, as the passage has it."""
+    feature, start, end = span[:3]
+    if start == 0:
+        return ""
+    if feature.token_to_char_map is not None:
+        first_char = feature.token_to_char_map[start][0]
+        return example.context[first_char : feature.token_to_char_map[end][1]]
+    tok_text = " ".join(feature.tokens[start : end + 1])
+    tok_text = tok_text.replace(" ##", "").replace("##", "")
+    orig_start = feature.token_to_orig_map[start]
+    orig_end = feature.token_to_orig_map[end]
+    return get_final_text(
+        " ".join(tok_text.split()),
+        " ".join(example.doc_tokens[orig_start : orig_end + 1]),
+        do_lower_case,
+        verbose_logging,
+    )
+
+
+def get_final_text(pred_text, orig_text, do_lower_case, verbose_logging=False):
+    """Leads a predicted text back to the passage's own spelling.
+
+    "steve smith" in "Steve Smith's" gives "Steve Smith": the words of the
+    passage without what the tokenizer split off them, but not lower-cased.
+    For that the characters of the passage, tokenized, are taken one to one
+    for those of the passage, spaces apart; where that fails the passage's
+    words are returned.
+
+    Args:
+        pred_text: str, WordPieces put together, parted by single spaces.
+        orig_text: str, the passage's words that hold them.
+        do_lower_case: bool, as the tokenizer's.
+        verbose_logging: whether to log the failures.
+    """
+    tok_text = " ".join(_basic_tokenizer(do_lower_case).tokenize(orig_text))
+    start = tok_text.find(pred_text)
+    if start == -1:
+        failure = "Unable to find text"
+    elif len(tok_text.replace(" ", "")) != len(orig_text.replace(" ", "")):
+        failure = "Length not equal after stripping spaces"
+    # A text that begins or ends with a space, or is empty, is at no character.
+    elif not pred_text or pred_text != pred_text.strip(" "):
+        failure = "Couldn't map start or end position"
+    else:
+        end = start + len(pred_text) - 1
+        first = start - tok_text.count(" ", 0, start)
+        last = end - tok_text.count(" ", 0, end)
+        places = [i for i, char in enumerate(orig_text) if char != " "]
+        return orig_text[places[first] : places[last] + 1]
+    if verbose_logging:
+        logging.info("%s: '%s' in '%s'", failure, pred_text, orig_text)
+    return orig_text
+
+
+@functools.cache
+def _basic_tokenizer(do_lower_case):
+    """Returns a tokenizer that is kept, as it remembers words."""
+    return BasicTokenizer(do_lower_case=do_lower_case)

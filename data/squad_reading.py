@@ -1,0 +1,173 @@
+"""SQuAD's JSON files to questions."""
+
+import bisect
+import dataclasses
+import json
+import re
+
+from absl import logging
+
+# A word of a passage: the original's white space ends it.
+WORD = re.compile("[^ \t\r\n\u202f]+")
+
+
+@dataclasses.dataclass(slots=True)
+class SquadExample:
+    """A question about a passage.
+
+    Attributes:
+        qas_id: str, the question's id in the file.
+        question_text: str.
+        doc_tokens: the passage's words, a list of str that all questions
+            about the passage share.
+        orig_answer_text: str, in training: the answer, "" for none.
+        start_position: int, in training: the answer's first word; -1 for
+            none.
+        end_position: int, in training: the answer's last word.
+        is_impossible: True if the passage does not answer the question.
+        context: str, the passage as it stands in the file.
+        answer_start: int, in training: the answer's first character.
+    """
+
+    qas_id: str
+    question_text: str
+    doc_tokens: list
+    orig_answer_text: str | None = None
+    start_position: int | None = None
+    end_position: int | None = None
+    is_impossible: bool = False
+    context: str | None = None
+    answer_start: int | None = None
+
+
+def read_squad_examples(input_file, is_training, version_2_with_negative=False):
+    """Returns the list of SquadExamples of a SQuAD file, in its order.
+
+    In training a question whose answer is not where the file says is left
+    out, with a warning.
+
+    Args:
+        input_file: JSON as SQuAD v1.1 or v2.0 have it.
+        is_training: whether answers are read.
+        version_2_with_negative: whether questions may be impossible.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not JSON, or not SQuAD's; or, in training, a
+            possible question has not exactly one answer.
+    """
+    examples = []
+    num_skipped = 0
+    for paragraph, qa, where in _read_questions(input_file):
+        if paragraph is not None:
+            context = paragraph
+            words = list(WORD.finditer(context))
+            doc_tokens = [word.group() for word in words]
+            word_starts = [word.start() for word in words]
+        example = SquadExample(
+            _field(qa, "id", str, where),
+            _field(qa, "question", str, where),
+            doc_tokens,
+            context=context,
+        )
+        if is_training:
+            _read_answer(example, qa, where, version_2_with_negative)
+            if not _find_answer_words(example, word_starts):
+                num_skipped += 1
+                if num_skipped <= 10:
+                    logging.warning(
+                        "%s: could not find the answer %r at character %d",
+                        where,
+                        example.orig_answer_text,
+                        example.answer_start,
+                    )
+                continue
+        examples.append(example)
+    if num_skipped:
+        logging.warning(
+            "%s: %d of %d questions left out of training, as their answer is "
+            "not where the file says",
+            input_file,
+            num_skipped,
+            num_skipped + len(examples),
+        )
+    if not examples:
+        raise ValueError(f"{input_file} holds no question that can be used")
+    return examples
+
+
+def read_squad_json(input_file):
+    """Returns the content of a SQuAD file: the list under "data".
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not JSON with a list under "data".
+    """
+    with open(input_file, "rb") as reader:
+        try:
+            content = json.load(reader)
+        except ValueError as error:
+            raise ValueError(f"{input_file} is not JSON: {error}") from None
+    return _field(content, "data", list, str(input_file))
+
+
+def _read_questions(input_file):
+    """Yields (context, or None if as before; question's dict; where)."""
+    for i, entry in enumerate(read_squad_json(input_file)):
+        where = f"{input_file}: data[{i}]"
+        for j, paragraph in enumerate(_field(entry, "paragraphs", list, where)):
+            where = f"{input_file}: data[{i}].paragraphs[{j}]"
+            context = _field(paragraph, "context", str, where)
+            for k, qa in enumerate(_field(paragraph, "qas", list, where)):
+                yield context, qa, f"{where}.qas[{k}]"
+                context = None
+
+
+def _field(mapping, key, kind, where):
+    """Returns a field of a JSON object, checked."""
+    value = mapping.get(key) if isinstance(mapping, dict) else None
+    # JSON's true is a Python int too.
+    if type(value) is not kind:
+        raise ValueError(
+            f"{where} has no {key!r} of type {kind.__name__}. Give a file in "
+            f"SQuAD's JSON layout. Received there: {str(mapping)[:80]!r}"
+        )
+    return value
+
+
+def _read_answer(example, qa, where, version_2_with_negative):
+    """Reads the answer to train on, and whether there is one."""
+    if version_2_with_negative:
+        example.is_impossible = _field(qa, "is_impossible", bool, where)
+    if example.is_impossible:
+        example.orig_answer_text = ""
+        return
+    answers = _field(qa, "answers", list, where)
+    if len(answers) != 1:
+        hint = "" if answers else " (is it SQuAD v2.0, not v1.1?)"
+        raise ValueError(
+            f"{where}: to train, each question that is possible needs exactly "
+            f"one answer. Received: {len(answers)}{hint}"
+        )
+    where = f"{where}.answers[0]"
+    example.orig_answer_text = _field(answers[0], "text", str, where)
+    example.answer_start = _field(answers[0], "answer_start", int, where)
+
+
+def _find_answer_words(example, word_starts):
+    """Sets the words that hold the answer; returns whether they do."""
+    if example.is_impossible:
+        example.start_position = example.end_position = -1
+        return True
+    start = example.answer_start
+    end = start + len(example.orig_answer_text) - 1
+    # Differs from the original: an empty answer, or one outside the passage,
+    # counts as not found; there it is a random place, or a crash.
+    if not 0 <= start <= end < len(example.context):
+        return False
+    example.start_position = bisect.bisect_right(word_starts, start) - 1
+    example.end_position = bisect.bisect_right(word_starts, end) - 1
+    words = example.doc_tokens[
+        example.start_position : example.end_position + 1
+    ]
+    return " ".join(example.orig_answer_text.split()) in " ".join(words)

@@ -1,0 +1,207 @@
+"""The four tasks of the original, against its recorded features."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from data import glue, tokenization
+from tests import golden
+
+PROCESSORS = {
+    "cola": glue.ColaProcessor,
+    "mnli": glue.MnliProcessor,
+    "mrpc": glue.MrpcProcessor,
+    "xnli": glue.XnliProcessor,
+}
+
+
+def recorded_sets():
+    """Returns a param for each TASK/SPLIT of every golden folder."""
+    params = []
+    for path in (p.values[0] for p in golden.paths("classifier/cases.json")):
+        case = json.loads(path.read_text())
+        with np.load(path.parent / case["features"]) as features:
+            names = sorted({name.rsplit("/", 1)[0] for name in features})
+        params += [
+            pytest.param(
+                path.parent,
+                case,
+                name,
+                id=f"{golden.label(path.parent)}/{name}",
+            )
+            for name in names
+        ]
+    return params
+
+
+@pytest.mark.parametrize("folder, case, name", recorded_sets())
+def test_features_equal_the_originals(folder, case, name):
+    task, split = name.split("/")
+    processor = PROCESSORS[task]()
+    tokenizer = tokenization.FullTokenizer(
+        str(folder / case["vocab_file"]), case["do_lower_case"]
+    )
+    get_examples = getattr(processor, f"get_{split}_examples")
+    examples = get_examples(folder / task)
+    features = list(
+        glue.convert_examples_to_features(
+            examples,
+            processor.get_labels(),
+            case["max_seq_length"],
+            tokenizer,
+        )
+    )
+    with np.load(folder / case["features"]) as recorded:
+        expected = {
+            key: recorded[f"{name}/{key}"]
+            for key in (
+                "input_ids",
+                "input_mask",
+                "segment_ids",
+                "label_ids",
+                "guid",
+            )
+        }
+    assert [e.guid for e in examples] == expected["guid"].tolist()
+    for key, attribute in [
+        ("input_ids", "input_ids"),
+        ("input_mask", "input_mask"),
+        ("segment_ids", "segment_ids"),
+        ("label_ids", "label_id"),
+    ]:
+        ours = np.array([getattr(f, attribute) for f in features])
+        np.testing.assert_array_equal(ours, expected[key], err_msg=key)
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n")
+    return tokenization.FullTokenizer(str(path), do_lower_case=True)
+
+
+@pytest.mark.parametrize(
+    "text_a, text_b, ids, segments",
+    [
+        # [CLS] a b a [SEP]: cut to fit.
+        ("a b a b a b", None, [2, 4, 5, 4, 5, 4, 5, 3], [0] * 8),
+        # An empty second text counts as none.
+        ("a b", "", [2, 4, 5, 3, 0, 0, 0, 0], [0] * 8),
+        # The longer is cut; of two equally long, the second.
+        (
+            "a a a a a",
+            "b b b b",
+            [2, 4, 4, 4, 3, 5, 5, 3],
+            [0, 0, 0, 0, 0, 1, 1, 1],
+        ),
+        ("", "b", [2, 3, 5, 3, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0]),
+    ],
+)
+def test_layout(tokenizer, text_a, text_b, ids, segments):
+    example = glue.InputExample("g", text_a, text_b, "0")
+    features = glue.convert_single_example(9, example, ["0"], 8, tokenizer)
+    assert features.input_ids == ids
+    assert features.segment_ids == segments
+    assert features.input_mask == [int(i > 0) for i in ids]
+
+
+def test_padding_example_is_not_real(tokenizer):
+    features = glue.convert_single_example(
+        0, glue.PaddingInputExample(), ["0"], 4, tokenizer
+    )
+    assert features.input_ids == features.input_mask == [0] * 4
+    assert features.is_real_example is False
+
+
+@pytest.mark.parametrize(
+    "label, label_list, label_id",
+    [
+        ("1", ["0", "1"], 1),
+        ("2.5", None, 2.5),
+        (["b", "c"], ["a", "b", "c"], [0, 1, 1]),
+        ([], ["a", "b"], [0, 0]),
+    ],
+)
+def test_label_id(tokenizer, label, label_list, label_id):
+    example = glue.InputExample("g", "a", None, label)
+    features = glue.convert_single_example(9, example, label_list, 4, tokenizer)
+    assert features.label_id == label_id
+
+
+def test_features_of_a_wrong_label_or_length(tokenizer):
+    example = glue.InputExample("train-7", "a", None, "no")
+    with pytest.raises(ValueError, match="train-7 has the label 'no'"):
+        glue.convert_single_example(9, example, ["0"], 8, tokenizer)
+    with pytest.raises(ValueError, match="max_seq_length=2"):
+        glue.convert_single_example(9, example, ["no"], 2, tokenizer)
+
+
+def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
+    text = (
+        'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
+        "\ufeffc\t0\t\tlast, no line end"
+    )
+    path = tmp_path / "train.tsv"
+    path.write_bytes(text.encode())
+    with open(path, encoding="utf-8", newline="\n") as reader:
+        expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
+    examples = glue.ColaProcessor().get_train_examples(tmp_path)
+    assert [e.text_a for e in examples] == [row[3] for row in expected]
+
+
+def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
+    (tmp_path / "dev.tsv").write_bytes(
+        b"a\t1\t\tgood\na\t1\t\tb\xffad\na\t0\t\t\xc3\n"
+    )
+    with caplog.at_level("WARNING"):
+        examples = glue.ColaProcessor().get_dev_examples(tmp_path)
+    assert [e.text_a for e in examples] == ["good", "bad", ""]
+    assert caplog.text.count("dropped 2 bytes that are not UTF-8") == 1
+
+
+@pytest.mark.parametrize(
+    "processor, name, lines, message",
+    [
+        (
+            glue.ColaProcessor(),
+            "train.tsv",
+            ["a\t1\t\tfine", "a\t1\tfine"],
+            r"train.tsv, line 2: column 4 is needed, but the line has 3 tab",
+        ),
+        (
+            glue.MrpcProcessor(),
+            "train.tsv",
+            ["header", "2\t0\t0\ta\tb"],
+            r"train.tsv, line 2, column 1: unknown label '2'",
+        ),
+        (
+            glue.MnliProcessor(),
+            "train.tsv",
+            ["header", "\t".join("0123456789-")],
+            r"train.tsv, line 2, column 11: unknown label '-'",
+        ),
+        (
+            glue.XnliProcessor(),
+            "multinli/multinli.train.zh.tsv",
+            ["header", "a\tb"],
+            r"multinli.train.zh.tsv, line 2: column 3 is needed",
+        ),
+        (glue.MrpcProcessor(), "train.tsv", ["header"], "holds no example"),
+        (glue.MrpcProcessor(), "other.tsv", [], "train.tsv is not there"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, processor, name, lines, message):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines))
+    with pytest.raises((ValueError, OSError), match=message) as error:
+        processor.get_train_examples(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_xnli_language():
+    assert glue.XnliProcessor().language == "zh"
+    with pytest.raises(ValueError, match="language='xx'"):
+        glue.XnliProcessor("xx")
