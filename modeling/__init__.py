@@ -2,6 +2,14 @@
 
 from modeling.attention import AttentionLayer
 from modeling.bert import BertModel
+from modeling.checkpoints import load_checkpoint
+from modeling.checkpoints.huggingface import (
+    load_config,
+    load_huggingface,
+    save_huggingface,
+)
+from modeling.checkpoints.names import named_variables
+from modeling.checkpoints.tf1 import save_checkpoint
 from modeling.config import BertConfig
 from modeling.tasks import (
     BertClassifier,
@@ -20,4 +28,10 @@ __all__ = [
     "BertPretrainer",
     "BertSpanLabeler",
     "BertTokenClassifier",
+    "load_checkpoint",
+    "load_config",
+    "load_huggingface",
+    "named_variables",
+    "save_checkpoint",
+    "save_huggingface",
 ]

@@ -85,7 +85,7 @@ class BertConfig:
                 "`initializer_range` must be a number of at least 0. "
                 f"Received: initializer_range={self.initializer_range!r}"
             )
-        if self.hidden_act not in ACTIVATIONS:
+        if self.hidden_act not in list(ACTIVATIONS):
             raise ValueError(
                 f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
                 f"Received: hidden_act={self.hidden_act!r}"

@@ -1,1 +1,27 @@
 """Reading and writing weights under the original's names."""
+
+from modeling.checkpoints.huggingface import is_huggingface, load_huggingface
+from modeling.checkpoints.tf1 import load_tf1_checkpoint
+
+
+def load_checkpoint(model, path):
+    """Gives a model the weights of a released checkpoint of either kind.
+
+    Args:
+        model: any model here, built or not.
+        path: a TF1 checkpoint such as `bert_model.ckpt` or a folder with
+            one, or a Hugging Face folder or `.safetensors` file.
+
+    Returns:
+        `LoadReport` with `loaded`, `missing` and `unused` names; a missing
+        head is no error, it starts from its random values.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+        OSError: it cannot be read.
+        ValueError: a variable of the encoder is missing or has another
+            shape, or `path` is one file of a TF1 checkpoint.
+    """
+    if is_huggingface(path):
+        return load_huggingface(model, path)
+    return load_tf1_checkpoint(model, path)

@@ -24,3 +24,11 @@ def original_name(variable):
     """
     found = _ORIGINAL_NAME.search(variable.path)
     return found.group(1) if found else variable.path
+
+
+def named_variables(model):
+    """Returns {original name: variable} of all that a model consists of.
+
+    Besides the weights that is the state of its dropout, under its own path.
+    """
+    return {original_name(variable): variable for variable in model.variables}

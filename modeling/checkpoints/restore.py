@@ -1,0 +1,98 @@
+"""Giving a model's variables the values that a file has under their names."""
+
+import dataclasses
+
+from absl import logging
+
+from modeling.checkpoints.names import original_name
+
+# Which entry of the configuration the first dimension of a table comes from.
+_ROWS = {
+    "bert/embeddings/word_embeddings": "vocab_size",
+    "bert/embeddings/position_embeddings": "max_position_embeddings",
+    "bert/embeddings/token_type_embeddings": "type_vocab_size",
+    "output_bias": "the number of labels",
+    "output_weights": "the number of labels",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class LoadReport:
+    """What became of a model's variables and of a checkpoint's entries.
+
+    Attributes:
+        path: the checkpoint that was read.
+        loaded: original names of the variables that it gave a value.
+        missing: names of the variables that it does not have; they keep
+            their values, so a new head starts from its random ones.
+        unused: its names that the model does not have.
+    """
+
+    path: str
+    loaded: list[str]
+    missing: list[str]
+    unused: list[str]
+
+
+def restore_variables(model, path, shapes, read, required):
+    """Assigns the values of a checkpoint, one variable at a time.
+
+    Nothing is assigned unless everything fits.
+
+    Args:
+        model: any model here, built or not, or a built one around them.
+        path: the checkpoint, for messages.
+        shapes: dict from original name to shape, all that the file holds.
+        read: function from such a name to its NumPy array.
+        required: function from original name to whether a model must find
+            it in the checkpoint.
+
+    Returns:
+        `LoadReport`.
+
+    Raises:
+        ValueError: a required variable is missing, a shape differs, or two
+            of the model's variables have one name.
+    """
+    if not model.built:
+        model.build()
+    variables = {
+        original_name(variable): variable for variable in model.weights
+    }
+    missing = [name for name in variables if name not in shapes]
+    lost = [name for name in missing if required(name)]
+    if lost:
+        raise ValueError(
+            f"{path} lacks {len(lost)} of the model's "
+            f"{len(variables)} variables, {lost[0]} the first of them: is it "
+            "a BERT checkpoint, and does the configuration belong to it?"
+        )
+    for name, variable in variables.items():
+        if name in shapes:
+            _check_shape(path, name, list(shapes[name]), list(variable.shape))
+
+    logging.info("**** Variables, from %s ****", path)
+    for name, variable in variables.items():
+        mark = "" if name in missing else ", *INIT_FROM_CKPT*"
+        logging.info(
+            "  name = %s, shape = %s%s", name, tuple(variable.shape), mark
+        )
+        if name in shapes:
+            variable.assign(read(name))
+    return LoadReport(
+        path=path,
+        loaded=[name for name in variables if name in shapes],
+        missing=missing,
+        unused=[name for name in shapes if name not in variables],
+    )
+
+
+def _check_shape(path, name, there, here):
+    if there == here:
+        return
+    remedy = "the configuration does not belong to this checkpoint"
+    if name in _ROWS and there[1:] == here[1:]:
+        remedy = f"{_ROWS[name]} is {there[0]} there and {here[0]} here"
+    raise ValueError(
+        f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
+    )

@@ -1,0 +1,130 @@
+import keras
+import numpy as np
+import pytest
+
+from modeling import AttentionLayer
+
+# batch, from length, to length, heads, size per head; other widths each
+B, F, T, N, H, FROM_WIDTH, TO_WIDTH = 2, 5, 7, 3, 4, 6, 9
+
+
+@pytest.fixture
+def inputs():
+    rng = np.random.default_rng(0)
+    return (
+        rng.normal(size=(B, F, FROM_WIDTH)),
+        rng.normal(size=(B, T, TO_WIDTH)),
+        rng.integers(0, 2, size=(B, F, T)).astype("int32"),
+    )
+
+
+def create(**kwargs):
+    layer = AttentionLayer(N, H, dtype="float64", **kwargs)
+    layer.build((B, F, FROM_WIDTH), (B, T, TO_WIDTH))
+    rng = np.random.default_rng(1)
+    for weight in layer.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    return layer
+
+
+def attend(layer, from_tensor, to_tensor, mask):
+    """Attention one head and one position at a time."""
+    query, key, value = (
+        tensor @ np.asarray(dense.kernel) + np.asarray(dense.bias)
+        for tensor, dense in (
+            (from_tensor, layer.query),
+            (to_tensor, layer.key),
+            (to_tensor, layer.value),
+        )
+    )
+    context = np.zeros((B, F, N * H))
+    for b, f, n in np.ndindex(B, F, N):
+        head = slice(n * H, (n + 1) * H)
+        scores = key[b, :, head] @ query[b, f, head] / np.sqrt(H)
+        scores = scores - 10000.0 * (1 - mask[b, f])
+        probs = np.exp(scores - scores.max())
+        context[b, f, head] = probs / probs.sum() @ value[b, :, head]
+    return context
+
+
+def test_equals_a_reference_in_loops(inputs):
+    from_tensor, to_tensor, mask = inputs
+    mask[0, 0] = 0  # A row that sees nothing stays finite.
+    layer = create()
+    actual = layer(from_tensor, to_tensor, mask)
+    expected = attend(layer, from_tensor, to_tensor, mask)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12)
+
+
+def test_no_mask_sees_everything(inputs):
+    from_tensor, to_tensor, _ = inputs
+    layer = create()
+    expected = attend(layer, from_tensor, to_tensor, np.ones((B, F, T)))
+    np.testing.assert_allclose(layer(from_tensor, to_tensor), expected)
+
+
+def test_a_mask_of_one_row_holds_for_all_from_positions(inputs):
+    from_tensor, to_tensor, mask = inputs
+    layer = create()
+    row = mask[:, :1]
+    np.testing.assert_array_equal(
+        layer(from_tensor, to_tensor, row),
+        layer(from_tensor, to_tensor, np.repeat(row, F, axis=1)),
+    )
+
+
+def test_dropout_follows_the_seed(inputs):
+    from_tensor, to_tensor, _ = inputs
+    layer = create(attention_probs_dropout_prob=0.5)
+    generator = keras.random.SeedGenerator(0)
+    first, second = generator.next(), generator.next()
+    dropped = layer(from_tensor, to_tensor, seed=first)
+    again = layer(from_tensor, to_tensor, seed=first)
+    other = layer(from_tensor, to_tensor, seed=second)
+    np.testing.assert_array_equal(dropped, again)
+    assert np.abs(dropped - other).max() > 0.01
+    plain = layer(from_tensor, to_tensor)
+    assert np.abs(dropped - plain).max() > 0.01
+
+
+def test_the_scores_are_normalised_in_float32(inputs):
+    from_tensor, to_tensor, mask = inputs
+    reference = create()
+    layer = AttentionLayer(N, H, dtype="mixed_bfloat16")
+    layer.build(from_tensor.shape, to_tensor.shape)
+    for weight, value in zip(layer.weights, reference.weights, strict=True):
+        weight.assign(value)
+    actual = layer(from_tensor, to_tensor, mask)
+    assert actual.dtype == "bfloat16"
+    expected = reference(from_tensor, to_tensor, mask)
+    error = np.abs(np.asarray(actual, "float64") - expected)
+    assert error.max() < 0.05 * np.abs(expected).max()
+
+
+def test_the_config_makes_the_same_layer():
+    layer = create(attention_probs_dropout_prob=0.2, name="self")
+    copy = AttentionLayer.from_config(layer.get_config())
+    assert copy.get_config() == layer.get_config()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_attention_heads": 0}, "`num_attention_heads` must be at least"),
+        ({"size_per_head": -1}, "`size_per_head` must be at least 1"),
+        ({"attention_probs_dropout_prob": 1.0}, r"must be in \[0, 1\)"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        AttentionLayer(**arguments)
+
+
+@pytest.mark.parametrize("wrong", ["from_tensor", "to_tensor"])
+def test_a_wrong_rank_is_named(wrong):
+    shapes = {"from_tensor": (B, F, 6), "to_tensor": (B, T, 6)}
+    shapes[wrong] = (B, 6)
+    with pytest.raises(ValueError, match=f"`{wrong}` must have rank 3"):
+        AttentionLayer(N, H)(
+            np.ones(shapes["from_tensor"]), np.ones(shapes["to_tensor"])
+        )

@@ -1,0 +1,94 @@
+import json
+
+import pytest
+
+from modeling import BertConfig, load_config
+
+RELEASED = {
+    "attention_probs_dropout_prob": 0.1,
+    "directionality": "bidi",
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "hidden_size": 768,
+    "initializer_range": 0.02,
+    "intermediate_size": 3072,
+    "max_position_embeddings": 512,
+    "num_attention_heads": 12,
+    "num_hidden_layers": 12,
+    "pooler_fc_size": 768,
+    "type_vocab_size": 2,
+    "vocab_size": 21128,
+}
+
+
+def test_the_defaults_are_the_originals():
+    config = BertConfig(vocab_size=30522)
+    assert config.to_dict() == {
+        "attention_probs_dropout_prob": 0.1,
+        "hidden_act": "gelu",
+        "hidden_dropout_prob": 0.1,
+        "hidden_size": 768,
+        "initializer_range": 0.02,
+        "intermediate_size": 3072,
+        "max_position_embeddings": 512,
+        "num_attention_heads": 12,
+        "num_hidden_layers": 12,
+        "type_vocab_size": 16,
+        "vocab_size": 30522,
+    }
+
+
+def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
+    path = tmp_path / "bert_config.json"
+    path.write_text(json.dumps(RELEASED))
+    config = BertConfig.from_json_file(path)
+    assert config.vocab_size == 21128
+    assert config.to_dict() == RELEASED
+    expected = json.dumps(RELEASED, indent=2, sort_keys=True) + "\n"
+    assert config.to_json_string() == expected
+    assert load_config(tmp_path) == load_config(path) == config
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hidden_act": "swish"}, "`hidden_act` must be one of .*'swish'"),
+        ({"hidden_act": ["gelu"]}, "`hidden_act` must be one of"),
+        ({"num_attention_heads": 7}, "multiple of `num_attention_heads`"),
+        ({"hidden_dropout_prob": 1.0}, r"`hidden_dropout_prob`.*\[0, 1\)"),
+        ({"hidden_dropout_prob": "0.1"}, "`hidden_dropout_prob` must be a num"),
+        ({"attention_probs_dropout_prob": -0.1}, "attention_probs_dropout_pr"),
+        ({"initializer_range": -1}, "`initializer_range` must be"),
+        ({"num_hidden_layers": 0}, "`num_hidden_layers` must be a whole"),
+        ({"vocab_size": "30522"}, "`vocab_size` must be a whole number"),
+        ({"vocab_size": True}, "`vocab_size` must be a whole number"),
+        ({"vocab_size": None}, "`vocab_size` must be a whole number"),
+    ],
+)
+def test_a_wrong_value_is_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        BertConfig.from_dict({**RELEASED, **changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"hidden_size": 768}', "must give `vocab_size`"),
+        ("[30522]", "must hold a JSON object"),
+        ("vocab_size: 30522", "is not JSON"),
+        ('{"vocab_size": 99, "hidden_size": 7}', "multiple of"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path, text, message):
+    path = tmp_path / "bert_config.json"
+    path.write_text(text)
+    for read in (BertConfig.from_json_file, load_config):
+        with pytest.raises(ValueError, match=f"bert_config.json.*{message}"):
+            read(path)
+
+
+def test_an_absent_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere.json"):
+        BertConfig.from_json_file(tmp_path / "nowhere.json")
+    with pytest.raises(FileNotFoundError, match=r"bert_config.json nor .*conf"):
+        load_config(tmp_path)

@@ -1,0 +1,168 @@
+"""The losses against the same formulas in NumPy, and in parts."""
+
+import numpy as np
+import pytest
+
+from modeling.losses import (
+    ClassifierLoss,
+    MultiLabelLoss,
+    MultipleChoiceLoss,
+    PretrainingLoss,
+    RegressionLoss,
+    SpanLoss,
+    TokenLoss,
+)
+
+B, T, P, L = 6, 5, 3, 4
+RNG = np.random.default_rng(0)
+
+
+def cross_entropy(logits, labels):
+    log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    return -np.take_along_axis(log_probs, labels[..., None], -1)[..., 0]
+
+
+def logits(*shape):
+    return RNG.normal(size=shape)
+
+
+def labels(high, *shape):
+    return RNG.integers(0, high, size=shape).astype("int32")
+
+
+def masked_lm_case():
+    outputs = {
+        "masked_lm_logits": logits(B, P, 11),
+        "next_sentence_logits": logits(B, 2),
+    }
+    features = {
+        "masked_lm_ids": labels(11, B, P),
+        "masked_lm_weights": labels(2, B, P).astype("float32"),
+        "next_sentence_labels": labels(2, B, 1),
+    }
+    per_word = cross_entropy(
+        outputs["masked_lm_logits"], features["masked_lm_ids"]
+    )
+    weights = features["masked_lm_weights"].astype("float64")
+    expected = (per_word * weights).sum() / (weights.sum() + 1e-5)
+    per_pair = cross_entropy(
+        outputs["next_sentence_logits"], features["next_sentence_labels"][:, 0]
+    )
+    return PretrainingLoss(), outputs, features, expected + per_pair.mean()
+
+
+def classifier_case(loss=ClassifierLoss):
+    outputs, label_ids = logits(B, L), labels(L, B)
+    expected = cross_entropy(outputs, label_ids).mean()
+    return loss(), outputs, {"label_ids": label_ids}, expected
+
+
+def padded_classifier_case():
+    loss, outputs, features, _ = classifier_case()
+    is_real = np.array([1, 1, 0, 1, 0, 1], "int32")
+    expected = cross_entropy(outputs, features["label_ids"])[is_real == 1]
+    features["is_real_example"] = is_real
+    return loss, outputs, features, expected.mean()
+
+
+def span_case():
+    outputs = {"start_logits": logits(B, T), "end_logits": logits(B, T)}
+    features = {"start_positions": labels(T, B), "end_positions": labels(T, B)}
+    start, end = (
+        cross_entropy(
+            outputs[f"{which}_logits"], features[f"{which}_positions"]
+        )
+        for which in ("start", "end")
+    )
+    return SpanLoss(), outputs, features, (start.mean() + end.mean()) / 2
+
+
+def token_case():
+    outputs = logits(B, T, L)
+    features = {
+        "label_ids": labels(L, B, T),
+        "label_weights": labels(2, B, T).astype("float32"),
+    }
+    weights = features["label_weights"].astype("float64")
+    total = (cross_entropy(outputs, features["label_ids"]) * weights).sum()
+    return TokenLoss(), outputs, features, total / (weights.sum() + 1e-5)
+
+
+def regression_case():
+    outputs, label_ids = logits(B, 1), logits(B).astype("float32")
+    expected = np.mean((outputs[:, 0] - label_ids) ** 2)
+    return RegressionLoss(), outputs, {"label_ids": label_ids}, expected
+
+
+def multi_label_case():
+    outputs, label_ids = logits(B, L), labels(2, B, L)
+    prob = 1 / (1 + np.exp(-outputs))
+    per_label = np.where(label_ids == 1, -np.log(prob), -np.log(1 - prob))
+    return (
+        MultiLabelLoss(),
+        outputs,
+        {"label_ids": label_ids},
+        per_label.mean(-1).mean(),
+    )
+
+
+CASES = [
+    masked_lm_case,
+    classifier_case,
+    lambda: classifier_case(MultipleChoiceLoss),
+    padded_classifier_case,
+    span_case,
+    token_case,
+    regression_case,
+    multi_label_case,
+]
+
+
+def with_ids(features):
+    return {**features, "input_ids": np.zeros((B, T), "int32")}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_equals_the_formula(case):
+    loss, outputs, features, expected = case()
+    total, values = loss(outputs, with_ids(features))
+    assert tuple(values) == loss.names
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
+
+
+def part(tensors, rows):
+    if isinstance(tensors, dict):
+        return {name: value[rows] for name, value in tensors.items()}
+    return tensors[rows]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_parts_of_a_batch_add_up(case):
+    loss, outputs, features, expected = case()
+    features = with_ids(features)
+    parts = [slice(0, 2), slice(2, 3), slice(3, B)]
+    weights = [loss.weights(part(features, rows)) for rows in parts]
+    sums = [
+        loss.sums(part(outputs, rows), part(features, rows)) for rows in parts
+    ]
+    total = sum(
+        sum(float(s[name]) for s in sums)
+        / (sum(float(w[name]) for w in weights) + loss.epsilon[name])
+        for name in loss.names
+    )
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
+
+
+def test_a_position_outside_the_window_costs_nothing():
+    loss, outputs, features, _ = span_case()
+    features["start_positions"][:] = T
+    features["end_positions"][:] = -1
+    total, _ = loss(outputs, with_ids(features))
+    assert float(total) == 0.0
+
+
+def test_half_precision_logits_are_cast_up():
+    loss, outputs, features, expected = classifier_case()
+    total, _ = loss(outputs.astype("float16"), with_ids(features))
+    assert total.dtype == "float32"
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-3)

@@ -1,0 +1,316 @@
+"""The models as a user meets them: called, fitted, saved, in any precision."""
+
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from modeling import (
+    BertClassifier,
+    BertConfig,
+    BertModel,
+    BertMultipleChoice,
+    BertPretrainer,
+    BertSpanLabeler,
+    BertTokenClassifier,
+)
+from modeling.losses import ClassifierLoss, PretrainingLoss
+from tests import golden
+
+B, T, P, LABELS, CHOICES = 3, 16, 4, 5, 2
+CONFIG = BertConfig(
+    vocab_size=50,
+    hidden_size=24,
+    num_hidden_layers=2,
+    num_attention_heads=3,
+    intermediate_size=40,
+    max_position_embeddings=T,
+    type_vocab_size=2,
+)
+MODELS = {
+    "pretrainer": lambda **kwargs: BertPretrainer(CONFIG, **kwargs),
+    "classifier": lambda **kwargs: BertClassifier(CONFIG, LABELS, **kwargs),
+    "tokens": lambda **kwargs: BertTokenClassifier(CONFIG, LABELS, **kwargs),
+    "spans": lambda **kwargs: BertSpanLabeler(CONFIG, **kwargs),
+    "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
+}
+OUTPUTS = {
+    "pretrainer": {
+        "masked_lm_logits": (B, P, CONFIG.vocab_size),
+        "next_sentence_logits": (B, 2),
+    },
+    "classifier": (B, LABELS),
+    "tokens": (B, T, LABELS),
+    "spans": {"start_logits": (B, T), "end_logits": (B, T)},
+    "choices": (B, CHOICES),
+}
+
+
+def create_features(kind="classifier"):
+    rng = np.random.default_rng(0)
+    shape = (B, CHOICES, T) if kind == "choices" else (B, T)
+    lengths = rng.integers(T // 2, T + 1, size=shape[:-1])
+    return {
+        "input_ids": rng.integers(0, 50, size=shape).astype("int32"),
+        "input_mask": (np.arange(T) < lengths[..., None]).astype("int32"),
+        "segment_ids": rng.integers(0, 2, size=shape).astype("int32"),
+        "masked_lm_positions": rng.integers(0, T, (B, P)).astype("int32"),
+        "masked_lm_ids": rng.integers(0, 50, (B, P)).astype("int32"),
+        "masked_lm_weights": np.ones((B, P), "float32"),
+        "next_sentence_labels": rng.integers(0, 2, (B, 1)).astype("int32"),
+        "label_ids": rng.integers(0, LABELS, B).astype("int32"),
+    }
+
+
+def flat(outputs):
+    return [np.asarray(output) for output in keras.tree.flatten(outputs)]
+
+
+def assert_equal(left, right, tolerance=0.0):
+    for one, other in zip(flat(left), flat(right), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "mixed_bfloat16"])
+def test_shapes_and_precisions(kind, dtype):
+    model = MODELS[kind](dtype=dtype)
+    outputs = model(create_features(kind))
+    shapes = keras.tree.map_structure(lambda x: tuple(x.shape), outputs)
+    assert shapes == OUTPUTS[kind]
+    compute_dtype = dtype.removeprefix("mixed_")
+    for output in keras.tree.flatten(outputs):
+        assert output.dtype == compute_dtype
+    variable_dtype = "float64" if dtype == "float64" else "float32"
+    assert {weight.dtype for weight in model.weights} == {variable_dtype}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_build_needs_no_data(kind):
+    model = MODELS[kind]()
+    model.build()
+    names = [weight.path for weight in model.weights]
+    assert len(set(names)) == len(names)
+    model(create_features(kind))
+    assert [weight.path for weight in model.weights] == names
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_keras_saves_and_loads(kind, tmp_path):
+    features = create_features(kind)
+    model = MODELS[kind](seed=7)
+    expected = model(features)
+    path = tmp_path / "model.keras"
+    model.save(path)
+    assert_equal(keras.models.load_model(path)(features), expected)
+
+
+def test_a_saved_model_loads_in_another_process(tmp_path):
+    model = MODELS["classifier"]()
+    features = create_features()
+    np.savez(tmp_path / "features.npz", **features)
+    np.save(tmp_path / "logits.npy", model(features))
+    model.save(tmp_path / "model.keras")
+    program = (
+        "import keras, numpy as np, modeling\n"
+        "model = keras.models.load_model('model.keras')\n"
+        "logits = model(dict(np.load('features.npz')))\n"
+        "assert np.abs(logits - np.load('logits.npy')).max() < 1e-6\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(golden.ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        check=True,
+    )
+
+
+def test_compile_and_fit():
+    features = create_features()
+    labels = features.pop("label_ids")
+    model = MODELS["classifier"](seed=1)
+    model.compile(
+        optimizer=keras.optimizers.Adam(1e-2),
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
+    history = model.fit(features, labels, epochs=12, batch_size=B, verbose=0)
+    assert history.history["loss"][-1] < 0.5 * history.history["loss"][0]
+    assert model.evaluate(features, labels, verbose=0)[1] == 1.0
+    assert model.predict(features, verbose=0).shape == (B, LABELS)
+
+
+def test_inside_a_functional_model():
+    bert = BertModel(CONFIG)
+    input_ids = keras.Input((T,), dtype="int32")
+    outputs = keras.layers.Dense(3)(bert(input_ids)["pooled_output"])
+    model = keras.Model(input_ids, outputs)
+    features = create_features()
+    assert model(features["input_ids"]).shape == (B, 3)
+
+
+def test_absent_mask_and_segments_are_ones_and_zeros():
+    features = create_features()
+    features["input_mask"][:] = 1
+    features["segment_ids"][:] = 0
+    model = MODELS["classifier"]()
+    expected = model(features)
+    assert_equal(model({"input_ids": features["input_ids"]}), expected)
+
+
+def test_padding_changes_nothing():
+    features = create_features()
+    model = BertModel(CONFIG)
+    full = model(features["input_ids"], features["input_mask"])
+    length = int(features["input_mask"][0].sum())
+    short = model(features["input_ids"][:1, :length])
+    assert_equal(short["pooled_output"], full["pooled_output"][:1], 1e-5)
+
+
+def test_a_mask_for_each_position():
+    features = create_features()
+    input_ids = features["input_ids"]
+    model = BertModel(CONFIG)
+    left_to_right = np.tile(np.tril(np.ones((T, T), "int32")), (B, 1, 1))
+    one = model(input_ids, left_to_right)["sequence_output"]
+    changed = input_ids.copy()
+    changed[:, T // 2 :] = 1
+    other = model(changed, left_to_right)["sequence_output"]
+    half = T // 2
+    assert_equal(one[:, :half], other[:, :half], 1e-6)
+    assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
+
+
+def test_any_batch_and_length_in_one_graph():
+    features = create_features()
+    model = MODELS["spans"]()
+    call = tf.function(
+        model,
+        input_signature=[
+            {
+                name: tf.TensorSpec([None, None], tf.int32)
+                for name in ("input_ids", "input_mask", "segment_ids")
+            }
+        ],
+    )
+    for rows, length in ((B, T), (1, 5)):
+        part = {
+            name: features[name][:rows, :length]
+            for name in ("input_ids", "input_mask", "segment_ids")
+        }
+        assert_equal(call(part), model(part), 1e-6)
+    too_long = {name: np.tile(value, 2) for name, value in part.items()}
+    too_long = {name: np.tile(value, 4) for name, value in too_long.items()}
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        call(too_long)
+
+
+def draws(model, features):
+    return np.asarray(model(features, training=True))
+
+
+def test_the_seed_decides_weights_and_dropout():
+    features = create_features()
+    first, second = MODELS["classifier"](seed=3), MODELS["classifier"](seed=3)
+    assert_equal(first(features), second(features))
+    one, two = draws(first, features), draws(first, features)
+    assert np.abs(one - two).max() > 1e-4
+    assert_equal(one, draws(second, features))
+    assert_equal(two, draws(second, features))
+    other = MODELS["classifier"](seed=4)
+    assert np.abs(first(features) - other(features)).max() > 1e-4
+    pass_seed = keras.ops.convert_to_tensor([5, 6], dtype="int64")
+    assert_equal(
+        first(features, training=True, seed=pass_seed),
+        second(features, training=True, seed=pass_seed),
+    )
+
+
+def test_initial_weights():
+    config = BertConfig(
+        vocab_size=500, hidden_size=96, num_hidden_layers=1, type_vocab_size=2
+    )
+    model = BertPretrainer(config, seed=0)
+    model.build()
+    kernels = [w for w in model.weights if w.path.endswith("/kernel")]
+    # A normal cut off at two deviations keeps 0.88 of its deviation.
+    for kernel in kernels:
+        assert np.std(kernel) == pytest.approx(0.0176, rel=0.05)
+        assert np.abs(kernel).max() <= 0.04
+    assert len({float(np.asarray(kernel)[0, 0]) for kernel in kernels}) == len(
+        kernels
+    )
+
+
+def train_step(model, features, seed):
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            outputs = model(features, training=True, seed=seed)
+            total, _ = PretrainingLoss()(outputs, features)
+        return total, tape.gradient(total, model.trainable_variables)
+
+    total, gradients = step()
+    return total, [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "mixed_bfloat16"])
+def test_gradient_checkpointing_repeats_the_dropout(dtype):
+    features = create_features()
+    seed = keras.ops.convert_to_tensor([1, 2], dtype="int64")
+    plain, checkpointed = (
+        MODELS["pretrainer"](seed=0, dtype=dtype, gradient_checkpointing=value)
+        for value in (False, True)
+    )
+    plain.build()
+    checkpointed.build()
+    expected = train_step(plain, features, seed)
+    tolerance = 1e-12 if dtype == "float64" else 1e-2
+    assert_equal(train_step(checkpointed, features, seed), expected, tolerance)
+
+
+def test_mixed_precision_is_close():
+    features = create_features()
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        half = MODELS["classifier"](seed=0)
+    finally:
+        keras.config.set_dtype_policy("float32")
+    full = MODELS["classifier"](seed=0)
+    half_loss, _ = ClassifierLoss()(half(features), features)
+    full_loss, _ = ClassifierLoss()(full(features), features)
+    assert half_loss.dtype == "float32"
+    assert abs(float(half_loss) - float(full_loss)) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"input_ids": np.zeros(T, "int32")}, "`input_ids` must have rank 2"),
+        (
+            {"input_ids": np.zeros((B, T + 1), "int32")},
+            f"longer than.*length {T + 1}, max_position_embeddings={T}",
+        ),
+        ({"input_mask": np.ones(T, "int32")}, "`input_mask` must have rank 2"),
+    ],
+)
+def test_a_wrong_shape_is_named(changes, message):
+    features = {"input_ids": np.zeros((B, T), "int32"), **changes}
+    with pytest.raises(ValueError, match=message):
+        MODELS["classifier"]()(features)
+
+
+def test_a_missing_feature_is_named():
+    features = create_features()
+    del features["masked_lm_positions"]
+    with pytest.raises(ValueError, match="holds `masked_lm_positions`.*input_"):
+        MODELS["pretrainer"]()(features)
+    with pytest.raises(ValueError, match="must be a dict that holds `input_id"):
+        MODELS["classifier"]()(features["input_ids"])
+    with pytest.raises(ValueError, match="rank 3, .batch, choices, length"):
+        MODELS["choices"]()(features)
+    with pytest.raises(ValueError, match="`num_labels` must be at least 1"):
+        BertClassifier(CONFIG, 0)
