@@ -238,7 +238,10 @@ def main(_):
     run = runner.Run(
         FLAGS,
         lambda: modeling.BertClassifier(
-            config, len(label_list), seed=FLAGS.seed
+            config,
+            len(label_list),
+            use_one_hot_embeddings=FLAGS.use_tpu,
+            seed=FLAGS.seed,
         ),
         losses.ClassifierLoss(),
         num_train_steps,

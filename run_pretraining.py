@@ -129,7 +129,9 @@ def main(_):
 
     run = runner.Run(
         FLAGS,
-        lambda: modeling.BertPretrainer(config, seed=FLAGS.seed),
+        lambda: modeling.BertPretrainer(
+            config, use_one_hot_embeddings=FLAGS.use_tpu, seed=FLAGS.seed
+        ),
         losses.PretrainingLoss(),
         FLAGS.num_train_steps if FLAGS.do_train else None,
         FLAGS.num_warmup_steps,

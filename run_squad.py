@@ -267,7 +267,9 @@ def main(_):
         settings = {"train_records": runner.fingerprint([train_path])}
     run = runner.Run(
         FLAGS,
-        lambda: modeling.BertSpanLabeler(config, seed=FLAGS.seed),
+        lambda: modeling.BertSpanLabeler(
+            config, use_one_hot_embeddings=FLAGS.use_tpu, seed=FLAGS.seed
+        ),
         losses.SpanLoss(),
         num_train_steps,
         num_warmup_steps,

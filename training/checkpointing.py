@@ -76,11 +76,10 @@ class Checkpointer:
         for old in steps:
             if old not in kept:
                 self._remove(old)
-        tf.compat.v1.train.update_checkpoint_state(
-            str(self.output_dir),
-            path,
-            all_model_checkpoint_paths=[self.path(s) for s in kept],
-        )
+        # The file that tf.train.latest_checkpoint reads.
+        lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
+        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
+        write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")
         logging.info("Saved the checkpoint %s", path)
 
     def restore(self):

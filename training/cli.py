@@ -1,13 +1,18 @@
 """How every script starts and ends: flags, errors in one line, exit status."""
 
-import os
+import logging as std_logging
 import sys
+from pathlib import Path
 
 from absl import app, flags, logging
 
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
 USER_ERRORS = (ValueError, OSError)
+
+
+LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
+PROJECT = Path(__file__).resolve().parent.parent
 
 
 def run(main, define_flags, required=()):
@@ -27,9 +32,17 @@ def run(main, define_flags, required=()):
     flags.mark_flags_as_required(required)
     logging.set_verbosity(logging.INFO)
     logging.use_absl_handler()
-    # TensorFlow's C++ start-up notes would hide the lines meant for the user.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    handler = logging.get_absl_handler()
+    handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
+    handler.addFilter(_is_ours_or_urgent)
     app.run(lambda argv: _guarded(main, argv))
+
+
+def _is_ours_or_urgent(record):
+    # TensorFlow tells about every step of an export.
+    path = Path(record.pathname).resolve()
+    ours = PROJECT in path.parents and "site-packages" not in path.parts
+    return ours or record.levelno >= std_logging.WARNING
 
 
 def _guarded(main, argv):

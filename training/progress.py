@@ -39,7 +39,7 @@ class Progress:
             leave=True,
         )
         self._interval = LINE_INTERVAL if self._bar.disable else BAR_INTERVAL
-        self._shown = initial
+        self.shown = initial
         self._shown_at = time.monotonic()
         self._first = True
 
@@ -55,7 +55,7 @@ class Progress:
     def due(self, done):
         """Returns whether `update` would show anything now."""
         if self._first or done == self.total:
-            return done != self._shown
+            return done != self.shown
         return time.monotonic() - self._shown_at >= self._interval
 
     def update(self, done, **values):
@@ -66,7 +66,7 @@ class Progress:
             **values: floats to show, such as the loss.
         """
         now = time.monotonic()
-        rate = (done - self._shown) / max(now - self._shown_at, 1e-9)
+        rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
         if self.examples_per_unit:
             values["examples/s"] = rate * self.examples_per_unit
         shown = {name: f"{value:.4g}" for name, value in values.items()}
@@ -74,10 +74,10 @@ class Progress:
             self._log_line(done, rate, shown)
         else:
             self._bar.set_postfix(shown, refresh=False)
-            self._bar.update(done - self._shown)
+            self._bar.update(done - self.shown)
         # The first unit holds the start-up; it must not blur the rate.
         self._first = False
-        self._shown, self._shown_at = done, now
+        self.shown, self._shown_at = done, now
 
     def _log_line(self, done, rate, shown):
         parts = [f"{self.label} {self.unit} {done}".strip()]
@@ -98,5 +98,5 @@ def track(iterable, total=None, unit="record", label=""):
             yield element
             if progress.due(done):
                 progress.update(done)
-        if done and done != progress.total:
+        if done != progress.shown:
             progress.update(done)
