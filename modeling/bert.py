@@ -3,6 +3,8 @@
 B = batch, T = length in WordPieces, W = hidden size.
 """
 
+import contextlib
+
 import keras
 
 from modeling.config import BertConfig
@@ -34,8 +36,7 @@ class BertModel(keras.Model):
             backward pass in place of keeping them.
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
-        name: must stay "bert" for the variables to carry the names of
-            released checkpoints.
+        name: the variables are called `bert/...` under any name.
         **kwargs: as `keras.Model`: `dtype`, a policy such as
             `"mixed_bfloat16"` or `"float64"`, and `trainable`.
 
@@ -109,10 +110,14 @@ class BertModel(keras.Model):
 
     def build(self, input_shape=None):
         """Creates all weights; no input is needed."""
-        self.embeddings.build()
-        self.encoder.build()
-        with keras.name_scope("pooler"):
-            self.pooler.build((None, self.config.hidden_size))
+        # Released checkpoints call the encoder `bert`, whatever its name is.
+        named_bert = self.name == "bert"
+        scope = contextlib.nullcontext if named_bert else keras.name_scope
+        with scope("bert"):
+            self.embeddings.build()
+            self.encoder.build()
+            with keras.name_scope("pooler"):
+                self.pooler.build((None, self.config.hidden_size))
 
     def draw_seed(self, training):
         """Returns a new seed for one pass's dropout, None if not `training`."""

@@ -51,8 +51,8 @@ def restore_variables(model, path, shapes, read, required):
         `LoadReport`.
 
     Raises:
-        ValueError: a required variable is missing, a shape differs, or two
-            of the model's variables have one name.
+        ValueError: a required variable is missing or all are, a shape differs,
+            or two of the model's variables have one name.
     """
     if not model.built:
         model.build()
@@ -61,10 +61,11 @@ def restore_variables(model, path, shapes, read, required):
     }
     missing = [name for name in variables if name not in shapes]
     lost = [name for name in missing if required(name)]
-    if lost:
+    if lost or len(missing) == len(variables):
+        first = (lost or missing)[0]
         raise ValueError(
-            f"{path} lacks {len(lost)} of the model's "
-            f"{len(variables)} variables, {lost[0]} the first of them: is it "
+            f"{path} lacks {len(missing)} of the model's "
+            f"{len(variables)} variables, such as {first}: is it "
             "a BERT checkpoint, and does the configuration belong to it?"
         )
     for name, variable in variables.items():

@@ -144,7 +144,8 @@ def _reading(prefix, function, *args):
     """Calls a function that reads; a damaged file becomes an `OSError`."""
     try:
         return function(*args)
-    except tf.errors.OpError as error:
+    # A data file that is too short shows as an IndexError.
+    except (tf.errors.OpError, IndexError) as error:
         raise OSError(
-            f"The checkpoint {prefix} cannot be read: {error.message}"
+            f"The checkpoint {prefix} cannot be read: {error}"
         ) from error

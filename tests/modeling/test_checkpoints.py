@@ -1,0 +1,272 @@
+"""TF1 checkpoints: Google's format and names, in and out."""
+
+import re
+import shutil
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from absl import logging
+
+from modeling import (
+    BertClassifier,
+    BertConfig,
+    BertModel,
+    BertPretrainer,
+    BertSpanLabeler,
+    load_checkpoint,
+    load_config,
+    save_checkpoint,
+)
+from modeling.checkpoints.names import original_name
+from tests import golden
+
+CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
+
+
+def prefix(index):
+    return str(index).removesuffix(".index")
+
+
+def listed(path):
+    return {
+        name: shape
+        for name, shape in tf.train.list_variables(str(path))
+        if not re.search(r"^global_step|/adam_[mv]$", name)
+    }
+
+
+@pytest.fixture
+def source():
+    """A whole checkpoint and its configuration."""
+    path = CHECKPOINTS[-1].values[0]
+    return prefix(path), load_config(path.parent)
+
+
+@pytest.mark.parametrize("index", CHECKPOINTS)
+def test_there_and_back(index, tmp_path):
+    config = load_config(index.parent)
+    model = BertPretrainer(config)
+    report = load_checkpoint(model, prefix(index))
+    assert not report.missing
+    names = listed(prefix(index))
+    assert set(report.loaded) | set(report.unused) == names.keys()
+
+    path = tmp_path / "new" / "copy.ckpt"
+    save_checkpoint(model, path)
+    assert listed(path) == {name: names[name] for name in report.loaded}
+    before = tf.train.load_checkpoint(prefix(index))
+    after = tf.train.load_checkpoint(str(path))
+    for name in report.loaded:
+        np.testing.assert_array_equal(
+            after.get_tensor(name), before.get_tensor(name)
+        )
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "copy.ckpt.data-00000-of-00001",
+        "copy.ckpt.index",
+    ]
+    save_checkpoint(model, path)  # Replaces what is there.
+    load_checkpoint(BertPretrainer(config), path)
+
+
+def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
+    path, config = source
+    model = BertClassifier(config, 3, name="my_classifier")
+    with caplog.at_level(logging.INFO):
+        report = load_checkpoint(model, path)
+    assert report.path == path
+    assert sorted(report.missing) == ["output_bias", "output_weights"]
+    assert "cls/predictions/output_bias" in report.unused
+    assert (
+        "name = bert/pooler/dense/bias, shape = (32,), *INIT_FROM_CKPT*"
+        in caplog.text
+    )
+    assert re.search(r"name = output_bias, shape = \(3,\)\n", caplog.text)
+
+    save_checkpoint(model, tmp_path / "model.ckpt")
+    other = BertClassifier(config, 3)
+    assert not load_checkpoint(other, tmp_path / "model.ckpt").missing
+    for one, two in zip(model.weights, other.weights, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_every_model_has_the_originals_names(source):
+    path, config = source
+    backbone = {name for name in listed(path) if name.startswith("bert/")}
+    for model, head in (
+        (BertModel(config), set()),
+        (BertModel(config, name="encoder"), set()),
+        (BertClassifier(config, 2), {"output_weights", "output_bias"}),
+        (
+            BertSpanLabeler(config, name="bert"),
+            {"cls/squad/output_weights", "cls/squad/output_bias"},
+        ),
+        (
+            BertPretrainer(config, name="cls"),
+            {name for name in listed(path) if name.startswith("cls/")},
+        ),
+    ):
+        model.build()
+        names = {original_name(weight) for weight in model.weights}
+        assert names == backbone | head
+
+
+def test_a_users_model_around_bert(source):
+    path, config = source
+    bert = BertModel(config)
+    input_ids = keras.Input((8,), dtype="int32")
+    pooled = bert(input_ids)["pooled_output"]
+    model = keras.Model(input_ids, keras.layers.Dense(2, name="mine")(pooled))
+    report = load_checkpoint(model, path)
+    assert report.missing == ["mine/kernel", "mine/bias"]
+    expected = tf.train.load_checkpoint(path).get_tensor(
+        "bert/pooler/dense/kernel"
+    )
+    np.testing.assert_array_equal(bert.pooler.kernel, expected)
+
+
+def test_a_float64_model_reads_float32(source):
+    path, config = source
+    model = BertModel(config, dtype="float64")
+    load_checkpoint(model, path)
+    expected = tf.train.load_checkpoint(path).get_tensor(
+        "bert/embeddings/word_embeddings"
+    )
+    np.testing.assert_array_equal(model.embeddings.word_embeddings, expected)
+
+
+def test_a_directory_means_its_checkpoint(source, tmp_path):
+    path, config = source
+    model = BertModel(config)
+    load_checkpoint(model, path)
+    with pytest.raises(FileNotFoundError, match="must hold one.*none"):
+        load_checkpoint(model, tmp_path)
+    save_checkpoint(model, tmp_path / "a.ckpt")
+    assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
+    save_checkpoint(model, tmp_path / "b.ckpt")
+    with pytest.raises(FileNotFoundError, match="must hold one.*a.ckpt, .*b.c"):
+        load_checkpoint(model, tmp_path)
+    state = 'model_checkpoint_path: "a.ckpt"\n'
+    (tmp_path / "checkpoint").write_text(state)
+    assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
+
+
+@pytest.mark.parametrize("ending", [".index", ".meta", ".data-00000-of-00001"])
+def test_one_file_of_a_checkpoint_is_none(source, ending):
+    path, config = source
+    with pytest.raises(ValueError, match=f"one file.*: give .*{path}$"):
+        load_checkpoint(BertModel(config), path + ending)
+
+
+def test_an_absent_checkpoint_is_named(source, tmp_path):
+    path = tmp_path / "bert_model.ckpt"
+    with pytest.raises(FileNotFoundError, match=f"no checkpoint {path}"):
+        load_checkpoint(BertModel(source[1]), path)
+
+
+@pytest.mark.parametrize(
+    "damage", ["no data", "short data", "other data", "short index"]
+)
+def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
+    path, config = source
+    copy = tmp_path / "bert_model.ckpt"
+    for ending in (".index", ".data-00000-of-00001"):
+        shutil.copy(path + ending, f"{copy}{ending}")
+    data = tmp_path / "bert_model.ckpt.data-00000-of-00001"
+    if damage == "no data":
+        data.unlink()
+    elif damage == "short data":
+        data.write_bytes(data.read_bytes()[:5000])
+    elif damage == "other data":
+        data.write_bytes(bytes(data.stat().st_size))
+    else:
+        (tmp_path / "bert_model.ckpt.index").write_bytes(b"short")
+    with pytest.raises(OSError, match=f"{copy} cannot be read"):
+        load_checkpoint(BertModel(config), copy)
+
+
+def test_another_size_is_named_and_nothing_is_assigned(source):
+    path, config = source
+    sizes = config.to_dict()
+    for changes, message in (
+        ({"vocab_size": 77}, "vocab_size is 99 there and 77 here"),
+        (
+            {"max_position_embeddings": 128},
+            "max_position_embeddings is 64 there and 128 here",
+        ),
+        ({"hidden_size": 64}, r"has shape \[99, 32\] in .*, but \[99, 64\]"),
+        ({"intermediate_size": 64}, "intermediate/dense/kernel has shape"),
+        ({"num_hidden_layers": 4}, r"lacks 16 of .*bert/encoder/layer_3/"),
+    ):
+        model = BertModel(BertConfig.from_dict({**sizes, **changes}))
+        model.build()
+        before = [np.asarray(weight) for weight in model.weights]
+        with pytest.raises(ValueError, match=message):
+            load_checkpoint(model, path)
+        for value, weight in zip(before, model.weights, strict=True):
+            np.testing.assert_array_equal(value, weight)
+
+
+def test_another_number_of_labels_is_named(source, tmp_path):
+    _, config = source
+    model = BertClassifier(config, 3)
+    model.build()
+    save_checkpoint(model, tmp_path / "model.ckpt")
+    with pytest.raises(ValueError, match="number of labels is 3 there and 2"):
+        load_checkpoint(BertClassifier(config, 2), tmp_path / "model.ckpt")
+
+
+def test_a_checkpoint_of_something_else_is_refused(source, tmp_path):
+    path = tmp_path / "other.ckpt"
+    tf.train.Checkpoint(step=tf.Variable(1)).write(str(path))
+    with pytest.raises(ValueError, match="lacks .* is it a BERT checkpoint"):
+        load_checkpoint(BertModel(source[1]), path)
+
+
+def test_two_berts_in_one_model_cannot_be_told_apart(source):
+    path, config = source
+    input_ids = keras.Input((8,), dtype="int32")
+    one = BertModel(config, name="one")(input_ids)["pooled_output"]
+    two = BertModel(config, name="two")(input_ids)["pooled_output"]
+    model = keras.Model(input_ids, one + two)
+    with pytest.raises(ValueError, match="one name in the original"):
+        load_checkpoint(model, path)
+
+
+def test_saving_what_cannot_be_saved(source, tmp_path):
+    _, config = source
+    model = BertModel(config)
+    with pytest.raises(ValueError, match="has no weights yet"):
+        save_checkpoint(model, tmp_path / "model.ckpt")
+    model.build()
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError, match="cannot be written"):
+        save_checkpoint(model, tmp_path / "file" / "model.ckpt")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("name", ["keras_bert_test", "chinese_index"])
+def test_googles_own_files(name):
+    folder = golden.shared(f"data/checkpoints/{name}")
+    path = folder / "bert_model.ckpt"
+    model = BertPretrainer(load_config(folder))
+    # Names and shapes only: no memory for a hundred million values.
+    with keras.StatelessScope():
+        model.build()
+    shapes = {original_name(w): list(w.shape) for w in model.weights}
+    assert shapes == listed(path)
+
+
+def test_a_checkpoint_of_another_implementation():
+    folder = golden.shared("data/checkpoints/keras_bert_test")
+    path = str(folder / "bert_model.ckpt")
+    model = BertPretrainer(load_config(folder))
+    report = load_checkpoint(model, path)
+    assert not report.missing
+    assert not report.unused  # Adam's slots and the step do not count.
+    reader = tf.train.load_checkpoint(path)
+    for weight in model.weights:
+        np.testing.assert_array_equal(
+            weight, reader.get_tensor(original_name(weight))
+        )

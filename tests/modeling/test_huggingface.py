@@ -1,0 +1,351 @@
+"""Hugging Face's format, on a file written here and on MiniLM's weights."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from modeling import (
+    BertClassifier,
+    BertConfig,
+    BertModel,
+    BertMultipleChoice,
+    BertPretrainer,
+    BertSpanLabeler,
+    BertTokenClassifier,
+    load_checkpoint,
+    load_config,
+    save_huggingface,
+)
+
+W, V, LAYERS, HEADS, INNER, POSITIONS = 12, 30, 2, 3, 20, 16
+CONFIG = {
+    "architectures": ["BertModel"],
+    "attention_probs_dropout_prob": 0.1,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "hidden_size": W,
+    "initializer_range": 0.02,
+    "intermediate_size": INNER,
+    "layer_norm_eps": 1e-12,
+    "max_position_embeddings": POSITIONS,
+    "model_type": "bert",
+    "num_attention_heads": HEADS,
+    "num_hidden_layers": LAYERS,
+    "pad_token_id": 0,
+    "position_embedding_type": "absolute",
+    "transformers_version": "4.8.2",
+    "type_vocab_size": 2,
+    "use_cache": True,
+    "vocab_size": V,
+}
+
+
+def create_tensors():
+    """Returns random tensors under the names that transformers gives."""
+    rng = np.random.default_rng(0)
+    shapes = {
+        "embeddings.word_embeddings.weight": (V, W),
+        "embeddings.position_embeddings.weight": (POSITIONS, W),
+        "embeddings.token_type_embeddings.weight": (2, W),
+        "embeddings.LayerNorm.weight": (W,),
+        "embeddings.LayerNorm.bias": (W,),
+        "pooler.dense.weight": (W, W),
+        "pooler.dense.bias": (W,),
+    }
+    for index in range(LAYERS):
+        for name, (units, width) in {
+            "attention.self.query": (W, W),
+            "attention.self.key": (W, W),
+            "attention.self.value": (W, W),
+            "attention.output.dense": (W, W),
+            "intermediate.dense": (INNER, W),
+            "output.dense": (W, INNER),
+        }.items():
+            shapes[f"encoder.layer.{index}.{name}.weight"] = (units, width)
+            shapes[f"encoder.layer.{index}.{name}.bias"] = (units,)
+        for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+            shapes[f"encoder.layer.{index}.{name}.weight"] = (W,)
+            shapes[f"encoder.layer.{index}.{name}.bias"] = (W,)
+    return {
+        name: rng.normal(scale=0.3, size=shape).astype("float32")
+        for name, shape in shapes.items()
+    }
+
+
+HEAD_TENSORS = {
+    "cls.predictions.bias": (V,),
+    "cls.predictions.transform.dense.weight": (W, W),
+    "cls.predictions.transform.dense.bias": (W,),
+    "cls.predictions.transform.LayerNorm.weight": (W,),
+    "cls.predictions.transform.LayerNorm.bias": (W,),
+    "cls.seq_relationship.weight": (2, W),
+    "cls.seq_relationship.bias": (2,),
+}
+
+
+def write(folder, tensors, **changes):
+    safetensors.numpy.save_file(tensors, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({**CONFIG, **changes}))
+    return folder
+
+
+def layer_norm(x, tensors, name):
+    mean = x.mean(-1, keepdims=True)
+    variance = ((x - mean) ** 2).mean(-1, keepdims=True)
+    normalized = (x - mean) / np.sqrt(variance + 1e-12)
+    return normalized * tensors[f"{name}.weight"] + tensors[f"{name}.bias"]
+
+
+def reference(tensors, input_ids):
+    """BERT in NumPy float64, straight from Hugging Face's tensors."""
+
+    def dense(x, name):
+        return x @ tensors[f"{name}.weight"].T + tensors[f"{name}.bias"]
+
+    tensors = {name: value.astype("float64") for name, value in tensors.items()}
+    x = (
+        tensors["embeddings.word_embeddings.weight"][input_ids]
+        + tensors["embeddings.position_embeddings.weight"][: len(input_ids)]
+        + tensors["embeddings.token_type_embeddings.weight"][0]
+    )
+    x = layer_norm(x, tensors, "embeddings.LayerNorm")
+    size = W // HEADS
+    for index in range(LAYERS):
+        layer = f"encoder.layer.{index}"
+        q, k, v = (
+            dense(x, f"{layer}.attention.self.{name}")
+            for name in ("query", "key", "value")
+        )
+        context = []
+        for head in range(HEADS):
+            part = slice(head * size, (head + 1) * size)
+            probs = np.exp(q[:, part] @ k[:, part].T / math.sqrt(size))
+            context.append(probs / probs.sum(-1, keepdims=True) @ v[:, part])
+        attention = dense(
+            np.concatenate(context, -1), f"{layer}.attention.output.dense"
+        )
+        x = layer_norm(
+            x + attention, tensors, f"{layer}.attention.output.LayerNorm"
+        )
+        inner = dense(x, f"{layer}.intermediate.dense")
+        inner = 0.5 * inner * (1 + np.vectorize(math.erf)(inner / 2**0.5))
+        x = layer_norm(
+            x + dense(inner, f"{layer}.output.dense"),
+            tensors,
+            f"{layer}.output.LayerNorm",
+        )
+    return x, np.tanh(dense(x[0], "pooler.dense"))
+
+
+def test_computes_what_the_file_says(tmp_path):
+    tensors = create_tensors()
+    write(tmp_path, tensors)
+    config = load_config(tmp_path)
+    assert config.hidden_act == "gelu_erf"
+    model = BertModel(config, dtype="float64")
+    report = load_checkpoint(model, tmp_path)
+    assert not report.missing and not report.unused
+    input_ids = np.array([3, 1, 4, 1, 5, 9, 2, 6], "int32")
+    outputs = model(input_ids[None])
+    sequence_output, pooled_output = reference(tensors, input_ids)
+    np.testing.assert_allclose(
+        outputs["sequence_output"][0], sequence_output, rtol=0, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        outputs["pooled_output"][0], pooled_output, rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("old_names", [False, True])
+def test_there_and_back(tmp_path, old_names):
+    tensors = create_tensors()
+    there = dict(tensors)
+    if old_names:
+        there = {
+            name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+                "LayerNorm.bias", "LayerNorm.beta"
+            ): value
+            for name, value in tensors.items()
+        }
+    there["embeddings.position_ids"] = np.arange(POSITIONS)[None]
+    write(tmp_path, there)
+    model = BertModel(load_config(tmp_path))
+    report = load_checkpoint(model, tmp_path / "model.safetensors")
+    assert not report.missing and not report.unused
+
+    back = tmp_path / "back"
+    save_huggingface(model, back)
+    assert sorted(path.name for path in back.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+    ]
+    written = safetensors.numpy.load_file(back / "model.safetensors")
+    assert written.keys() == tensors.keys()
+    for name, value in tensors.items():
+        np.testing.assert_array_equal(written[name], value)
+    config = json.loads((back / "config.json").read_text())
+    left_out = {"transformers_version", "use_cache"}
+    assert config == {k: v for k, v in CONFIG.items() if k not in left_out}
+
+
+def test_pretraining_names(tmp_path):
+    tensors = {f"bert.{k}": v for k, v in create_tensors().items()}
+    rng = np.random.default_rng(1)
+    for name, shape in HEAD_TENSORS.items():
+        tensors[name] = rng.normal(size=shape).astype("float32")
+    decoder = tensors["bert.embeddings.word_embeddings.weight"]
+    tied = {
+        "cls.predictions.decoder.weight": decoder,
+        "cls.predictions.decoder.bias": tensors["cls.predictions.bias"],
+    }
+    write(tmp_path, {**tensors, **tied}, hidden_act="gelu_new")
+    config = load_config(tmp_path)
+    assert config.hidden_act == "gelu"
+    model = BertPretrainer(config)
+    report = load_checkpoint(model, tmp_path)
+    assert not report.missing and not report.unused
+    np.testing.assert_array_equal(
+        model.masked_lm.dense.kernel,
+        tensors["cls.predictions.transform.dense.weight"].T,
+    )
+    np.testing.assert_array_equal(
+        model.next_sentence.output_weights,
+        tensors["cls.seq_relationship.weight"],
+    )
+    save_huggingface(model, tmp_path / "back")
+    written = safetensors.numpy.load_file(tmp_path / "back/model.safetensors")
+    assert written.keys() == tensors.keys()
+    for name, value in tensors.items():
+        np.testing.assert_array_equal(written[name], value)
+
+
+@pytest.mark.parametrize(
+    ("create", "head", "architecture"),
+    [
+        (
+            lambda config: BertClassifier(config, 3),
+            {"classifier.weight": (3, W), "classifier.bias": (3,)},
+            "BertForSequenceClassification",
+        ),
+        (
+            lambda config: BertTokenClassifier(config, 3),
+            {"classifier.weight": (3, W), "classifier.bias": (3,)},
+            "BertForTokenClassification",
+        ),
+        (
+            BertSpanLabeler,
+            {"qa_outputs.weight": (2, W), "qa_outputs.bias": (2,)},
+            "BertForQuestionAnswering",
+        ),
+        (
+            BertMultipleChoice,
+            {"classifier.weight": (1, W), "classifier.bias": (1,)},
+            "BertForMultipleChoice",
+        ),
+    ],
+)
+def test_heads(tmp_path, create, head, architecture):
+    model = create(BertConfig.from_dict(CONFIG))
+    model.build()
+    save_huggingface(model, tmp_path)
+    written = safetensors.numpy.load_file(tmp_path / "model.safetensors")
+    shapes = {
+        name: value.shape
+        for name, value in written.items()
+        if not name.startswith("bert.")
+    }
+    assert shapes == head
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["architectures"] == [architecture]
+    if "num_labels" in model.get_config():
+        assert config["id2label"] == {str(i): f"LABEL_{i}" for i in range(3)}
+    copy = create(load_config(tmp_path))
+    assert not load_checkpoint(copy, tmp_path).missing
+    for one, two in zip(model.weights, copy.weights, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_labels_are_kept(tmp_path):
+    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
+    model.build()
+    save_huggingface(model, tmp_path, labels=["no", "yes"])
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["id2label"] == {"0": "no", "1": "yes"}
+    assert config["label2id"] == {"no": 0, "yes": 1}
+    with pytest.raises(
+        ValueError, match="`labels` must name the model's 2 out"
+    ):
+        save_huggingface(model, tmp_path, labels=["no"])
+
+
+def test_a_missing_pooler_is_reported(tmp_path, caplog):
+    tensors = create_tensors()
+    for name in ("pooler.dense.weight", "pooler.dense.bias"):
+        del tensors[name]
+    write(tmp_path, tensors)
+    model = BertSpanLabeler(load_config(tmp_path))
+    report = load_checkpoint(model, tmp_path)
+    assert "bert/pooler/dense/kernel" in report.missing
+    assert "has no pooler" in caplog.text
+    del tensors["encoder.layer.0.attention.self.query.weight"]
+    write(tmp_path, tensors)
+    with pytest.raises(
+        ValueError, match="lacks .*layer_0/attention/self/query"
+    ):
+        load_checkpoint(model, tmp_path)
+
+
+def test_another_size_is_named(tmp_path):
+    write(tmp_path, create_tensors(), vocab_size=31)
+    model = BertModel(load_config(tmp_path))
+    with pytest.raises(ValueError, match="vocab_size is 30 there and 31 here"):
+        load_checkpoint(model, tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    model = BertModel(BertConfig.from_dict(CONFIG))
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(FileNotFoundError, match=f"no file {path}"):
+        load_checkpoint(model, path)
+    path.write_bytes(b"no safetensors in here")
+    with pytest.raises(OSError, match=f"{path} cannot be read"):
+        load_checkpoint(model, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "roberta"}, "`model_type` must be 'bert'"),
+        ({"layer_norm_eps": 1e-5}, "`layer_norm_eps` must be 1e-12"),
+        ({"position_embedding_type": "relative_key"}, "must be 'absolute'"),
+        ({"is_decoder": True}, "`is_decoder` must be False"),
+        ({"hidden_act": "silu"}, "`hidden_act` must be one of .*'gelu_new'"),
+        ({"num_attention_heads": 5}, "multiple of `num_attention_heads`"),
+    ],
+)
+def test_a_network_that_is_not_berts_is_refused(tmp_path, changes, message):
+    write(tmp_path, {}, **changes)
+    with pytest.raises(ValueError, match=f"config.json: .*{message}"):
+        load_config(tmp_path)
+
+
+def test_minilm(tmp_path):
+    """Real weights; BERT_MINILM_DIR names the folder that holds them."""
+    if "BERT_MINILM_DIR" not in os.environ:
+        pytest.skip("BERT_MINILM_DIR does not name MiniLM's folder")
+    folder = Path(os.environ["BERT_MINILM_DIR"])
+    model = BertModel(load_config(folder))
+    report = load_checkpoint(model, folder)
+    assert not report.missing and not report.unused
+    save_huggingface(model, tmp_path)
+    before = safetensors.numpy.load_file(folder / "model.safetensors")
+    before.pop("embeddings.position_ids", None)
+    after = safetensors.numpy.load_file(tmp_path / "model.safetensors")
+    assert after.keys() == before.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value)
