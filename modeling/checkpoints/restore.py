@@ -56,9 +56,12 @@ def restore_variables(model, path, shapes, read, required):
     """
     if not model.built:
         model.build()
-    variables = {
-        original_name(variable): variable for variable in model.weights
-    }
+    variables = {original_name(weight): weight for weight in model.weights}
+    if len(variables) != len(model.weights):
+        raise ValueError(
+            f"Two variables of {model.name} have one name in the original, so "
+            "a checkpoint cannot tell them apart: load it into each BertModel."
+        )
     missing = [name for name in variables if name not in shapes]
     lost = [name for name in missing if required(name)]
     if lost or len(missing) == len(variables):
