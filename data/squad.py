@@ -13,7 +13,6 @@ import functools
 
 import numpy as np
 
-from data import parallel
 from data.alignment import tokenize_with_spans
 from data.squad_decoding import RawResult, get_final_text, write_predictions
 from data.squad_reading import (
@@ -88,7 +87,6 @@ def convert_examples_to_features(
     is_training,
     output_fn,
     use_char_offsets=False,
-    num_processes=1,
 ):
     """Calls `output_fn` with the InputFeatures of each window, in order.
 
@@ -106,8 +104,6 @@ def convert_examples_to_features(
         use_char_offsets: whether an answer is found by its characters, not
             by its words, and the features say where each token stands in
             the passage: right for scripts without spaces.
-        num_processes: int, how many make windows at a time; the windows and
-            their order do not depend on it.
 
     Raises:
         ValueError: the lengths leave no room for the passage.
@@ -120,7 +116,6 @@ def convert_examples_to_features(
         max_query_length,
         is_training,
         use_char_offsets,
-        num_processes,
     ):
         output_fn(feature)
 
@@ -133,12 +128,28 @@ def create_features(
     max_query_length,
     is_training,
     use_char_offsets=False,
-    num_processes=1,
 ):
     """Yields the InputFeatures of each window.
 
     The arguments and errors are those of convert_examples_to_features.
     """
+    check_lengths(max_seq_length, max_query_length, doc_stride)
+    windows = create_windows(
+        enumerate(examples),
+        tokenizer,
+        max_seq_length,
+        doc_stride,
+        max_query_length,
+        is_training,
+        use_char_offsets,
+    )
+    for unique_id, feature in enumerate(windows, FIRST_UNIQUE_ID):
+        feature.unique_id = unique_id
+        yield feature
+
+
+def check_lengths(max_seq_length, max_query_length, doc_stride):
+    """Raises a ValueError if the lengths leave no room for the passage."""
     if max_seq_length <= max_query_length + 3:
         raise ValueError(
             "max_seq_length must be greater than max_query_length + 3. "
@@ -149,24 +160,9 @@ def create_features(
         raise ValueError(
             f"doc_stride must be at least 1. Received: {doc_stride}"
         )
-    create_windows = functools.partial(
-        _create_windows,
-        tokenizer=tokenizer,
-        max_seq_length=max_seq_length,
-        doc_stride=doc_stride,
-        max_query_length=max_query_length,
-        is_training=is_training,
-        use_char_offsets=use_char_offsets,
-    )
-    windows = parallel.generate(
-        create_windows, enumerate(examples), num_processes
-    )
-    for unique_id, feature in enumerate(windows, FIRST_UNIQUE_ID):
-        feature.unique_id = unique_id
-        yield feature
 
 
-def _create_windows(
+def create_windows(
     numbered_examples,
     tokenizer,
     max_seq_length,
@@ -176,8 +172,15 @@ def _create_windows(
     use_char_offsets,
 ):
     """Yields the InputFeatures of (number, example) pairs, ids not set."""
+    # Words repeat; the tokenizer knows them too, but cleans them first.
+    tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
+    find_spans = None
+    if use_char_offsets:
+        find_spans = functools.lru_cache(maxsize=2**16)(
+            lambda word: tokenize_with_spans(word, tokenizer)[1]
+        )
     for example_index, example in numbered_examples:
-        document = _Document(example, tokenizer, use_char_offsets)
+        document = _Document(example, tokenizer, tokenize_word, find_spans)
         answer = document.find_answer(example) if is_training else None
         query_tokens = tokenizer.tokenize(example.question_text)
         query_tokens = query_tokens[:max_query_length]
@@ -218,27 +221,27 @@ class _Document:
     Args:
         example: a SquadExample.
         tokenizer: a FullTokenizer.
-        use_char_offsets: whether to know the tokens' characters.
+        tokenize_word: its `tokenize`, for a word of the passage.
+        find_spans: says where in a word each of its tokens stands; None
+            where that need not be known.
     """
 
-    def __init__(self, example, tokenizer, use_char_offsets):
+    def __init__(self, example, tokenizer, tokenize_word, find_spans):
         self.tokenizer = tokenizer
         self.tokens = []
         self.tok_to_orig_index = []
         self.orig_to_tok_index = []
         self.char_spans = None
         for i, word in enumerate(example.doc_tokens):
-            tokens = tokenizer.tokenize(word)
+            tokens = tokenize_word(word)
             self.orig_to_tok_index.append(len(self.tokens))
             self.tok_to_orig_index += [i] * len(tokens)
             self.tokens += tokens
-        if use_char_offsets:
+        if find_spans:
             self.char_spans = [
                 (word.start() + start, word.start() + end)
                 for word in WORD.finditer(example.context)
-                for start, end in tokenize_with_spans(word.group(), tokenizer)[
-                    1
-                ]
+                for start, end in find_spans(word.group())
             ]
 
     def find_answer(self, example):

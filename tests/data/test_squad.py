@@ -4,8 +4,15 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from data import squad, tokenization
+from data import (
+    squad,
+    squad_decoding,
+    squad_records,
+    tfrecords,
+    tokenization,
+)
 from tests import golden
 
 CASES = golden.cases("squad")
@@ -125,3 +132,279 @@ def assert_nbest_equal(ours, expected):
         assert [answer.pop("text") for answer in ours[qas_id]] == texts, qas_id
         for answer, expected_answer in zip(ours[qas_id], answers, strict=True):
             assert answer == pytest.approx(expected_answer, abs=1e-6), qas_id
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    words = "[PAD] [UNK] [CLS] [SEP] a b c d . , ##d ##e q"
+    chinese = "黑 豹 队 丢 了 分 多 少"
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(f"{words} {chinese}".split()))
+    return tokenization.FullTokenizer(str(path), do_lower_case=True)
+
+
+def squad_file(tmp_path, context, answers, **qa):
+    """Writes a file of one question with the answers (start, text)."""
+    qa = {
+        "id": "id-1",
+        "question": "q",
+        "answers": [{"text": t, "answer_start": s} for s, t in answers],
+    } | qa
+    content = {"data": [{"paragraphs": [{"context": context, "qas": [qa]}]}]}
+    path = tmp_path / "squad.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def features_of(path, tokenizer, is_training, **kwargs):
+    examples = squad.read_squad_examples(path, is_training)
+    settings = {
+        "max_seq_length": 12,
+        "doc_stride": 4,
+        "max_query_length": 4,
+        "is_training": is_training,
+    }
+    return examples, list(
+        squad.create_features(examples, tokenizer, **settings | kwargs)
+    )
+
+
+def decode(examples, features, best, **kwargs):
+    """Decodes where the tokens named in `best` have the highest logits."""
+    results = []
+    for feature in features:
+        logits = np.zeros((2, len(feature.input_ids)))
+        for i, (token, value) in enumerate(best):
+            if token in feature.tokens:
+                logits[i, feature.tokens.index(token)] = value
+        results.append(squad.RawResult(feature.unique_id, *logits))
+    settings = {
+        "n_best_size": 3,
+        "max_answer_length": 5,
+        "do_lower_case": True,
+    }
+    return squad_decoding.decode_predictions(
+        examples, features, results, **settings | kwargs
+    )
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("{'data': 1}", "squad.json is not JSON: Expecting property name"),
+        ("", "squad.json is not JSON"),
+        ("[1]", "squad.json has no 'data' of type list"),
+        ('{"data": {}}', "squad.json has no 'data' of type list"),
+        ('{"data": [{}]}', r"data\[0\] has no 'paragraphs' of type list"),
+        (
+            '{"data": [{"paragraphs": [{"qas": []}]}]}',
+            r"data\[0\]\.paragraphs\[0\] has no 'context' of type str",
+        ),
+        (
+            '{"data": [{"paragraphs": [{"context": "a", "qas": [7]}]}]}',
+            r"paragraphs\[0\]\.qas\[0\] has no 'id' of type str.*7",
+        ),
+        ('{"data": []}', "holds no question"),
+    ],
+)
+def test_what_is_not_squad_json_is_named(tmp_path, content, message):
+    path = tmp_path / "squad.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message) as error:
+        squad.read_squad_examples(path, is_training=False)
+    assert "\n" not in str(error.value)
+
+
+def test_training_needs_one_answer(tmp_path):
+    path = squad_file(tmp_path, "a b", [])
+    with pytest.raises(ValueError, match=r"qas\[0\].*exactly one.*v2.0"):
+        squad.read_squad_examples(path, True)
+    with pytest.raises(ValueError, match="no 'is_impossible' of type bool"):
+        squad.read_squad_examples(path, True, version_2_with_negative=True)
+    path = squad_file(tmp_path, "a b", [], is_impossible=True)
+    (example,) = squad.read_squad_examples(path, True, True)
+    assert (example.start_position, example.end_position) == (-1, -1)
+
+
+@pytest.mark.parametrize(
+    "start, text", [(0, "x"), (9, "a"), (-1, "b"), (0, "")]
+)
+def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
+    path = squad_file(tmp_path, "a b", [(start, text)])
+    content = json.loads(path.read_text())
+    qas = content["data"][0]["paragraphs"][0]["qas"]
+    qas.append(qas[0] | {"answers": [{"text": "b", "answer_start": 2}]})
+    path.write_text(json.dumps(content))
+    with caplog.at_level("WARNING"):
+        (example,) = squad.read_squad_examples(path, True)
+    assert example.orig_answer_text == "b"
+    assert "qas[0]: could not find the answer" in caplog.text
+    assert "1 of 2 questions left out" in caplog.text
+
+
+def test_windows_and_their_answer(tmp_path, tokenizer):
+    # The answer is a part of the second word: "(a", "b.,".
+    path = squad_file(tmp_path, "a \n b., c\u202fd a b c", [(4, "b.")])
+    (example,), features = features_of(path, tokenizer, True)
+    assert example.doc_tokens == ["a", "b.,", "c", "d", "a", "b", "c"]
+    first, second = features
+    assert first.tokens == "[CLS] q [SEP] a b . , c d a b [SEP]".split()
+    assert (first.start_position, first.end_position) == (4, 5)
+    assert second.tokens == "[CLS] q [SEP] c d a b c [SEP]".split()
+    assert second.input_mask == [1] * 9 + [0] * 3
+    assert second.segment_ids == [0] * 3 + [1] * 6 + [0] * 3
+    assert (second.start_position, second.end_position) == (0, 0)
+    assert [second.token_to_orig_map[i] for i in range(3, 8)] == [2, 3, 4, 5, 6]
+    # Of "c d a b" the window with more on both sides.
+    assert [first.token_is_max_context[i] for i in range(7, 11)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert (first.unique_id, second.unique_id) == (1000000000, 1000000001)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"max_seq_length": 7}, "max_seq_length=7, max_query_length=4"),
+        ({"doc_stride": 0}, "doc_stride must be at least 1"),
+    ],
+)
+def test_lengths_without_room(tmp_path, tokenizer, wrong, message):
+    path = squad_file(tmp_path, "a b", [])
+    with pytest.raises(ValueError, match=message):
+        features_of(path, tokenizer, False, **wrong)
+
+
+def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
+    path = squad_file(tmp_path, " 黑豹队了丢了分。", [(5, "丢了")])
+    _, (feature,) = features_of(path, tokenizer, True, use_char_offsets=True)
+    answer = slice(feature.start_position, feature.end_position + 1)
+    assert feature.tokens[answer] == ["丢", "了"]
+    _, features = features_of(path, tokenizer, False, use_char_offsets=True)
+    examples, _ = features_of(path, tokenizer, False)
+    answers, _, _ = decode(examples, features, [("豹", 5), ("队", 5)])
+    assert answers == {"id-1": "豹队"}
+
+
+def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
+    path = squad_file(tmp_path, "a. B\u0301de\u0301! Ünd, c", [])
+    examples, features = features_of(
+        path, tokenizer, False, use_char_offsets=True
+    )
+    assert features[0].tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
+    for first, last, text in [
+        ("b", "##e", "B\u0301de\u0301"),
+        ("##d", "##d", "d"),
+        ("##e", "##e", "e\u0301"),
+    ]:
+        answers, _, _ = decode(examples, features, [(first, 5), (last, 5)])
+        assert answers == {"id-1": text}
+    spans = features[0].token_to_char_map
+    context = examples[0].context
+    assert [context[slice(*spans[i])] for i in (8, 9)] == ["!", "Ünd"]
+
+
+def test_no_answer_left_is_the_empty_answer(tmp_path, tokenizer):
+    # The only token of the passage is not among the best starts.
+    path = squad_file(tmp_path, "a", [])
+    examples, features = features_of(path, tokenizer, False)
+    best = [("[CLS]", 5), ("[CLS]", 5)]
+    settings = {"version_2_with_negative": True, "n_best_size": 1}
+    answers, nbest, odds = decode(examples, features, best, **settings)
+    assert answers == {"id-1": ""}
+    assert [entry["text"] for entry in nbest["id-1"]] == [""]
+    assert odds["id-1"] > 1000
+    answers, nbest, _ = decode(examples, features, best, n_best_size=1)
+    assert answers == {"id-1": "empty"}
+
+
+def test_an_empty_passage_has_no_answer(tmp_path, tokenizer):
+    examples, features = features_of(
+        squad_file(tmp_path, " ", []), tokenizer, False
+    )
+    assert not features
+    answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
+    assert answers == {"id-1": ""}
+
+
+def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
+    path = squad_file(tmp_path, "a b", [])
+    examples, features = features_of(path, tokenizer, False)
+    best = [("b", 2), ("[CLS]", 3)]
+    for threshold, answer in [(0.5, ""), (1.5, "b")]:
+        answers, _, odds = decode(
+            examples,
+            features,
+            best,
+            n_best_size=12,
+            version_2_with_negative=True,
+            null_score_diff_threshold=threshold,
+        )
+        assert answers == {"id-1": answer}
+        assert odds == {"id-1": 1.0}
+
+
+def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
+    path = squad_file(tmp_path, "a b", [])
+    examples, features = features_of(path, tokenizer, False)
+    with pytest.raises(ValueError, match="no result for the window 1000000000"):
+        squad_decoding.decode_predictions(examples, features, [], 3, 5, True)
+
+
+@pytest.mark.parametrize(
+    "pred_text, orig_text, final_text",
+    [
+        ("steve smith", "(Steve Smith's", "Steve Smith"),
+        ("1895", "(1895-1943).", "1895"),
+        ("cafe", "Café!", "Café"),
+        ("not there", "Steve Smith", "Steve Smith"),
+        # A character that is dropped, or becomes two, ends the alignment.
+        ("b", "a\u200b b c", "a\u200b b c"),
+        ("i", "İ b", "İ"),
+        ("", "a b", "a b"),
+    ],
+)
+def test_get_final_text(pred_text, orig_text, final_text):
+    assert squad.get_final_text(pred_text, orig_text, True) == final_text
+
+
+def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
+    path = squad_file(tmp_path, "a b c d " * 5, [(2, "b")])
+    (example,), _ = features_of(path, tokenizer, True)
+    # More than a chunk for each process.
+    examples = [example] * 700
+    args = (examples, tokenizer, 12, 4, 4, True)
+    features = list(squad.create_features(*args))
+    expected = [squad_records.encode_feature(f, True) for f in features]
+    for num_processes in (1, 2):
+        records = squad_records.create_records(
+            *args, num_processes=num_processes
+        )
+        assert list(records) == expected
+    (parsed,) = [
+        tf.train.Example.FromString(record).features.feature
+        for record in expected[-1:]
+    ]
+    assert {k: list(v.int64_list.value) for k, v in parsed.items()} == {
+        "unique_ids": [1000000000 + len(features) - 1],
+        "input_ids": features[-1].input_ids,
+        "input_mask": features[-1].input_mask,
+        "segment_ids": features[-1].segment_ids,
+        "start_positions": [0],
+        "end_positions": [0],
+        "is_impossible": [0],
+    }
+    spec = tfrecords.squad_features(12, is_training=True)
+    decoded = tfrecords.decode(expected, spec)
+    np.testing.assert_array_equal(
+        decoded["unique_ids"], [f.unique_id for f in features]
+    )
+    np.testing.assert_array_equal(
+        decoded["input_ids"], [f.input_ids for f in features]
+    )
+    np.testing.assert_array_equal(
+        decoded["start_positions"], [f.start_position for f in features]
+    )
