@@ -1,0 +1,70 @@
+"""Who may import whom, read from the source."""
+
+import ast
+
+import pytest
+
+from tests.golden import ROOT
+
+PACKAGES = ("modeling", "data", "training")
+SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
+
+# Of this project's own packages, those that each may import.
+ALLOWED = {
+    "modeling": {"modeling"},
+    "data": {"data"},
+    "training": {"training", "modeling"},
+}
+
+
+def sources(folder):
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imported(path):
+    """Yields the dotted name of every module that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def top_level(path):
+    return {name.split(".")[0] for name in imported(path)}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_downwards_only(package):
+    forbidden = {*PACKAGES, *SCRIPTS, "tests"} - ALLOWED[package]
+    for path in sources(package):
+        assert not top_level(path) & forbidden, path
+
+
+def test_scripts_do_not_import_each_other():
+    for script in SCRIPTS:
+        path = ROOT / f"{script}.py"
+        assert not top_level(path) & {*SCRIPTS, "tests"}, path
+
+
+def test_the_network_runs_on_any_backend_of_keras():
+    for path in sources("modeling"):
+        if "checkpoints" not in path.parts:
+            assert "tensorflow" not in top_level(path), path
+
+
+def test_training_takes_only_files_and_configurations_from_modeling():
+    # A task is named by the scripts, never by the loop.
+    for path in sources("training"):
+        for name in imported(path):
+            assert not name.startswith(
+                ("modeling.tasks", "modeling.losses", "modeling.heads")
+            ), path
+
+
+def test_the_import_rules_look_at_something():
+    assert len(SCRIPTS) >= 5
+    for package in PACKAGES:
+        assert len(sources(package)) >= 5

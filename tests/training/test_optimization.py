@@ -1,0 +1,159 @@
+"""Optimizers and schedules against their formulas, written in NumPy."""
+
+import contextlib
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from training import optimization
+
+
+def rates(**kwargs):
+    schedule = optimization.WarmupPolynomialDecay(**kwargs)
+    return [float(schedule(step)) for step in range(13)]
+
+
+def test_schedule_jumps_after_the_warmup_as_the_original_does():
+    found = rates(
+        initial_learning_rate=1.0, num_train_steps=10, num_warmup_steps=4
+    )
+    expected = [0, 0.25, 0.5, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_continuous_schedule_has_no_jump():
+    found = rates(
+        initial_learning_rate=1.0,
+        num_train_steps=8,
+        num_warmup_steps=4,
+        continuous=True,
+    )
+    expected = [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25, 0, 0, 0, 0, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_schedule_without_warmup_and_with_power():
+    found = rates(initial_learning_rate=2.0, num_train_steps=10, power=0.5)
+    expected = [2 * (1 - min(step, 10) / 10) ** 0.5 for step in range(13)]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("steps, warmup", [(0, 0), (10, 11), (10, -1)])
+def test_impossible_schedules_are_refused(steps, warmup):
+    with pytest.raises(ValueError, match="num_warmup_steps"):
+        optimization.WarmupPolynomialDecay(1.0, steps, warmup)
+
+
+def train(optimizer, values, grads):
+    """Returns the variables after one step for each list of gradients."""
+    variables = [
+        keras.Variable(value, name=name, dtype="float64")
+        for name, value in values.items()
+    ]
+    for step in grads:
+        optimizer.apply([tf.constant(g) for g in step], variables)
+    return [variable.numpy() for variable in variables]
+
+
+def example():
+    rng = np.random.default_rng(0)
+    values = {"kernel": rng.normal(size=(3, 4)), "bias": rng.normal(size=4)}
+    grads = [[rng.normal(size=(3, 4)), rng.normal(size=4)] for _ in range(5)]
+    return values, grads
+
+
+def arguments():
+    return {
+        "learning_rate": 0.1,
+        "weight_decay_rate": 0.01,
+        "exclude_from_weight_decay": ["bias"],
+    }
+
+
+def test_adamw_follows_its_formula():
+    values, grads = example()
+    found = train(
+        optimization.AdamWeightDecayOptimizer(**arguments()), values, grads
+    )
+    for index, (decay, w) in enumerate(
+        zip((0.01, 0.0), values.values(), strict=True)
+    ):
+        m = v = np.zeros_like(w)
+        for step in grads:
+            m = 0.9 * m + 0.1 * step[index]
+            v = 0.999 * v + 0.001 * step[index] ** 2
+            w = w - 0.1 * (m / (np.sqrt(v) + 1e-6) + decay * w)
+        np.testing.assert_allclose(found[index], w, rtol=1e-6)
+
+
+def test_lamb_follows_its_formula():
+    values, grads = example()
+    found = train(optimization.LAMBOptimizer(**arguments()), values, grads)
+    for index, (decay, w) in enumerate(
+        zip((0.01, 0.0), values.values(), strict=True)
+    ):
+        m = v = np.zeros_like(w)
+        for t, step in enumerate(grads, start=1):
+            m = 0.9 * m + 0.1 * step[index]
+            v = 0.999 * v + 0.001 * step[index] ** 2
+            r = (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-6)
+            r = r + decay * w
+            w = w - 0.1 * np.linalg.norm(w) / np.linalg.norm(r) * r
+        np.testing.assert_allclose(found[index], w, rtol=1e-6)
+
+
+def test_lamb_takes_a_zero_variable_at_ratio_one():
+    optimizer = optimization.LAMBOptimizer(learning_rate=0.1)
+    (found,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
+    np.testing.assert_allclose(found, [-0.1, -0.1], rtol=1e-4)
+
+
+def test_layerwise_decay_shrinks_the_rate_towards_the_embeddings():
+    factors = optimization.layerwise_factors(2, 0.5)
+    values = {
+        "bert/embeddings/word_embeddings": np.ones(1),
+        "bert/encoder/layer_0/kernel": np.ones(1),
+        "bert/encoder/layer_1/kernel": np.ones(1),
+        "output_weights": np.ones(1),
+    }
+    optimizer = optimization.AdamWeightDecayOptimizer(
+        learning_rate=0.1, learning_rate_factors=factors
+    )
+    variables = []
+    for path, value in values.items():
+        *scopes, name = path.split("/")
+        with contextlib.ExitStack() as stack:
+            for scope in ["model", *scopes]:
+                stack.enter_context(keras.name_scope(scope))
+            variables.append(keras.Variable(value, name=name))
+    optimizer.apply([tf.ones(1)] * 4, variables)
+    moved = [1.0 - float(v.numpy()[0]) for v in variables]
+    np.testing.assert_allclose(
+        np.array(moved) / moved[-1], [0.125, 0.25, 0.5, 1.0], rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize("decay", [0.0, 1.5, -1.0])
+def test_layerwise_decay_out_of_range_is_refused(decay):
+    with pytest.raises(ValueError, match="layer-wise"):
+        optimization.layerwise_factors(2, decay)
+
+
+@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
+def test_optimizers_are_saved_and_loaded_by_keras(name):
+    optimizer = optimization.create_optimizer(
+        1e-3, 100, 10, optimizer=name, learning_rate_factors=[["a", 0.5]]
+    )
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert type(again) is type(optimizer)
+    assert again.get_config() == optimizer.get_config()
+
+
+def test_sum_of_squares_counts_slices_before_they_are_summed():
+    # The same row twice: 1 + 1 before the sum, 4 after it.
+    slices = tf.IndexedSlices(tf.ones([2, 1]), tf.constant([0, 0]), [3, 1])
+    assert float(optimization.sum_of_squares(slices)) == 2.0
+    dense = tf.convert_to_tensor(slices)
+    assert float(optimization.sum_of_squares(dense)) == 4.0
