@@ -58,15 +58,15 @@ def read_squad_examples(input_file, is_training, version_2_with_negative=False):
     """
     examples = []
     num_skipped = 0
-    for paragraph, qa, where in _read_questions(input_file):
+    for paragraph, qa, where in read_questions(input_file):
         if paragraph is not None:
             context = paragraph
             words = list(WORD.finditer(context))
             doc_tokens = [word.group() for word in words]
             word_starts = [word.start() for word in words]
         example = SquadExample(
-            _field(qa, "id", str, where),
-            _field(qa, "question", str, where),
+            field(qa, "id", str, where),
+            field(qa, "question", str, where),
             doc_tokens,
             context=context,
         )
@@ -108,23 +108,45 @@ def read_squad_json(input_file):
             content = json.load(reader)
         except ValueError as error:
             raise ValueError(f"{input_file} is not JSON: {error}") from None
-    return _field(content, "data", list, str(input_file))
+    return field(content, "data", list, str(input_file))
 
 
-def _read_questions(input_file):
-    """Yields (context, or None if as before; question's dict; where)."""
+def read_questions(input_file):
+    """Yields the questions of a SQuAD file.
+
+    Args:
+        input_file: JSON as SQuAD v1.1 or v2.0 have it.
+
+    Yields:
+        (context, qa, where): the passage, or None where it is that of the
+        question before; the question's dict; and where in the file it is.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not JSON, or not SQuAD's.
+    """
     for i, entry in enumerate(read_squad_json(input_file)):
         where = f"{input_file}: data[{i}]"
-        for j, paragraph in enumerate(_field(entry, "paragraphs", list, where)):
+        for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
             where = f"{input_file}: data[{i}].paragraphs[{j}]"
-            context = _field(paragraph, "context", str, where)
-            for k, qa in enumerate(_field(paragraph, "qas", list, where)):
+            context = field(paragraph, "context", str, where)
+            for k, qa in enumerate(field(paragraph, "qas", list, where)):
                 yield context, qa, f"{where}.qas[{k}]"
                 context = None
 
 
-def _field(mapping, key, kind, where):
-    """Returns a field of a JSON object, checked."""
+def field(mapping, key, kind, where):
+    """Returns a field of a JSON object, checked.
+
+    Args:
+        mapping: the object, or whatever stands in its place.
+        key: str, the field's name.
+        kind: type that the field must be of.
+        where: str, names the object in the error.
+
+    Raises:
+        ValueError: there is no such field.
+    """
     value = mapping.get(key) if isinstance(mapping, dict) else None
     # JSON's true is a Python int too.
     if type(value) is not kind:
@@ -138,11 +160,11 @@ def _field(mapping, key, kind, where):
 def _read_answer(example, qa, where, version_2_with_negative):
     """Reads the answer to train on, and whether there is one."""
     if version_2_with_negative:
-        example.is_impossible = _field(qa, "is_impossible", bool, where)
+        example.is_impossible = field(qa, "is_impossible", bool, where)
     if example.is_impossible:
         example.orig_answer_text = ""
         return
-    answers = _field(qa, "answers", list, where)
+    answers = field(qa, "answers", list, where)
     if len(answers) != 1:
         hint = "" if answers else " (is it SQuAD v2.0, not v1.1?)"
         raise ValueError(
@@ -150,8 +172,8 @@ def _read_answer(example, qa, where, version_2_with_negative):
             f"one answer. Received: {len(answers)}{hint}"
         )
     where = f"{where}.answers[0]"
-    example.orig_answer_text = _field(answers[0], "text", str, where)
-    example.answer_start = _field(answers[0], "answer_start", int, where)
+    example.orig_answer_text = field(answers[0], "text", str, where)
+    example.answer_start = field(answers[0], "answer_start", int, where)
 
 
 def _find_answer_words(example, word_starts):
