@@ -1,0 +1,59 @@
+"""The metrics, against their formulas worked out by hand."""
+
+import numpy as np
+import pytest
+
+from training import metrics
+
+
+def test_classification():
+    # tp = 2, fp = 1, fn = 1, tn = 2.
+    found = metrics.compute_metrics(
+        ("f1", "accuracy", "matthews"), [1, 1, 1, 0, 0, 0], [1, 1, 0, 1, 0, 0]
+    )
+    assert list(found) == ["f1", "accuracy", "matthews"]
+    assert found == pytest.approx(
+        {"f1": 4 / 6, "accuracy": 4 / 6, "matthews": (4 - 1) / 9}
+    )
+
+
+def test_one_class_predicted():
+    found = metrics.compute_metrics(
+        ("f1", "matthews"), np.array([1, 0]), np.array([0, 0])
+    )
+    assert found == {"f1": 0.0, "matthews": 0.0}
+
+
+def test_regression():
+    names = ("pearson", "spearman")
+    found = metrics.compute_metrics(names, [1.0, 2.0, 3.0], [1.0, 4.0, 9.0])
+    x, y = np.array([-1, 0, 1]), np.array([1, 4, 9]) - 14 / 3
+    pearson = x @ y / np.sqrt((x @ x) * (y @ y))
+    assert found == pytest.approx({"pearson": pearson, "spearman": 1.0})
+    found = metrics.compute_metrics(names, [1.0, 2.0, 3.0], [2.0, 2.0, 2.0])
+    assert found == {"pearson": 0.0, "spearman": 0.0}
+
+
+def test_multilabel():
+    labels = [[1, 0, 0], [1, 1, 0], [0, 0, 0]]
+    predictions = [[1, 0, 0], [1, 0, 1], [0, 0, 0]]
+    found = metrics.compute_metrics(
+        ("accuracy", "f1_micro", "f1_macro"), labels, predictions
+    )
+    # Over all labels tp = 2, fp = 1, fn = 1; by label F1 = 1, 0, 0.
+    assert found == pytest.approx(
+        {"accuracy": 2 / 3, "f1_micro": 4 / 6, "f1_macro": 1 / 3}
+    )
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        ((("bleu",), [1], [1]), r"no metric \['bleu'\]"),
+        ((("f1",), [1], [1, 0]), r"one shape.*\(1,\) and \(2,\)"),
+        ((("f1",), [], []), "not empty"),
+    ],
+)
+def test_wrong_arguments(args, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.compute_metrics(*args)

@@ -1,0 +1,65 @@
+"""The benchmarks' metrics, by scikit-learn and SciPy."""
+
+import functools
+import warnings
+
+import numpy as np
+from scipy import stats
+from sklearn import metrics as sk
+
+
+def _correlation(function, labels, predictions):
+    """Returns a correlation; 0 where a side is constant and there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)
+        warnings.simplefilter("ignore", stats.NearConstantInputWarning)
+        return np.nan_to_num(function(labels, predictions).statistic)
+
+
+def _f1(average):
+    return functools.partial(sk.f1_score, average=average, zero_division=0)
+
+
+_METRICS = {
+    "accuracy": sk.accuracy_score,
+    "f1": _f1("binary"),
+    "f1_macro": _f1("macro"),
+    "f1_micro": _f1("micro"),
+    "matthews": sk.matthews_corrcoef,
+    "pearson": functools.partial(_correlation, stats.pearsonr),
+    "spearman": functools.partial(_correlation, stats.spearmanr),
+}
+
+
+def compute_metrics(names, labels, predictions):
+    """Computes metrics over a whole set.
+
+    Args:
+        names: some of "accuracy" (of multi-label rows, the share that is
+            right in every label), "f1" (of label 1 against 0), "f1_macro"
+            (mean over the labels), "f1_micro" (over all labels at once),
+            "matthews" (correlation of classes), "pearson", "spearman" (of
+            numbers).
+        labels: [examples] of int, of float for correlations; or [examples,
+            labels] of 0 and 1.
+        predictions: like `labels`, never logits.
+
+    Returns:
+        dict of name to float, in the order of `names`.
+
+    Raises:
+        ValueError: a name is unknown, the shapes differ, or are empty.
+    """
+    labels, predictions = np.asarray(labels), np.asarray(predictions)
+    if labels.shape != predictions.shape or not labels.size:
+        raise ValueError(
+            "labels and predictions must be of one shape, and not empty. "
+            f"Received: {labels.shape} and {predictions.shape}"
+        )
+    unknown = set(names) - _METRICS.keys()
+    if unknown:
+        raise ValueError(
+            f"there is no metric {sorted(unknown)}; the metrics are "
+            f"{sorted(_METRICS)}"
+        )
+    return {name: float(_METRICS[name](labels, predictions)) for name in names}
