@@ -80,6 +80,11 @@ def printable_text(text):
     return convert_to_unicode(text)
 
 
+def read_vocab(vocab_file):
+    """Returns the WordPieces of a vocabulary file, one a line, in order."""
+    return [line.strip() for line in files.read_lines(vocab_file)]
+
+
 def load_vocab(vocab_file):
     """Reads a vocabulary, one WordPiece a line.
 
@@ -87,8 +92,7 @@ def load_vocab(vocab_file):
         OrderedDict of WordPiece to id, its line number from 0.
     """
     return collections.OrderedDict(
-        (line.strip(), index)
-        for index, line in enumerate(files.read_lines(vocab_file))
+        (token, index) for index, token in enumerate(read_vocab(vocab_file))
     )
 
 
@@ -103,26 +107,25 @@ def check_vocab(vocab_file, vocab_size=None):
         ValueError: a WordPiece occurs twice, [CLS], [SEP], [MASK] or [UNK]
             is missing, or the number of lines is not `vocab_size`.
     """
+    tokens = read_vocab(vocab_file)
     first_line = {}
-    num_lines = 0
-    for num_lines, line in enumerate(files.read_lines(vocab_file), start=1):
-        token = line.strip()
+    for line, token in enumerate(tokens, start=1):
         # Released vocabularies hold white-space characters, read as "".
-        if token and first_line.setdefault(token, num_lines) != num_lines:
+        if token and first_line.setdefault(token, line) != line:
             raise ValueError(
-                f"{vocab_file}, line {num_lines}: '{token}' stands in line "
+                f"{vocab_file}, line {line}: '{token}' stands in line "
                 f"{first_line[token]} already; a WordPiece may stand once"
             )
     missing = [name for name in SPECIAL_TOKENS if name not in first_line]
     if missing:
         raise ValueError(
-            f"{vocab_file}: no {', '.join(missing)} among its {num_lines} "
+            f"{vocab_file}: no {', '.join(missing)} among its {len(tokens)} "
             "lines; give a BERT vocabulary, one WordPiece a line"
         )
-    if vocab_size is not None and num_lines != vocab_size:
-        kind = "larger" if num_lines > vocab_size else "smaller"
+    if vocab_size is not None and len(tokens) != vocab_size:
+        kind = "larger" if len(tokens) > vocab_size else "smaller"
         raise ValueError(
-            f"{vocab_file} is {kind} than the model: {num_lines} WordPieces, "
+            f"{vocab_file} is {kind} than the model: {len(tokens)} WordPieces, "
             f"but vocab_size is {vocab_size}; give the vocabulary that the "
             "model's configuration was made for"
         )
@@ -294,7 +297,7 @@ def is_punctuation(char):
     return unicodedata.category(char).startswith("P")
 
 
-_CJK_RANGES = (
+CJK_RANGES = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
     (0x20000, 0x2A6DF),
@@ -308,7 +311,7 @@ _CJK_RANGES = (
 
 def is_cjk(cp):
     """Tells whether a code point is in a block of CJK ideographs."""
-    return any(low <= cp <= high for low, high in _CJK_RANGES)
+    return any(low <= cp <= high for low, high in CJK_RANGES)
 
 
 def clean_character(char):

@@ -1,0 +1,137 @@
+"""What `BasicTokenizer` does to a code point, as tables for tensor programs.
+
+All of it is asked of `unicodedata` and of `str` itself, so that the tables
+agree with this Python's Unicode on every code point.
+"""
+
+import functools
+import sys
+import unicodedata
+from typing import NamedTuple
+
+import numpy as np
+
+from data import tokenization
+
+# Flags of an entry.
+DROPPED = 1  # a control, or a mark that is stripped
+SPACE = 2
+ISOLATED = 4  # a word of its own: punctuation, CJK ideographs
+SEVERAL = 8  # becomes several code points: the value is a row of `several`
+CASED = 16
+CASE_IGNORABLE = 32  # skipped where capital sigma looks for its neighbours
+STARTER = 64  # marks before it and after it do not change places
+REORDERED = 128  # a mark that is not stripped, and may change places
+
+_VALUE_SHIFT = 8
+_VALUE_BIAS = 1 << 21
+_PAGE_SIZE = 256
+
+
+class Tables(NamedTuple):
+    """Entries for all code points, equal pages stored once.
+
+    Attributes:
+        pages: int32 [4352], the block of each 256 code points.
+        blocks: int32 [num_blocks * 256], entries: flags, and above them
+            what to add to the code point, or the row of `several`.
+        several: int32 [num_rows, 3], filled up with -1.
+        combining_classes: int32 [2, n], the code points of marks that may
+            change places, ascending, and their canonical combining classes.
+    """
+
+    pages: np.ndarray
+    blocks: np.ndarray
+    several: np.ndarray
+    combining_classes: np.ndarray
+
+    def lookup(self, cps, gather):
+        """Returns (flags, values) of code points, by a gather function."""
+        block = gather(self.pages, cps // _PAGE_SIZE)
+        entry = gather(self.blocks, block * _PAGE_SIZE + cps % _PAGE_SIZE)
+        value = entry // (1 << _VALUE_SHIFT) - _VALUE_BIAS
+        return entry % (1 << _VALUE_SHIFT), value
+
+
+@functools.cache
+def create_tables(do_lower_case):
+    """Creates the tables of `BasicTokenizer(do_lower_case)`.
+
+    Capital sigma has the entry of a sigma that does not end a word.
+    """
+    several = []
+    combining_classes = []
+    # What is not assigned stays as it is.
+    entries = np.full(
+        sys.maxunicode + 1, STARTER | _VALUE_BIAS << _VALUE_SHIFT, np.int32
+    )
+    for cp in _code_points():
+        char = chr(cp)
+        flags, result = _normalize(char, do_lower_case)
+        if len(result) > 1:
+            flags |= SEVERAL
+            value = len(several)
+            several.append([*map(ord, result), -1][:3])
+        else:
+            value = ord(result) - cp if result else 0
+        for out in result:
+            if do_lower_case and unicodedata.combining(out):
+                combining_classes.append((ord(out), unicodedata.combining(out)))
+        entries[cp] = flags | (value + _VALUE_BIAS) << _VALUE_SHIFT
+    blocks, pages = np.unique(
+        entries.reshape(-1, _PAGE_SIZE), axis=0, return_inverse=True
+    )
+    return Tables(
+        pages.reshape(-1).astype(np.int32),
+        blocks.reshape(-1),
+        np.array(several or [[-1] * 3], np.int32),
+        np.array(sorted(set(combining_classes)) or [(0, 0)], np.int32).T.copy(),
+    )
+
+
+def _code_points():
+    """The code points that are assigned, or in a block of ideographs."""
+    for cp in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(cp)) not in ("Cn", "Co", "Cs"):
+            yield cp
+    for low, high in tokenization.CJK_RANGES:
+        yield from range(low, high + 1)
+
+
+def _normalize(char, do_lower_case):
+    """Returns the flags of a character, and the characters it becomes."""
+    cleaned = tokenization.clean_character(char)
+    if not cleaned:
+        return DROPPED | CASE_IGNORABLE, ""
+    if cleaned.isspace():
+        return SPACE | STARTER, " "
+    flags = ISOLATED if len(cleaned) > 1 else 0
+    if not do_lower_case:
+        if tokenization.is_punctuation(char):
+            flags |= ISOLATED
+        return flags | STARTER, char
+    decomposed = unicodedata.normalize("NFD", char.lower())
+    kept = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
+    flags |= _case_flags(char)
+    if not kept:
+        flags |= DROPPED
+    if any(map(tokenization.is_punctuation, kept)):
+        flags |= ISOLATED
+    if not all(map(unicodedata.combining, decomposed)):
+        flags |= STARTER
+    if any(map(unicodedata.combining, kept)):
+        flags |= REORDERED
+    return flags, kept
+
+
+def _case_flags(char):
+    """How a character bears on a capital sigma beside it.
+
+    A sigma is final after a cased letter; `str.lower` skips what is case
+    ignorable to find one.
+    """
+    if f"{char}\u03a3".lower()[-1] == "\u03c2":
+        return CASED
+    if f"A{char}\u03a3".lower()[-1] == "\u03c2":
+        return CASE_IGNORABLE
+    return 0

@@ -1,0 +1,245 @@
+import gzip
+import json
+import random
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import tf_packing, tf_tokenization, tokenization
+from tests import golden
+from tests.data.test_tokenization import random_strings
+
+SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["lower", "cased"])
+def pair(request):
+    """The layer and the tokenizer that it has to equal."""
+    shared = golden.SHARED / "data/vocab"
+    name = "uncased.txt" if request.param else "cased.txt"
+    path = shared / name if shared.exists() else SMALL_VOCAB
+    return (
+        tf_tokenization.TokenizerLayer(path, request.param),
+        tokenization.FullTokenizer(path, request.param),
+    )
+
+
+def assert_equal(pair, texts):
+    layer, tokenizer = pair
+    found = layer(tf.constant(texts)).to_list()
+    for text, ids in zip(texts, found, strict=True):
+        expected = tokenizer.tokenize(text)
+        assert ids == tokenizer.convert_tokens_to_ids(expected), ascii(text)
+
+
+@pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
+@pytest.mark.parametrize("casing", ["uncased", "cased"])
+def test_golden(path, casing):
+    with gzip.open(path, "rt") as file:
+        recorded = json.load(file)
+    layer = tf_tokenization.TokenizerLayer(
+        path.parent.parent / "vocab" / f"{casing}.txt", casing == "uncased"
+    )
+    ids = layer(tf.constant(recorded["text"]))
+    assert ids.dtype == tf.int32
+    assert ids.to_list() == recorded[f"{casing}_ids"]
+
+
+def test_random_text(pair):
+    assert_equal(pair, random_strings(3000, seed=2))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(5))
+def test_100000_random_texts(pair, seed):
+    assert_equal(pair, random_strings(20000, seed=100 + seed))
+
+
+def test_plain_ascii(pair):
+    rng = random.Random(4)
+    chars = "abcdeABC  ..,'-#[]_$\t\n019"
+    assert_equal(
+        pair,
+        ["".join(rng.choices(chars, k=rng.randint(0, 40))) for _ in range(3000)]
+        + ["[UNK] [CLS] ##ing", "##", "#", "a" * 200, "a" * 201, "\r\n"],
+    )
+
+
+def test_what_depends_on_neighbours(pair):
+    rng = random.Random(5)
+    # Sigma is final or not; marks change places; both are looked at past
+    # what is dropped.
+    sigma = [
+        "\u03a3",
+        "\u03c3",
+        "A",
+        "b",
+        ".",
+        "'",
+        "\u00ad",
+        "\0",
+        " ",
+        "\u4e2d",
+    ]
+    marks = [
+        *("\u0301", "\u0323", "\u302e", "\u1b44", "\U0001d165", "\u0e39"),
+        *(
+            "a",
+            "\uac01",
+            "\u09cb",
+            "\u0130",
+            "\u2260",
+            "\0",
+            "\u0f73",
+            "\u20dd",
+        ),
+    ]
+    for chars in (sigma, marks, sigma + marks):
+        assert_equal(
+            pair,
+            [
+                "".join(rng.choices(chars, k=rng.randint(1, 12)))
+                for _ in range(2000)
+            ],
+        )
+
+
+def test_long_words_and_none(pair):
+    words = [
+        char * count for char in "a\u00e9\U0001f600" for count in (200, 201)
+    ]
+    assert_equal(pair, [*words, f"x {words[3]} y", "", " ", "\u3000", "\ufffd"])
+    assert pair[0](tf.constant([], tf.string)).shape == (0, None)
+
+
+def test_bytes_that_are_no_utf8_are_dropped(pair):
+    layer, tokenizer = pair
+    texts = [b"a\xffb", b"\xe2\x82 c", b"\xc3", b"x\xf0\x9f\x98y", b"\x80\x80z"]
+    found = layer(tf.constant(texts)).to_list()
+    for text, ids in zip(texts, found, strict=True):
+        expected = tokenizer.tokenize(text)
+        assert ids == tokenizer.convert_tokens_to_ids(expected), text
+
+
+def test_offsets_point_into_the_text_as_given(pair):
+    layer, tokenizer = pair
+    texts = [
+        "Unaffable Caf\u00e9s, e\u0301t\u00e9\u4e2d\u6587 \U0001f600ok",
+        "Plain running text, isn't it?",
+        "a\0b \u00ad" + "\u00e9" * 201 + " end",
+    ]
+    ids, starts, ends = layer.tokenize_with_offsets(texts)
+    for row, text in enumerate(texts):
+        encoded = text.encode()
+        previous = 0
+        for piece, start, end in zip(
+            tokenizer.convert_ids_to_tokens(ids[row].numpy()),
+            starts[row].numpy(),
+            ends[row].numpy(),
+            strict=True,
+        ):
+            assert previous <= start < end <= len(encoded)
+            previous = end
+            found = tokenizer.basic_tokenizer.tokenize(encoded[start:end])
+            if piece != "[UNK]":
+                assert "".join(found) == piece.removeprefix("##")
+    surface = texts[0].encode()[starts[0][-1].numpy() : ends[0][-1].numpy()]
+    assert surface.decode().endswith("k")
+    long_word = texts[2].encode()[starts[2][-2].numpy() : ends[2][-2].numpy()]
+    assert long_word.decode() == "\u00e9" * 201
+
+
+def test_saved_model_and_tf_data(pair, tmp_path):
+    layer, tokenizer = pair
+    texts = ["Plain text.", "Na\u00efve \u03a3\u03a3 text"]
+    expected = [
+        tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+        for text in texts
+    ]
+    dataset = tf.data.Dataset.from_tensor_slices(texts).batch(2).map(layer)
+    assert next(iter(dataset)).to_list() == expected
+
+    module = tf.Module()
+    module.layer = layer
+    module.serve = tf.function(
+        lambda texts: layer(texts).to_tensor(),
+        input_signature=[tf.TensorSpec([None], tf.string)],
+    )
+    tf.saved_model.save(module, tmp_path / "saved")
+    loaded = tf.saved_model.load(tmp_path / "saved")
+    served = loaded.serve(tf.constant(texts)).numpy().tolist()
+    for row, ids in zip(served, expected, strict=True):
+        assert row[: len(ids)] == ids
+
+
+def truncated(tokens_a, tokens_b, room):
+    while len(tokens_a) + len(tokens_b) > room:
+        (tokens_a if len(tokens_a) > len(tokens_b) else tokens_b).pop()
+    return tokens_a, tokens_b
+
+
+@pytest.mark.parametrize("max_seq_length", [5, 9, 40])
+def test_packing_truncates_as_run_classifier(max_seq_length):
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    layer = tf_packing.PackingLayer(SMALL_VOCAB, max_seq_length)
+    texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
+    first, second = (tf.constant(side) for side in zip(*texts, strict=True))
+
+    def ids(text):
+        return tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+
+    cls, sep = tokenizer.vocab["[CLS]"], tokenizer.vocab["[SEP]"]
+    for packed, is_pair in (
+        (layer(first, second), True),
+        (layer(first), False),
+    ):
+        for row, (a, b) in enumerate(texts):
+            if is_pair:
+                a, b = truncated(ids(a), ids(b), max_seq_length - 3)
+                expected = [cls, *a, sep, *b, sep]
+                segments = [0] * (len(a) + 2) + [1] * (len(b) + 1)
+            else:
+                expected = [cls, *ids(a)[: max_seq_length - 2], sep]
+                segments = [0] * len(expected)
+            padding = [0] * (max_seq_length - len(expected))
+            for name, values in (
+                ("input_ids", expected),
+                ("input_mask", [1] * len(expected)),
+                ("segment_ids", segments),
+            ):
+                assert packed[name].dtype == tf.int32
+                assert packed[name][row].numpy().tolist() == values + padding
+    with pytest.raises(ValueError, match="max_seq_length .* Received: 4"):
+        tf_packing.PackingLayer(SMALL_VOCAB, 4)
+
+
+def test_layers_are_saved_by_keras(tmp_path):
+    text_a = keras.Input((), dtype="string", name="text_a")
+    text_b = keras.Input((), dtype="string", name="text_b")
+    layer = tf_packing.PackingLayer(SMALL_VOCAB, 16)
+    model = keras.Model([text_a, text_b], layer(text_a, text_b))
+    texts = [tf.constant(["The harbor."]), tf.constant(["A light, \u00e9"])]
+    expected = model(texts)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    for name, value in loaded(texts).items():
+        np.testing.assert_array_equal(value, expected[name])
+
+
+def test_released_vocabularies_with_blank_lines_load():
+    path = golden.shared("data/vocab/multilingual_cased.txt")
+    assert_equal(
+        (
+            tf_tokenization.TokenizerLayer(path, False),
+            tokenization.FullTokenizer(path, False),
+        ),
+        random_strings(500, seed=6) + ["\u4e2d\u6587 Stra\u00dfe \u0928\u092e"],
+    )
+
+
+def test_a_vocabulary_must_be_one(tmp_path):
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    with pytest.raises(ValueError, match=r"vocab.txt: no \[CLS\]"):
+        tf_tokenization.TokenizerLayer(tmp_path / "vocab.txt")
