@@ -155,6 +155,11 @@ class SplitFilesProcessor(DataProcessor):
         return list(self.labels)
 
     def _read_set(self, data_dir, name):
+        if name not in self.set_files:
+            raise ValueError(
+                f"{type(self).__name__}: this task has no {name} set, but "
+                f"{' and '.join(self.set_files)}"
+            )
         set_type, file_name = self.set_files[name]
         path = os.path.join(data_dir, file_name)
         examples = list(self._create_examples(self._read_tsv(path), set_type))

@@ -1,0 +1,199 @@
+"""All tasks of GLUE in its own file layouts, and its submission files.
+
+CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
+(glue.py); the others are here, their columns found by the files' headers.
+"""
+
+import os
+
+from absl import logging
+
+from data import files, glue
+from data.examples import InputExample, SplitFilesProcessor
+
+
+class HeaderProcessor(SplitFilesProcessor):
+    """A task whose files name their columns in the first line.
+
+    Attributes:
+        text_columns: names of the columns of the text, or of the pair.
+        label_column: name of the label's column, in all but the test set.
+        drops_short_lines: whether lines with too few columns are left out,
+            with a warning, and not an error.
+    """
+
+    text_columns = ("sentence1", "sentence2")
+    label_column = "label"
+    drops_short_lines = False
+
+    def _create_examples(self, lines, set_type):
+        is_test = set_type == "test"
+        text_columns, label_column = self._find_columns(lines, is_test)
+        last_column = max(text_columns + [label_column or 0])
+        num_dropped = 0
+        for i, line in enumerate(lines[1:], 1):
+            if self.drops_short_lines and len(line) <= last_column:
+                num_dropped += 1
+                continue
+            texts = [line[column] for column in text_columns]
+            label = self._test_label()
+            if not is_test:
+                label = self._label(line, label_column)
+            yield InputExample(f"{set_type}-{i}", *texts, label=label)
+        if num_dropped:
+            logging.warning(
+                "%s: left out %d lines with too few columns",
+                lines[0].where.removesuffix(", line 1"),
+                num_dropped,
+            )
+
+    def _find_columns(self, lines, is_test):
+        """Returns the numbers of the texts' columns and of the label's."""
+        if not lines:
+            return [], None
+        header = list(lines[0])
+        header[0] = header[0].removeprefix("\ufeff")
+        wanted = [*self.text_columns, self.label_column]
+        columns = [
+            header.index(name) if name in header else None for name in wanted
+        ]
+        *text_columns, label_column = columns
+        needed = text_columns if is_test else columns
+        if None in needed:
+            raise ValueError(
+                f"{lines[0].where}: there is no column "
+                f"{wanted[needed.index(None)]!r}; the first line has to name "
+                "the columns, as in the file that GLUE distributes. "
+                f"Received: {header}"
+            )
+        return text_columns, label_column
+
+    def _test_label(self):
+        return self.labels[0]
+
+
+class MnliMismatchedProcessor(glue.MnliProcessor):
+    """MultiNLI, evaluated on texts of other kinds than those trained on."""
+
+    set_files = {
+        "train": ("train", "train.tsv"),
+        "dev": ("dev_mismatched", "dev_mismatched.tsv"),
+        "test": ("test", "test_mismatched.tsv"),
+    }
+
+
+class AxProcessor(HeaderProcessor):
+    """GLUE's diagnostics, to predict with a model of MultiNLI."""
+
+    labels = glue.MnliProcessor.labels
+    set_files = {"test": ("test", "diagnostic.tsv")}
+    metrics = ("matthews",)
+
+
+class QnliProcessor(HeaderProcessor):
+    """QNLI: does the sentence hold the answer to the question."""
+
+    labels = ("entailment", "not_entailment")
+    text_columns = ("question", "sentence")
+
+
+class QqpProcessor(HeaderProcessor):
+    """QQP: do two questions ask the same."""
+
+    text_columns = ("question1", "question2")
+    label_column = "is_duplicate"
+    metrics = ("accuracy", "f1")
+    # A few lines of the distributed train.tsv are broken in two.
+    drops_short_lines = True
+
+
+class RteProcessor(HeaderProcessor):
+    """RTE: does the first text entail the second."""
+
+    labels = ("entailment", "not_entailment")
+
+
+class Sst2Processor(HeaderProcessor):
+    """SST-2: is a sentence of a film review positive."""
+
+    text_columns = ("sentence",)
+
+
+class StsbProcessor(HeaderProcessor):
+    """STS-B: how alike are two sentences, from 0 to 5."""
+
+    output_mode = "regression"
+    label_column = "score"
+    metrics = ("pearson", "spearman")
+
+    def get_labels(self):
+        """Returns None: the label is a number."""
+        return None
+
+    def _label(self, row, column):
+        try:
+            return float(row[column])
+        except ValueError:
+            raise ValueError(
+                f"{row.where}, column {column + 1}: the score must be a "
+                f"number. Received: {row[column]!r}"
+            ) from None
+
+    def _test_label(self):
+        return 0.0
+
+
+class WnliProcessor(HeaderProcessor):
+    """WNLI: does the second sentence follow from the first."""
+
+
+# By the name that --task_name takes: the task, and GLUE's submission file.
+_TASKS = {
+    "ax": (AxProcessor, "AX.tsv"),
+    "cola": (glue.ColaProcessor, "CoLA.tsv"),
+    "mnli": (glue.MnliProcessor, "MNLI-m.tsv"),
+    "mnli-mm": (MnliMismatchedProcessor, "MNLI-mm.tsv"),
+    "mrpc": (glue.MrpcProcessor, "MRPC.tsv"),
+    "qnli": (QnliProcessor, "QNLI.tsv"),
+    "qqp": (QqpProcessor, "QQP.tsv"),
+    "rte": (RteProcessor, "RTE.tsv"),
+    "sst-2": (Sst2Processor, "SST-2.tsv"),
+    "sts-b": (StsbProcessor, "STS-B.tsv"),
+    "wnli": (WnliProcessor, "WNLI.tsv"),
+    "xnli": (glue.XnliProcessor, None),
+}
+
+PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
+
+
+def write_submission(output_dir, task_name, predictions):
+    """Writes the predictions of a test set as GLUE's site takes them.
+
+    Args:
+        output_dir: folder to write to.
+        task_name: a key of PROCESSORS.
+        predictions: for each example of the test set, in the file's order,
+            the label as str, or the number in regression.
+
+    Returns:
+        the file's path.
+
+    Raises:
+        ValueError: the task is not one of GLUE's.
+        OSError: the file cannot be written.
+    """
+    _, file_name = _TASKS.get(task_name, (None, None))
+    if file_name is None:
+        raise ValueError(
+            "GLUE takes submissions of "
+            f"{', '.join(name for name, task in _TASKS.items() if task[1])}. "
+            f"Received: task_name={task_name!r}"
+        )
+    path = os.path.join(output_dir, file_name)
+    with files.atomic_open(path) as writer:
+        writer.write(b"index\tprediction\n")
+        for index, prediction in enumerate(predictions):
+            if not isinstance(prediction, str):
+                prediction = f"{min(max(prediction, 0.0), 5.0):.3f}"
+            writer.write(f"{index}\t{prediction}\n".encode())
+    return path

@@ -1,0 +1,135 @@
+"""GLUE's tasks, on its files where they are, and on small ones of our own."""
+
+import csv
+
+import pytest
+
+from data import glue, glue_tasks
+from tests import golden
+
+# GLUE's folder, and the columns of texts and label (None: no header there).
+FILES = [
+    ("CoLA", "train", (3,), 1),
+    ("CoLA", "dev", (3,), 1),
+    ("MRPC", "train", ("#1 String", "#2 String"), "Quality"),
+    ("MRPC", "test", ("#1 String", "#2 String"), None),
+    ("QNLI", "dev", ("question", "sentence"), "label"),
+    ("RTE", "train", ("sentence1", "sentence2"), "label"),
+    ("RTE", "dev", ("sentence1", "sentence2"), "label"),
+    ("SST-2", "dev", ("sentence",), "label"),
+    ("STS-B", "train", ("sentence1", "sentence2"), "score"),
+    ("STS-B", "test", ("sentence1", "sentence2"), None),
+    ("WNLI", "train", ("sentence1", "sentence2"), "label"),
+]
+
+
+@pytest.mark.parametrize("task, split, text_columns, label_column", FILES)
+def test_distributed_files(task, split, text_columns, label_column):
+    path = golden.shared(f"data/glue/{task}/{split}.tsv")
+    with open(path, encoding="utf-8-sig", newline="\n") as reader:
+        rows = list(csv.reader(reader, delimiter="\t", quotechar=None))
+    if isinstance(text_columns[0], str):
+        rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
+
+    processor = glue_tasks.PROCESSORS[task.lower()]()
+    examples = getattr(processor, f"get_{split}_examples")(path.parent)
+    assert len(examples) == len(rows)
+    for example, row in zip(examples, rows, strict=True):
+        texts = [row[column] for column in text_columns]
+        assert [example.text_a, example.text_b][: len(texts)] == texts
+        if len(texts) == 1:
+            assert example.text_b is None
+        if label_column is None:
+            continue
+        if task == "STS-B":
+            assert example.label == float(row[label_column])
+        else:
+            assert example.label == row[label_column]
+            assert example.label in processor.get_labels()
+
+
+def write(folder, name, *lines):
+    (folder / name).write_text("\n".join(lines) + "\n")
+
+
+def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
+    header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
+    lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
+    write(tmp_path, "train.tsv", *lines)
+    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", "0\te\tf")
+    processor = glue_tasks.QqpProcessor()
+    examples = processor.get_train_examples(tmp_path)
+    assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [
+        ("train-1", "a", "b", "1"),
+        ("train-3", "c", "d", "0"),
+    ]
+    assert "train.tsv: left out 1 lines" in caplog.text
+    (example,) = processor.get_test_examples(tmp_path)
+    assert (example.text_a, example.text_b) == ("e", "f")
+
+
+def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
+    row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
+    write(tmp_path, "dev_mismatched.tsv", "header", row)
+    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
+    mismatched = glue_tasks.MnliMismatchedProcessor()
+    (example,) = mismatched.get_dev_examples(tmp_path)
+    assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
+    ax = glue_tasks.AxProcessor()
+    (example,) = ax.get_test_examples(tmp_path)
+    assert (example.text_a, example.text_b) == ("a", "b")
+    assert ax.get_labels() == glue.MnliProcessor().get_labels()
+    with pytest.raises(ValueError, match="no train set, but test"):
+        ax.get_train_examples(tmp_path)
+
+
+@pytest.mark.parametrize("language", glue.XnliProcessor.languages)
+def test_xnli_languages(tmp_path, language):
+    row = "\tneutral\t\t\t\t\ta\tb"
+    write(
+        tmp_path,
+        "xnli.test.tsv",
+        "header",
+        *[other + row for other in glue.XnliProcessor.languages],
+    )
+    (example,) = glue.XnliProcessor(language).get_test_examples(tmp_path)
+    line = glue.XnliProcessor.languages.index(language) + 1
+    assert (example.guid, example.label) == (f"test-{line}", "neutral")
+
+
+@pytest.mark.parametrize(
+    "task, lines, message",
+    [
+        ("rte", ["a\tb", "c\td"], r"line 1: there is no column 'sentence1'"),
+        (
+            "sst-2",
+            ["sentence\tlabel", "fine\t2"],
+            "line 2, column 2: unknown label '2'",
+        ),
+        (
+            "sts-b",
+            ["sentence1\tsentence2\tscore", "a\tb\t5.0", "a\tb\thigh"],
+            "line 3, column 3: the score must be a number. Received: 'high'",
+        ),
+        ("wnli", ["sentence1\tsentence2\tlabel", "a"], "line 2: column 2 is"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, task, lines, message):
+    write(tmp_path, "dev.tsv", *lines)
+    with pytest.raises(ValueError, match=message) as error:
+        glue_tasks.PROCESSORS[task]().get_dev_examples(tmp_path)
+    assert str(error.value).startswith(str(tmp_path / "dev.tsv"))
+
+
+def test_submission_files(tmp_path):
+    path = glue_tasks.write_submission(
+        tmp_path, "rte", ["entailment", "not_entailment"]
+    )
+    assert path == str(tmp_path / "RTE.tsv")
+    expected = "index\tprediction\n0\tentailment\n1\tnot_entailment\n"
+    assert (tmp_path / "RTE.tsv").read_text() == expected
+    glue_tasks.write_submission(tmp_path, "sts-b", [2.25, -0.1, 5.4])
+    lines = (tmp_path / "STS-B.tsv").read_text().splitlines()
+    assert lines[1:] == ["0\t2.250", "1\t0.000", "2\t5.000"]
+    with pytest.raises(ValueError, match="task_name='xnli'"):
+        glue_tasks.write_submission(tmp_path, "xnli", [])
