@@ -3,6 +3,7 @@
 Training goes on from the newest checkpoint of --output_dir, if there is one.
 """
 
+import functools
 import os
 from pathlib import Path
 
@@ -32,6 +33,7 @@ def define_flags():
     common_flags.define_model_flags()
     common_flags.define_text_flags()
     common_flags.define_training_flags(learning_rate=5e-5)
+    common_flags.define_fine_tuning_flags()
     common_flags.define_device_flags()
     common_flags.define_export_flags()
     flags.DEFINE_string("data_dir", None, "Folder of the task's files.")
@@ -55,16 +57,6 @@ def define_flags():
     )
     flags.DEFINE_integer(
         "predict_batch_size", 8, "Examples in a test batch.", lower_bound=1
-    )
-    flags.DEFINE_float(
-        "num_train_epochs", 3.0, "Epochs of training.", lower_bound=0.0
-    )
-    flags.DEFINE_float(
-        "warmup_proportion",
-        0.1,
-        "Share of the steps to warm up in, 0.1 = 10%.",
-        lower_bound=0.0,
-        upper_bound=1.0,
     )
 
 
@@ -121,16 +113,31 @@ def create_dataset(path, batch_size, is_training, skip_records=0):
     )
 
 
-def train(run, path):
-    """Trains on a file of records, from where the run stands."""
-    run.train(
-        create_dataset(
-            path,
-            FLAGS.train_batch_size,
-            is_training=True,
-            skip_records=run.global_step * FLAGS.train_batch_size,
-        )
+def evaluates_while_training():
+    """Returns whether the flags ask for an evaluation after each epoch."""
+    return FLAGS.do_train and (
+        FLAGS.evaluate_each_epoch or FLAGS.early_stopping_patience > 0
     )
+
+
+def train(run, paths, examples):
+    """Trains on the train records, from where the run stands."""
+    evaluation = None
+    if evaluates_while_training():
+        evaluation = run.create_evaluation(
+            lambda: evaluate(run, paths["eval"], len(examples["eval"])),
+            max(len(examples["train"]) // run.batch_size, 1),
+            "eval_accuracy",
+            patience=FLAGS.early_stopping_patience,
+        )
+    run.train(
+        lambda batch_size, skip_records: create_dataset(
+            paths["train"], batch_size, True, skip_records
+        ),
+        evaluation=evaluation,
+    )
+    if FLAGS.early_stopping_patience:
+        run.restore_best()
 
 
 def evaluate(run, path, num_examples):
@@ -214,7 +221,11 @@ def main(_):
     examples, paths = {}, {}
     for wanted, name, read in (
         (FLAGS.do_train, "train", processor.get_train_examples),
-        (FLAGS.do_eval, "eval", processor.get_dev_examples),
+        (
+            FLAGS.do_eval or evaluates_while_training(),
+            "eval",
+            processor.get_dev_examples,
+        ),
         (FLAGS.do_predict, "predict", processor.get_test_examples),
     ):
         if wanted:
@@ -237,19 +248,15 @@ def main(_):
         }
     run = runner.Run(
         FLAGS,
-        lambda: modeling.BertClassifier(
-            config,
-            len(label_list),
-            use_one_hot_embeddings=FLAGS.use_tpu,
-            seed=FLAGS.seed,
-        ),
+        functools.partial(modeling.BertClassifier, config, len(label_list)),
         losses.ClassifierLoss(),
         num_train_steps,
         num_warmup_steps,
+        FLAGS.max_seq_length,
         settings,
     )
     if FLAGS.do_train:
-        train(run, paths["train"])
+        train(run, paths, examples)
     if FLAGS.do_eval:
         results = evaluate(run, paths["eval"], len(examples["eval"]))
         run.write_results("eval_results.txt", results)
@@ -257,6 +264,7 @@ def main(_):
         predict(run, paths["predict"], len(examples["predict"]))
     if FLAGS.export_dir:
         export_classifier(FLAGS.export_dir, run.model, label_list)
+    run.finish()
 
 
 if __name__ == "__main__":

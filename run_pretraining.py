@@ -4,6 +4,8 @@ Reads the TFRecords of create_pretraining_data.py. Training goes on from the
 newest checkpoint of --output_dir, if there is one.
 """
 
+import functools
+
 import keras
 import tensorflow as tf
 from absl import flags, logging
@@ -39,6 +41,19 @@ def define_flags():
         "max_predictions_per_seq",
         20,
         "Masked positions in a record.",
+        lower_bound=1,
+    )
+    flags.DEFINE_string(
+        "eval_input_file",
+        None,
+        "TFRecord files held out from training, evaluated while training "
+        "every --eval_steps and by --do_eval; by default --do_eval takes "
+        "--input_file, as the original.",
+    )
+    flags.DEFINE_integer(
+        "eval_steps",
+        1000,
+        "Steps between two evaluations on --eval_input_file.",
         lower_bound=1,
     )
     flags.DEFINE_bool("do_train", False, "Train on --input_file.")
@@ -112,54 +127,87 @@ def export_pretrainer(export_dir, model):
     )
 
 
+def input_files(patterns, flag_name, spec):
+    """Returns the files that a flag names, each looked into."""
+    files = tfrecords.expand_patterns(patterns, flag_name)
+    logging.info("*** Input Files ***")
+    for file in files:
+        logging.info("  %s", file)
+    tfrecords.check_records(files, spec)
+    return files
+
+
+def evaluate(run, files, spec):
+    """Returns the original's metrics over at most --max_eval_steps batches."""
+    return run.trainer.evaluate(
+        tfrecords.create_dataset(
+            files, spec, FLAGS.eval_batch_size, is_training=False
+        ),
+        pretraining_metrics,
+        FLAGS.max_eval_steps,
+    )
+
+
+def train(run, files, eval_files, spec):
+    """Trains on `files`, and evaluates on `eval_files` where there are any."""
+
+    def create_dataset(batch_size, skip_records):
+        return tfrecords.create_dataset(
+            files,
+            spec,
+            batch_size,
+            is_training=True,
+            seed=FLAGS.seed,
+            skip_records=skip_records,
+        )
+
+    evaluation = None
+    if eval_files:
+        evaluation = run.create_evaluation(
+            lambda: evaluate(run, eval_files, spec),
+            FLAGS.eval_steps,
+            "loss",
+            higher_is_better=False,
+        )
+    run.train(
+        create_dataset,
+        evaluation=evaluation,
+        num_predictions=FLAGS.max_predictions_per_seq,
+    )
+
+
 def main(_):
     """Trains, evaluates and exports as the flags say."""
     runner.check_tasks(FLAGS, ("do_train", "do_eval", "export_dir"))
     config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
-    files = tfrecords.expand_patterns(FLAGS.input_file, "input_file")
-    logging.info("*** Input Files ***")
-    for file in files:
-        logging.info("  %s", file)
     spec = tfrecords.pretraining_features(
         FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
     )
-    tfrecords.check_records(files, spec)
+    files = input_files(FLAGS.input_file, "input_file", spec)
+    eval_files = []
+    if FLAGS.eval_input_file:
+        eval_files = input_files(FLAGS.eval_input_file, "eval_input_file", spec)
 
     run = runner.Run(
         FLAGS,
-        lambda: modeling.BertPretrainer(
-            config, use_one_hot_embeddings=FLAGS.use_tpu, seed=FLAGS.seed
-        ),
+        functools.partial(modeling.BertPretrainer, config),
         losses.PretrainingLoss(),
         FLAGS.num_train_steps if FLAGS.do_train else None,
         FLAGS.num_warmup_steps,
+        FLAGS.max_seq_length,
         {"input_file": runner.fingerprint(files)},
     )
     if FLAGS.do_train:
-        run.train(
-            tfrecords.create_dataset(
-                files,
-                spec,
-                FLAGS.train_batch_size,
-                is_training=True,
-                seed=FLAGS.seed,
-                skip_records=run.global_step * FLAGS.train_batch_size,
-            )
-        )
+        train(run, files, eval_files, spec)
     if FLAGS.do_eval:
-        results = run.trainer.evaluate(
-            tfrecords.create_dataset(
-                files, spec, FLAGS.eval_batch_size, is_training=False
-            ),
-            pretraining_metrics,
-            FLAGS.max_eval_steps,
-        )
+        results = evaluate(run, eval_files or files, spec)
         results["global_step"] = run.global_step
         run.write_results("eval_results.txt", results)
     if FLAGS.export_dir:
         export_pretrainer(FLAGS.export_dir, run.model)
+    run.finish()
 
 
 if __name__ == "__main__":

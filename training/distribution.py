@@ -117,13 +117,13 @@ def scale_losses(optimizer, precision):
     return optimizer
 
 
-def check_batch_size(strategy, batch_size, parts, flag):
-    """Refuses a batch that replicas and accumulation cannot share evenly."""
+def check_batch_size(strategy, batch_size, flag):
+    """Refuses a batch that the replicas cannot share evenly."""
     replicas = strategy.num_replicas_in_sync
-    if batch_size % (replicas * parts):
+    if batch_size % replicas:
         raise ValueError(
-            f"{flag}={batch_size} cannot be shared by {replicas} replicas x "
-            f"{parts} accumulated parts; give a multiple of {replicas * parts}"
+            f"{flag}={batch_size} cannot be shared evenly by {replicas} "
+            f"devices; give a multiple of {replicas}"
         )
 
 

@@ -6,7 +6,7 @@ the scripts can be imported side by side.
 
 from absl import flags
 
-from training import distribution
+from training import distribution, optimization
 
 
 def define_model_flags():
@@ -58,7 +58,114 @@ def define_training_flags(learning_rate, save_checkpoints_steps=1000):
         lower_bound=0,
     )
     flags.DEFINE_integer(
+        "iterations_per_loop",
+        1000,
+        "On a TPU, steps made between two returns to the host.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
         "seed", 12345, "Seed of initialization, dropout and data order."
+    )
+    flags.DEFINE_bool(
+        "deterministic",
+        False,
+        "Use only operations that give the same bits every time.",
+    )
+    flags.DEFINE_integer(
+        "gradient_accumulation_steps",
+        1,
+        "Batches of --train_batch_size that make one update.",
+        lower_bound=1,
+    )
+    flags.DEFINE_bool(
+        "gradient_checkpointing",
+        False,
+        "Keep less for the backward pass and compute it again: less memory, "
+        "about a third more time.",
+    )
+    flags.DEFINE_enum(
+        "init_from",
+        None,
+        ["scratch", "checkpoint"],
+        "Where a new run starts from: random weights or --init_checkpoint; by "
+        "default the latter where it is given. A run that has checkpoints in "
+        "--output_dir goes on from there in either case.",
+    )
+    _define_optimizer_flags()
+    flags.DEFINE_integer(
+        "max_nonfinite_steps",
+        10,
+        "End after so many steps in a row without a finite loss and gradient; "
+        "each of them is skipped.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "summary_steps",
+        100,
+        "Steps between two entries for TensorBoard; 0 for none.",
+        lower_bound=0,
+    )
+
+
+def _define_optimizer_flags():
+    flags.DEFINE_enum(
+        "optimizer",
+        "adamw",
+        list(optimization.OPTIMIZERS),
+        "adamw is the original's; lamb is for batches of thousands.",
+    )
+    flags.DEFINE_enum(
+        "lr_schedule",
+        "original",
+        optimization.SCHEDULES,
+        "original falls off its peak after the warmup, continuous does not.",
+    )
+    flags.DEFINE_float(
+        "poly_power",
+        1.0,
+        "Exponent of the learning rate's decay; 1 is linear.",
+        lower_bound=0.0,
+    )
+    flags.DEFINE_float(
+        "layerwise_lr_decay",
+        1.0,
+        "Multiplies the learning rate once for each block below the top.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_integer(
+        "freeze_layers",
+        0,
+        "Leave the embeddings and this many of the lowest blocks as they are; "
+        "0 trains everything.",
+        lower_bound=0,
+    )
+
+
+def define_fine_tuning_flags():
+    """Defines how long a task is trained, and when to stop."""
+    flags.DEFINE_float(
+        "num_train_epochs", 3.0, "Epochs of training.", lower_bound=0.0
+    )
+    flags.DEFINE_float(
+        "warmup_proportion",
+        0.1,
+        "Share of the steps to warm up in, 0.1 = 10%.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_bool(
+        "evaluate_each_epoch",
+        False,
+        "Evaluate after each epoch of training, and keep the best weights in "
+        "the folder `best` of --output_dir.",
+    )
+    flags.DEFINE_integer(
+        "early_stopping_patience",
+        0,
+        "End after so many epochs without a better evaluation, and go on with "
+        "the best weights; 0 for never.",
+        lower_bound=0,
     )
 
 

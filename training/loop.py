@@ -65,6 +65,7 @@ class Trainer:
             autograph=False,
         )
         self._train_step = tf.function(self._next_train_step, autograph=False)
+        self._train_steps = tf.function(self._next_train_steps)
         if optimizer is not None and not optimizer.built:
             with self.strategy.scope():
                 optimizer.build(model.trainable_variables)
@@ -103,6 +104,12 @@ class Trainer:
         # A skipped batch counts, so that a step says which batch it took.
         self.optimizer.iterations.assign(step + 1)
         return logs, finite
+
+    def _next_train_steps(self, iterator, num_steps):
+        # On a TPU, where each return to the host costs.
+        for _ in tf.range(num_steps - 1):
+            self._next_train_step(iterator)
+        return self._next_train_step(iterator)
 
     def _local(self, value):
         # Every replica holds the same reduced value.
@@ -208,7 +215,9 @@ class Trainer:
         batch_size,
         checkpointer=None,
         save_checkpoints_steps=1000,
+        steps_per_call=1,
         max_nonfinite_steps=10,
+        describe_batch=None,
         hooks=(),
     ):
         """Trains until `num_train_steps` steps have been made in all.
@@ -224,8 +233,12 @@ class Trainer:
             batch_size: examples in a batch, over all replicas.
             checkpointer: saves every `save_checkpoints_steps` and at the end.
             save_checkpoints_steps: see `checkpointer`.
+            steps_per_call: steps made without returning to Python; those of
+                the hooks that fall between are left out.
             max_nonfinite_steps: this many steps in a row with a loss or
                 gradient that is not finite end the training.
+            describe_batch: (number of the batch's first record) -> text that
+                names its records.
             hooks: called as hook(step, logs) after each step, logs being a
                 dict of floats; one that returns True ends the training.
 
@@ -236,26 +249,33 @@ class Trainer:
         bar = progress.Progress(
             num_train_steps, self.step, "step", batch_size, "Training"
         )
-        nonfinite = 0
+        step, nonfinite = self.step, 0
         with _stop_signals() as stop, bar:
-            for step in range(self.step + 1, num_train_steps + 1):
-                logs, finite = self._train_step(iterator)
-                nonfinite = 0 if finite else nonfinite + 1
-                if nonfinite:
-                    logging.warning(
-                        "Step %d was skipped: its loss or gradient is not "
-                        "finite.",
-                        step,
+            while step < num_train_steps:
+                to_save = save_checkpoints_steps - step % save_checkpoints_steps
+                made = min(steps_per_call, num_train_steps - step, to_save)
+                logs, finite = (
+                    self._train_step(iterator)
+                    if made == 1
+                    else self._train_steps(iterator, tf.constant(made))
+                )
+                step += made
+                logs = {name: float(value) for name, value in logs.items()}
+                if finite:
+                    nonfinite = 0
+                else:
+                    nonfinite += 1
+                    records = (
+                        ""
+                        if describe_batch is None
+                        else describe_batch((step - 1) * batch_size)
                     )
-                if nonfinite >= max_nonfinite_steps:
-                    raise ValueError(
-                        f"the last {nonfinite} steps, up to step {step}, had "
-                        "no finite loss or gradient; the last checkpoint is "
-                        "kept. Lower --learning_rate, or look at the records"
+                    _report_nonfinite(
+                        step, nonfinite, max_nonfinite_steps, records
                     )
                 if bar.due(step):
-                    bar.update(step, **_floats(logs))
-                done = any([hook(step, _floats(logs)) for hook in hooks])
+                    bar.update(step, **logs)
+                done = any([hook(step, logs) for hook in hooks])
                 done = done or stop.is_set() or step == num_train_steps
                 if checkpointer and (
                     done or step % save_checkpoints_steps == 0
@@ -328,8 +348,19 @@ def _for_model(features):
     }
 
 
-def _floats(logs):
-    return {name: float(value) for name, value in logs.items()}
+def _report_nonfinite(step, in_a_row, limit, records):
+    if in_a_row >= limit:
+        raise ValueError(
+            f"the loss or gradient of {in_a_row} steps in a row was not "
+            f"finite, up to step {step}{records and f' on {records}'}; the "
+            "last checkpoint is kept. Look at the records, or give a smaller "
+            "--learning_rate"
+        )
+    logging.warning(
+        "Step %d was skipped: its loss or gradient is not finite.%s",
+        step,
+        f" It was on {records}." if records else "",
+    )
 
 
 @contextlib.contextmanager

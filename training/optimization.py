@@ -236,6 +236,7 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
         return tf.where(usable, ratio, tf.ones_like(ratio)) * update
 
 
+SCHEDULES = ("original", "continuous")
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
 

@@ -1,12 +1,21 @@
 """What every training script does between its flags and its task."""
 
+import functools
 from pathlib import Path
 
 import keras
+import tensorflow as tf
 from absl import logging
 
 import modeling
-from training import checkpointing, distribution, loop, optimization
+from training import (
+    checkpointing,
+    distribution,
+    hooks,
+    loop,
+    optimization,
+    report,
+)
 
 
 def check_tasks(options, names):
@@ -41,16 +50,20 @@ def num_steps(options, num_examples):
     Raises:
         ValueError: there is not one whole step.
     """
-    steps = int(
-        num_examples / options.train_batch_size * options.num_train_epochs
-    )
+    batch_size = update_batch_size(options)
+    steps = int(num_examples / batch_size * options.num_train_epochs)
     if not steps:
         raise ValueError(
             f"--num_train_epochs={options.num_train_epochs} of {num_examples} "
-            f"examples make no whole step of --train_batch_size="
-            f"{options.train_batch_size}; give a smaller batch or more epochs"
+            f"examples make no whole step of {batch_size} examples; give a "
+            "smaller --train_batch_size or more epochs"
         )
     return steps, int(steps * options.warmup_proportion)
+
+
+def update_batch_size(options):
+    """Returns the number of examples that one update is made from."""
+    return options.train_batch_size * options.gradient_accumulation_steps
 
 
 def create_strategy(options):
@@ -81,16 +94,18 @@ class Run:
 
     Args:
         options: the script's flag values.
-        create_model: () -> the task's model.
+        create_model: (**arguments of every model) -> the task's model.
         loss: the task's loss.
         num_train_steps: length of training; None where there is none.
         num_warmup_steps: length of the warmup.
+        max_seq_length: length of the inputs, in WordPieces.
         settings: what must not change while a run goes on (see
             checkpointing.check_settings).
 
     Attributes:
         trainer: the loop.Trainer.
         global_step: steps that the weights have behind them.
+        report: report.Report of the run.
     """
 
     def __init__(
@@ -100,62 +115,92 @@ class Run:
         loss,
         num_train_steps=None,
         num_warmup_steps=0,
+        max_seq_length=None,
         settings=None,
     ):
+        _check_init_from(options)
         self.options = options
         self.num_train_steps = num_train_steps
+        self.batch_size = update_batch_size(options)
+        self.max_seq_length = max_seq_length
         self.strategy = create_strategy(options)
         self.is_chief = distribution.is_chief(self.strategy)
+        self.report = report.Report(options)
         keras.utils.set_random_seed(options.seed)
+        if options.deterministic:
+            tf.config.experimental.enable_op_determinism()
         distribution.set_precision(options.mixed_precision)
         optimizer = None
         with self.strategy.scope():
-            model = create_model()
-            model.build()
+            self.model = create_model(
+                use_one_hot_embeddings=options.use_tpu,
+                gradient_checkpointing=options.gradient_checkpointing,
+                seed=options.seed,
+            )
+            self.model.build()
             if num_train_steps is not None:
-                optimizer = optimization.create_optimizer(
-                    options.learning_rate,
-                    num_train_steps,
-                    num_warmup_steps,
-                    aggregate_gradients=False,
-                )
-                optimizer = distribution.scale_losses(
-                    optimizer, options.mixed_precision
-                )
+                _freeze_layers(self.model, options.freeze_layers)
+                optimizer = self._create_optimizer(num_warmup_steps)
         self.trainer = loop.Trainer(
-            model,
+            self.model,
             loss,
             optimizer,
             self.strategy,
+            gradient_accumulation_steps=options.gradient_accumulation_steps,
             jit_compile=options.jit_compile,
         )
         self.checkpointer = checkpointing.Checkpointer(
             options.output_dir,
-            modeling.named_variables(model),
+            modeling.named_variables(self.model),
             optimizer,
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
         )
         if optimizer is not None:
-            distribution.check_batch_size(
-                self.strategy, options.train_batch_size, 1, "--train_batch_size"
-            )
-            checkpointing.check_settings(
-                options.output_dir,
-                {
-                    "bert_config": model.config.to_dict(),
-                    "train_batch_size": options.train_batch_size,
-                    "seed": options.seed,
-                }
-                | (settings or {}),
-                self.is_chief,
-            )
+            self._check_settings(settings or {})
         self.global_step = self._restore()
 
     @property
-    def model(self):
-        """The task's model."""
-        return self.trainer.model
+    def num_records_seen(self):
+        """Records that training has taken so far."""
+        return self.global_step * self.batch_size
+
+    def _create_optimizer(self, num_warmup_steps):
+        options = self.options
+        factors = None
+        if options.layerwise_lr_decay != 1.0:
+            factors = optimization.layerwise_factors(
+                self.model.config.num_hidden_layers, options.layerwise_lr_decay
+            )
+        optimizer = optimization.create_optimizer(
+            options.learning_rate,
+            self.num_train_steps,
+            num_warmup_steps,
+            optimizer=options.optimizer,
+            lr_schedule=options.lr_schedule,
+            poly_power=options.poly_power,
+            learning_rate_factors=factors,
+            aggregate_gradients=False,
+        )
+        return distribution.scale_losses(optimizer, options.mixed_precision)
+
+    def _check_settings(self, settings):
+        options = self.options
+        distribution.check_batch_size(
+            self.strategy, options.train_batch_size, "--train_batch_size"
+        )
+        checkpointing.check_settings(
+            options.output_dir,
+            {
+                "bert_config": self.model.config.to_dict(),
+                "batch_size": self.batch_size,
+                "optimizer": options.optimizer,
+                "freeze_layers": options.freeze_layers,
+                "seed": options.seed,
+            }
+            | settings,
+            self.is_chief,
+        )
 
     def _restore(self):
         step = self.checkpointer.restore()
@@ -172,31 +217,92 @@ class Run:
             logging.info("No --init_checkpoint: starting from random weights.")
         return 0
 
-    def train(self, dataset):
+    def train(
+        self,
+        create_dataset,
+        describe_batch=None,
+        evaluation=None,
+        num_predictions=0,
+    ):
         """Trains to the last step, on the batches that follow the step's.
 
         Args:
-            dataset: global batches, the first being that of the next step.
+            create_dataset: (batch_size, skip_records) -> global batches.
+            describe_batch: (batch_size, skip_records) -> text that names the
+                records of the batch, for a step that was not finite.
+            evaluation: hooks.Evaluation to make while training, or None.
+            num_predictions: masked positions in an example.
         """
+        options = self.options
         if self.global_step >= self.num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
-                self.options.output_dir,
+                options.output_dir,
                 self.global_step,
                 self.num_train_steps,
             )
             return
         logging.info("***** Running training *****")
-        logging.info("  Batch size = %d", self.options.train_batch_size)
+        logging.info("  Batch size = %d", self.batch_size)
         logging.info("  Steps = %d", self.num_train_steps)
-        self.trainer.train(
-            distribution.distribute(self.strategy, dataset),
-            self.num_train_steps,
-            self.options.train_batch_size,
-            self.checkpointer,
-            self.options.save_checkpoints_steps,
+        flops = report.training_flops(
+            self.model.config, self.max_seq_length, num_predictions
         )
+        report.check_memory(
+            self.model,
+            options,
+            self.strategy.num_replicas_in_sync,
+            self.max_seq_length,
+            num_predictions,
+        )
+        made = [evaluation] if evaluation else []
+        if options.summary_steps and self.is_chief:
+            made.append(
+                hooks.Summaries(
+                    options.output_dir,
+                    options.summary_steps,
+                    self.batch_size,
+                    self.batch_size * self.max_seq_length,
+                    self.batch_size * flops,
+                    options.mixed_precision,
+                    self.strategy.num_replicas_in_sync,
+                )
+            )
+        dataset = create_dataset(self.batch_size, self.num_records_seen)
+        with self.report.timed("training_seconds"):
+            self.trainer.train(
+                distribution.distribute(self.strategy, dataset),
+                self.num_train_steps,
+                self.batch_size,
+                self.checkpointer,
+                options.save_checkpoints_steps,
+                steps_per_call=(
+                    options.iterations_per_loop if options.use_tpu else 1
+                ),
+                max_nonfinite_steps=options.max_nonfinite_steps,
+                describe_batch=describe_batch
+                and functools.partial(describe_batch, self.batch_size),
+                hooks=made,
+            )
         self.global_step = self.trainer.step
+
+    def create_evaluation(self, evaluate, every, metric, **kwargs):
+        """Returns a hooks.Evaluation that keeps this run's best weights."""
+        return hooks.Evaluation(
+            evaluate, every, metric, self._best_checkpointer(), **kwargs
+        )
+
+    def restore_best(self):
+        """Takes the weights of the best evaluation while training."""
+        self.global_step = self._best_checkpointer().restore()
+
+    def _best_checkpointer(self):
+        return checkpointing.Checkpointer(
+            Path(self.options.output_dir) / "best",
+            modeling.named_variables(self.model),
+            keep_checkpoint_max=1,
+            is_chief=self.is_chief,
+        )
 
     def write_results(self, name, results):
         """Writes `key = value` lines as the original does, and logs them."""
@@ -204,12 +310,42 @@ class Run:
         logging.info("***** Eval results *****")
         for line in lines:
             logging.info("  %s", line)
+        self.report.add(name, results)
         if self.is_chief:
             checkpointing.write_text(
                 Path(self.options.output_dir) / name, "\n".join(lines) + "\n"
             )
 
+    def finish(self):
+        """Writes summary.json, the last thing a script does."""
+        if self.is_chief:
+            self.report.write(self.options.output_dir, self.global_step)
+
+
+def _check_init_from(options):
+    given = bool(options.init_checkpoint)
+    if options.init_from is not None and given != (
+        options.init_from == "checkpoint"
+    ):
+        raise ValueError(
+            f"--init_from={options.init_from} contradicts --init_checkpoint="
+            f"{options.init_checkpoint}"
+        )
+
+
+def _freeze_layers(model, num_layers):
+    """Leaves the embeddings and the lowest blocks out of training."""
+    if not num_layers:
+        return
+    blocks = model.bert.encoder.blocks
+    if num_layers > len(blocks):
+        raise ValueError(
+            f"--freeze_layers={num_layers}, but the model has {len(blocks)}"
+        )
+    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
+        layer.trainable = False
+
 
 def fingerprint(files):
     """Returns [name, bytes] of each file, to notice that an input changed."""
-    return [[Path(file).name, Path(file).stat().st_size] for file in files]
+    return [[Path(file).name, tf.io.gfile.stat(file).length] for file in files]

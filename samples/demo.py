@@ -1,0 +1,210 @@
+"""The whole job on the data in this folder, in a few minutes on a CPU.
+
+Runs every script as the README does, from raw text to SavedModels, then
+loads the exported models again and asks them something. What is made stays in
+output/demo, with each script's full log.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+SAMPLES = Path("samples")
+OUTPUT = Path("output/demo")
+
+MODEL = [
+    f"--bert_config_file={SAMPLES}/bert_config.json",
+    f"--vocab_file={SAMPLES}/vocab.txt",
+]
+PRETRAINED = OUTPUT / "pretraining"
+
+CREATE_DATA = [
+    "create_pretraining_data.py",
+    f"--input_file={SAMPLES}/corpus.txt",
+    f"--output_file={OUTPUT}/corpus.tfrecord",
+    f"--vocab_file={SAMPLES}/vocab.txt",
+    "--max_seq_length=64",
+    "--max_predictions_per_seq=10",
+    "--dupe_factor=20",
+]
+PRETRAIN = [
+    "run_pretraining.py",
+    f"--input_file={OUTPUT}/corpus.tfrecord",
+    f"--bert_config_file={SAMPLES}/bert_config.json",
+    f"--output_dir={PRETRAINED}",
+    "--do_train",
+    "--do_eval",
+    "--max_seq_length=64",
+    "--max_predictions_per_seq=10",
+    "--num_train_steps=1500",
+    "--num_warmup_steps=150",
+    "--learning_rate=1e-3",
+    f"--export_dir={OUTPUT}/pretrained_model",
+]
+CLASSIFY = [
+    "run_classifier.py",
+    "--task_name=mrpc",
+    f"--data_dir={SAMPLES}/glue",
+    *MODEL,
+    f"--init_checkpoint={PRETRAINED}/model.ckpt-1500",
+    f"--output_dir={OUTPUT}/classifier",
+    "--do_train",
+    "--do_eval",
+    "--do_predict",
+    "--max_seq_length=64",
+    "--learning_rate=5e-4",
+    "--num_train_epochs=12",
+    f"--export_dir={OUTPUT}/classifier_model",
+]
+ANSWER = [
+    "run_squad.py",
+    f"--train_file={SAMPLES}/squad/train.json",
+    f"--predict_file={SAMPLES}/squad/dev.json",
+    *MODEL,
+    f"--init_checkpoint={PRETRAINED}/model.ckpt-1500",
+    f"--output_dir={OUTPUT}/squad",
+    "--do_train",
+    "--do_predict",
+    "--max_seq_length=128",
+    "--max_query_length=24",
+    "--doc_stride=64",
+    "--learning_rate=5e-4",
+    "--num_train_epochs=20",
+    f"--export_dir={OUTPUT}/squad_model",
+]
+EXTRACT = [
+    "extract_features.py",
+    f"--input_file={OUTPUT}/lines.txt",
+    f"--output_file={OUTPUT}/features.jsonl",
+    *MODEL,
+    f"--init_checkpoint={PRETRAINED}/model.ckpt-1500",
+    "--layers=-1",
+    "--max_seq_length=64",
+]
+
+# The lines of a log that tell how far the work is.
+SHOWN = re.compile(
+    r" (step|batch|document|instance) \d|instances from|Saved|Wrote|error:"
+)
+
+
+def run(command):
+    """Runs a script, shows its progress, keeps its log.
+
+    Raises:
+        SystemExit: the script failed; the end of its log is printed.
+    """
+    print(f"\n$ python {' '.join(command)}", flush=True)
+    log = OUTPUT / f"{Path(command[0]).stem}.log"
+    with (
+        log.open("w", encoding="utf-8") as writer,
+        subprocess.Popen(
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        ) as process,
+    ):
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            writer.write(line)
+            if SHOWN.search(line):
+                print(f"  {line.rstrip()}", flush=True)
+    if process.returncode:
+        sys.exit(f"{command[0]} failed; {log} ends:\n{''.join(lines[-20:])}")
+
+
+def read_results(name):
+    """Returns {key: float} of an eval_results.txt."""
+    lines = (OUTPUT / name / "eval_results.txt").read_text().splitlines()
+    return {key: float(value) for key, value in (x.split(" = ") for x in lines)}
+
+
+def ask(question, context):
+    """Returns the exported model's answer to a question about a text."""
+    import tensorflow as tf
+
+    from data import squad, tokenization
+
+    model = tf.saved_model.load(str(OUTPUT / "squad_model"))
+    vocab_file = OUTPUT / "squad_model" / "assets.extra" / "vocab.txt"
+    tokenizer = tokenization.FullTokenizer(str(vocab_file))
+    example = squad.SquadExample(
+        "0", question, context.split(), context=context
+    )
+    windows = list(
+        squad.create_features([example], tokenizer, 128, 64, 24, False)
+    )
+    logits = model.signatures["serving_default"](
+        **{
+            name: tf.constant([getattr(w, name) for w in windows], tf.int32)
+            for name in ("input_ids", "input_mask", "segment_ids")
+        }
+    )
+    results = [
+        squad.RawResult(window.unique_id, start, end)
+        for window, start, end in zip(
+            windows,
+            logits["start_logits"].numpy(),
+            logits["end_logits"].numpy(),
+            strict=True,
+        )
+    ]
+    answers, _, _ = squad.decode_predictions(
+        [example], windows, results, 20, 30, do_lower_case=True
+    )
+    return answers["0"]
+
+
+def main():
+    """Runs everything and prints what was reached."""
+    started = time.monotonic()
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    OUTPUT.mkdir(parents=True)
+    corpus = (SAMPLES / "corpus.txt").read_text(encoding="utf-8").splitlines()
+    (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
+    for command in (CREATE_DATA, PRETRAIN, CLASSIFY, ANSWER, EXTRACT):
+        run(command)
+
+    from data import squad_scoring
+
+    pretraining = read_results("pretraining")
+    classifier = read_results("classifier")
+    scores = squad_scoring.score_predictions(
+        str(SAMPLES / "squad" / "dev.json"),
+        json.loads((OUTPUT / "squad" / "predictions.json").read_text()),
+    )
+    dev = json.loads((SAMPLES / "squad" / "dev.json").read_text())
+    paragraph = dev["data"][0]["paragraphs"][0]
+    question = paragraph["qas"][0]["question"]
+    answer = ask(question, paragraph["context"])
+    print(
+        f"""
+What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
+  corpus.tfrecord      pretraining instances
+  pretraining/         masked LM accuracy \
+{pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
+{pretraining["next_sentence_accuracy"]:.3f} (on the corpus itself)
+  classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}
+  squad/               dev exact match {scores["exact_match"]:.1f}, \
+F1 {scores["f1"]:.1f}
+  features.jsonl       vectors of the corpus' first lines
+  *_model/             SavedModels; squad_model was loaded again and asked:
+    {paragraph["context"]}
+    {question}
+    -> {answer}"""
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""What is done every so many steps of training besides the steps."""
+
+import json
+import time
+from pathlib import Path
+
+import tensorflow as tf
+from absl import logging
+
+from training import checkpointing, report
+
+
+class Summaries:
+    """Writes scalars for TensorBoard into the run's folder.
+
+    Args:
+        output_dir: folder of the run.
+        every: steps between two entries.
+        examples: examples in a step.
+        tokens: WordPieces in a step, padding included.
+        flops: floating point operations of a step's matrix products.
+        precision: that of the products, for the share of the peak rate.
+        num_replicas: devices that share a step.
+    """
+
+    def __init__(
+        self,
+        output_dir,
+        every,
+        examples,
+        tokens,
+        flops,
+        precision,
+        num_replicas,
+    ):
+        self._every = every
+        self._per_step = {"examples": examples, "tokens": tokens}
+        self._flops = flops
+        self._peak = report.matmul_rate(precision) * num_replicas
+        self._writer = tf.summary.create_file_writer(str(output_dir))
+        self._last = None
+
+    def __call__(self, step, logs):
+        """Writes the entries of a step, when its turn has come."""
+        now = time.monotonic()
+        if self._last is None:
+            # The first step holds the start-up.
+            self._last = (step, now)
+            return
+        if step % self._every:
+            return
+        steps, seconds = step - self._last[0], now - self._last[1]
+        rate = steps / seconds if seconds else 0.0
+        values = dict(logs)
+        for name, count in self._per_step.items():
+            values[f"{name}_per_second"] = rate * count
+        values["mfu"] = rate * self._flops / self._peak
+        values["peak_memory_gib"] = report.peak_memory() / 2**30
+        self._last = (step, now)
+        with self._writer.as_default():
+            for name, value in values.items():
+                tf.summary.scalar(name, value, step=step)
+        self._writer.flush()
+        logging.info(
+            "Step %d: %s",
+            step,
+            ", ".join(f"{name} {value:.4g}" for name, value in values.items()),
+        )
+
+
+class Evaluation:
+    """Evaluates while training, keeps the best checkpoint, stops early.
+
+    The best checkpoint stands in the folder `best` of the run, with its
+    figures. A run that goes on finds them there.
+
+    Args:
+        evaluate: () -> {name: figure}.
+        every: steps between two evaluations.
+        metric: the figure that decides.
+        checkpointer: writes into the `best` folder.
+        patience: evaluations without a better one that end the training; 0
+            for never.
+        higher_is_better: whether the best figure is the highest.
+    """
+
+    def __init__(
+        self,
+        evaluate,
+        every,
+        metric,
+        checkpointer,
+        patience=0,
+        higher_is_better=True,
+    ):
+        self._evaluate = evaluate
+        self._every = every
+        self._metric = metric
+        self._checkpointer = checkpointer
+        self._patience = patience
+        self._sign = 1 if higher_is_better else -1
+        self._path = Path(checkpointer.output_dir) / "eval_results.json"
+
+    @property
+    def best(self):
+        """Figures of the best checkpoint so far, or None."""
+        if not self._path.is_file():
+            return None
+        return json.loads(self._path.read_text(encoding="utf-8"))
+
+    def __call__(self, step, logs):
+        """Evaluates when it is time; returns whether to stop training."""
+        del logs
+        if step % self._every:
+            return False
+        results = {"global_step": step} | self._evaluate()
+        logging.info("Evaluation after step %d: %s", step, results)
+        best = self.best
+        if best is None or self._is_better(results, best):
+            self._checkpointer.save(step)
+            checkpointing.write_text(
+                self._path, json.dumps(results, indent=2) + "\n"
+            )
+            return False
+        waited = (step - best["global_step"]) // self._every
+        if self._patience and waited >= self._patience:
+            logging.info(
+                "Stopping early: %s has not got better than %s, of step %d, "
+                "in %d evaluations.",
+                self._metric,
+                best[self._metric],
+                best["global_step"],
+                waited,
+            )
+            return True
+        return False
+
+    def _is_better(self, results, best):
+        return self._sign * (results[self._metric] - best[self._metric]) > 0

@@ -1,0 +1,185 @@
+"""What a run costs and what it reached: operations, memory, summary.json."""
+
+import contextlib
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from pathlib import Path
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from training import checkpointing
+
+
+class Report:
+    """Collects what a colleague needs to repeat a run.
+
+    Args:
+        options: the script's flag values.
+    """
+
+    def __init__(self, options):
+        self._options = options
+        self._figures = {}
+        self._seconds = {}
+        self._started = time.monotonic()
+
+    def add(self, name, figures):
+        """Adds what was reached, under the name of the file that holds it."""
+        self._figures[name] = figures
+
+    @contextlib.contextmanager
+    def timed(self, name):
+        """Adds the seconds that the block takes."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds[name] = time.monotonic() - started
+
+    def write(self, output_dir, global_step):
+        """Writes `summary.json`."""
+        given = {
+            name: self._options[name].value
+            for name in self._options
+            if self._options[name].present
+        }
+        seconds = self._seconds | {
+            "total_seconds": time.monotonic() - self._started
+        }
+        summary = {
+            "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
+            "flags": given,
+            "versions": {
+                "python": platform.python_version(),
+                "tensorflow": tf.__version__,
+                "keras": keras.__version__,
+                "numpy": np.__version__,
+            },
+            "global_step": global_step,
+            "results": self._figures,
+            "seconds": seconds,
+            "peak_memory_bytes": peak_memory(),
+        }
+        checkpointing.write_text(
+            Path(output_dir) / "summary.json",
+            json.dumps(summary, indent=2, default=str) + "\n",
+        )
+
+
+def training_flops(config, max_seq_length, num_predictions=0):
+    """Returns the operations of one example's matrix products in training.
+
+    A product of [m, k] and [k, n] is 2 m k n operations; the backward pass
+    has two products for each one of the forward pass.
+
+    Args:
+        config: BertConfig.
+        max_seq_length: T.
+        num_predictions: masked positions.
+    """
+    width, length = config.hidden_size, max_seq_length
+    block = 4 * width**2 + 2 * width * config.intermediate_size
+    attention = 2 * length * width
+    encoder = config.num_hidden_layers * length * (block + attention)
+    head = num_predictions * (width**2 + width * config.vocab_size)
+    return 3 * 2 * (encoder + head + width**2)
+
+
+def training_memory(
+    num_weights, config, batch_size, max_seq_length, num_predictions, options
+):
+    """Estimates the bytes that a training step needs.
+
+    Weights, gradients and two slots of 4 bytes each, and what the backward
+    pass keeps: for each WordPiece of each block about 18 vectors of the
+    hidden size, 3 of the intermediate size and 4 rows of attention weights a
+    head (Korthikanti et al. 2022 count the same), and three times the masked
+    LM's logits.
+    """
+    size = 4 if options.mixed_precision == "float32" else 2
+    tokens = batch_size * max_seq_length
+    block = (
+        18 * config.hidden_size
+        + 3 * config.intermediate_size
+        + 4 * config.num_attention_heads * max_seq_length
+    )
+    kept = config.num_hidden_layers * block
+    if options.gradient_checkpointing:
+        # The input of every block, and one block's insides at a time.
+        kept = config.num_hidden_layers * config.hidden_size + block
+    logits = 3 * batch_size * num_predictions * config.vocab_size * 4
+    return 16 * num_weights + size * tokens * kept + logits
+
+
+def check_memory(model, options, num_replicas, max_seq_length, num_predictions):
+    """Refuses a batch that cannot fit into the memory of this machine.
+
+    Raises:
+        ValueError: it needs more than there is; the message says how much,
+            and what helps.
+    """
+    if tf.config.list_physical_devices("GPU") or options.use_tpu:
+        # Their own allocator says when they are full.
+        return
+    needed = training_memory(
+        model.count_params(),
+        model.config,
+        options.train_batch_size,
+        max_seq_length,
+        num_predictions,
+        options,
+    )
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise ValueError(out_of_memory(options, needed, there, num_replicas))
+
+
+def out_of_memory(options, needed, there, num_replicas):
+    """Returns the advice for a batch that does not fit."""
+    helping = []
+    if options.train_batch_size > num_replicas:
+        helping.append(
+            "a smaller --train_batch_size with --gradient_accumulation_steps"
+        )
+    if not options.gradient_checkpointing:
+        helping.append("--gradient_checkpointing")
+    if options.mixed_precision == "float32":
+        helping.append("--mixed_precision=bfloat16")
+    helping.append("a smaller --max_seq_length")
+    return (
+        f"--train_batch_size={options.train_batch_size} needs about "
+        f"{needed / 2**30:.1f} GiB, and there are {there / 2**30:.1f} GiB; "
+        f"what helps: {', '.join(helping)}"
+    )
+
+
+def matmul_rate(precision):
+    """Returns this device's operations a second in a large matrix product."""
+    dtype = {"float32": tf.float32, "bfloat16": tf.bfloat16}.get(
+        precision, tf.float16
+    )
+    size = 2048
+    matrix = tf.cast(tf.random.stateless_normal([size, size], [1, 2]), dtype)
+    product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
+    product().numpy()
+    best = float("inf")
+    for _ in range(3):
+        started = time.perf_counter()
+        product().numpy()
+        best = min(best, time.perf_counter() - started)
+    return 2 * size**3 / best
+
+
+def peak_memory():
+    """Returns the most bytes in use so far: of the first GPU, else in all."""
+    if tf.config.list_physical_devices("GPU"):
+        return tf.config.experimental.get_memory_info("GPU:0")["peak"]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Kilobytes, but bytes on macOS.
+    return peak if sys.platform == "darwin" else peak * 1024
