@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SEED = 20
-PAIRS = {"train": 600, "dev": 120, "test": 60}
+PAIRS = {"train": 900, "dev": 120, "test": 60}
 PASSAGES = {"train": 100, "dev": 18}
 QUESTIONS = {"train": 6, "dev": 4}
 SENTENCES = 4
@@ -138,13 +138,8 @@ def create_squad_tables(pieces, rng):
                 for title, paragraphs in articles.items()
             ]
             suffix = "" if version == "v1.1" else "-v2"
-            tables[f"{split}{suffix}.json"] = (
-                json.dumps(
-                    {"version": version, "data": data},
-                    ensure_ascii=False,
-                    indent=1,
-                )
-                + "\n"
+            tables[f"{split}{suffix}.json"] = json.dumps(
+                {"version": version, "data": data}, ensure_ascii=False
             )
     return tables
 

@@ -1,0 +1,132 @@
+"""The data in samples/ is what its README says and what the demo needs."""
+
+import collections
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+from data import tokenization
+from tests.golden import ROOT
+
+SAMPLES = ROOT / "samples"
+TABLES = {
+    f"glue/{name}": rows
+    for name, rows in [("train.tsv", 900), ("dev.tsv", 120), ("test.tsv", 60)]
+}
+# Passages, questions, questions without an answer.
+QUESTIONS = {
+    "squad/train.json": (100, 600, 0),
+    "squad/dev.json": (18, 72, 0),
+    "squad/train-v2.json": (100, 600, 200),
+    "squad/dev-v2.json": (18, 108, 36),
+}
+
+
+def read_documents():
+    text = (SAMPLES / "corpus.txt").read_text(encoding="utf-8")
+    return [part.splitlines() for part in text.strip().split("\n\n")]
+
+
+def read_table(name):
+    with open(SAMPLES / name, encoding="utf-8", newline="") as reader:
+        return list(csv.reader(reader, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def read_paragraphs(name):
+    content = json.loads((SAMPLES / name).read_text(encoding="utf-8"))
+    assert content["version"] == ("v2.0" if "-v2" in name else "v1.1")
+    return [p for article in content["data"] for p in article["paragraphs"]]
+
+
+def read_all_texts():
+    yield from (line for document in read_documents() for line in document)
+    for name in TABLES:
+        yield from (text for row in read_table(name)[1:] for text in row[3:])
+    for name in QUESTIONS:
+        for paragraph in read_paragraphs(name):
+            yield paragraph["context"]
+            yield from (qa["question"] for qa in paragraph["qas"])
+
+
+def test_corpus_has_one_sentence_a_line_and_no_sentence_twice():
+    documents = read_documents()
+    assert len(documents) == 57
+    assert {len(document) for document in documents} <= set(range(8, 21))
+    lines = [line for document in documents for line in document]
+    assert len(set(lines)) == len(lines)
+    assert all(line == line.strip() and len(line) > 10 for line in lines)
+
+
+def test_vocabulary_covers_every_text():
+    vocab_file = SAMPLES / "vocab.txt"
+    tokenizer = tokenization.FullTokenizer(str(vocab_file), do_lower_case=True)
+    lines = vocab_file.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(set(lines)) == len(tokenizer.vocab)
+    assert lines[0] == "[PAD]"
+    assert {"[UNK]", "[CLS]", "[SEP]", "[MASK]"} < set(lines)
+    config = json.loads((SAMPLES / "bert_config.json").read_text())
+    assert config["vocab_size"] == len(lines)
+
+    counts = collections.Counter()
+    for text in read_all_texts():
+        counts.update(tokenizer.tokenize(text))
+    assert counts["[UNK]"] < 0.001 * counts.total()
+    # Mostly whole words, so that a short sequence holds a passage.
+    pieces = sum(n for token, n in counts.items() if token.startswith("##"))
+    assert pieces < 0.1 * counts.total()
+
+
+def test_pairs_have_the_columns_of_mrpc_and_no_pair_twice():
+    ids, pairs = [], []
+    for name, size in TABLES.items():
+        header, *rows = read_table(name)
+        first = "index" if "test" in name else "Quality"
+        assert header == [first, "#1 ID", "#2 ID", "#1 String", "#2 String"]
+        assert len(rows) == size
+        assert {len(row) for row in rows} == {5}
+        keys = [row[0] for row in rows]
+        if "test" in name:
+            assert keys == [str(index) for index in range(size)]
+        else:
+            assert collections.Counter(keys) == {"0": size / 2, "1": size / 2}
+        ids += [cell for row in rows for cell in row[1:3]]
+        pairs += [frozenset(row[3:]) for row in rows]
+    assert len(set(ids)) == len(ids)
+    assert len(set(pairs)) == len(pairs)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_answers_are_whole_words_where_the_file_says(name):
+    paragraphs = read_paragraphs(name)
+    questions = [(p["context"], qa) for p in paragraphs for qa in p["qas"]]
+    impossible = [qa for _, qa in questions if qa.get("is_impossible")]
+    sizes = (len(paragraphs), len(questions), len(impossible))
+    assert sizes == QUESTIONS[name]
+    assert len({qa["id"] for _, qa in questions}) == len(questions)
+    for context, qa in questions:
+        assert ("is_impossible" in qa) == ("-v2" in name)
+        assert bool(qa["answers"]) != qa.get("is_impossible", False)
+        # Training takes one answer; scoring takes the best of several.
+        assert "train" not in name or len(qa["answers"]) <= 1
+        for answer in qa["answers"]:
+            start = answer["answer_start"]
+            end = start + len(answer["text"])
+            assert context[start:end] == answer["text"]
+            assert context[start - 1] == " " and context[end] in " ."
+
+
+def test_train_and_dev_share_no_passage():
+    train = {p["context"] for p in read_paragraphs("squad/train.json")}
+    dev = {p["context"] for p in read_paragraphs("squad/dev.json")}
+    assert not train & dev
+
+
+def test_tables_can_be_made_again_byte_for_byte(tmp_path):
+    script = SAMPLES / "make_tables.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True)
+    for name in [*TABLES, *QUESTIONS]:
+        made = (tmp_path / name).read_bytes()
+        assert made == (SAMPLES / name).read_bytes(), name
