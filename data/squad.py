@@ -7,7 +7,6 @@ says of the windows.
 """
 
 import bisect
-import collections
 import dataclasses
 import functools
 
@@ -21,6 +20,8 @@ from data.squad_reading import (
     read_squad_examples,
     read_squad_json,
 )
+from data.windows import check_is_max_context as _check_is_max_context
+from data.windows import cut_spans
 
 # The original's names, for those who import them from here.
 __all__ = [
@@ -36,8 +37,6 @@ __all__ = [
 ]
 
 FIRST_UNIQUE_ID = 1000000000
-
-_DocSpan = collections.namedtuple("DocSpan", ["start", "length"])
 
 
 @dataclasses.dataclass(slots=True)
@@ -184,7 +183,7 @@ def create_windows(
         answer = document.find_answer(example) if is_training else None
         query_tokens = tokenizer.tokenize(example.question_text)
         query_tokens = query_tokens[:max_query_length]
-        doc_spans = _cut_spans(
+        doc_spans = cut_spans(
             len(document.tokens),
             max_seq_length - len(query_tokens) - 3,
             doc_stride,
@@ -304,19 +303,6 @@ def _tokens_of_chars(char_spans, start, end):
     return first, last
 
 
-def _cut_spans(num_tokens, max_tokens_for_doc, doc_stride):
-    """Returns the DocSpans of a passage, each but the last of full length."""
-    doc_spans = []
-    start = 0
-    while start < num_tokens:
-        length = min(num_tokens - start, max_tokens_for_doc)
-        doc_spans.append(_DocSpan(start, length))
-        if start + length == num_tokens:
-            break
-        start += min(length, doc_stride)
-    return doc_spans
-
-
 def _improve_answer_span(
     doc_tokens, input_start, input_end, tokenizer, orig_answer_text
 ):
@@ -339,34 +325,3 @@ def _improve_answer_span(
         if doc_tokens[start : start + length] == answer_tokens != []:
             return start, start + length - 1
     return input_start, input_end
-
-
-def _check_is_max_context(doc_spans, cur_span_index, position):
-    """Tells whether no other window has more context around a token.
-
-    Of the tokens to its left and to its right in a window, the fewer count;
-    the length of the window decides between equals, then the first window.
-
-        Doc: the man went to the store and bought a gallon of milk
-        Span A: the man went to the
-        Span B: to the store and bought
-        Span C: and bought a gallon of
-
-    "bought" has 4 and 0 tokens around it in B, 1 and 3 in C: C is its window.
-
-    Args:
-        doc_spans: list of (start, length) of the passage's windows.
-        cur_span_index: int, the window in question.
-        position: int or array of int, tokens of the passage, in that window.
-
-    Returns:
-        bool, or an array of them like `position`.
-    """
-    position = np.asarray(position)
-    scores = []
-    for start, length in doc_spans:
-        left, right = position - start, start + length - 1 - position
-        context = np.minimum(left, right)
-        score = context + 0.01 * length
-        scores.append(np.where(context < 0, -np.inf, score))
-    return np.argmax(scores, axis=0) == cur_span_index

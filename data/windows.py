@@ -1,0 +1,57 @@
+"""A long text in windows that overlap, as tokens."""
+
+import collections
+
+import numpy as np
+
+DocSpan = collections.namedtuple("DocSpan", ["start", "length"])
+
+
+def cut_spans(num_tokens, max_tokens_for_doc, doc_stride):
+    """Returns the list of DocSpans, windows that cover a text.
+
+    Args:
+        num_tokens: int, the text's length.
+        max_tokens_for_doc: int, the length of all windows but the last.
+        doc_stride: int, tokens from the start of one to that of the next.
+    """
+    doc_spans = []
+    start = 0
+    while start < num_tokens:
+        length = min(num_tokens - start, max_tokens_for_doc)
+        doc_spans.append(DocSpan(start, length))
+        if start + length == num_tokens:
+            break
+        start += min(length, doc_stride)
+    return doc_spans
+
+
+def check_is_max_context(doc_spans, cur_span_index, position):
+    """Tells whether no other window has more context around a token.
+
+    Of the tokens to its left and to its right in a window, the fewer count;
+    the length of the window decides between equals, then the first window.
+
+        Doc: the man went to the store and bought a gallon of milk
+        Span A: the man went to the
+        Span B: to the store and bought
+        Span C: and bought a gallon of
+
+    "bought" has 4 and 0 tokens around it in B, 1 and 3 in C: C is its window.
+
+    Args:
+        doc_spans: list of (start, length) of the passage's windows.
+        cur_span_index: int, the window in question.
+        position: int or array of int, tokens of the passage, in that window.
+
+    Returns:
+        bool, or an array of them like `position`.
+    """
+    position = np.asarray(position)
+    scores = []
+    for start, length in doc_spans:
+        left, right = position - start, start + length - 1 - position
+        context = np.minimum(left, right)
+        score = context + 0.01 * length
+        scores.append(np.where(context < 0, -np.inf, score))
+    return np.argmax(scores, axis=0) == cur_span_index
