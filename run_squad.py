@@ -3,6 +3,8 @@
 Training goes on from the newest checkpoint of --output_dir, if there is one.
 """
 
+import functools
+import json
 import os
 import random
 from pathlib import Path
@@ -11,9 +13,16 @@ import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import squad, tfrecords, tokenization
+from data import (
+    squad,
+    squad_decoding,
+    squad_records,
+    squad_scoring,
+    tfrecords,
+    tokenization,
+)
 from modeling import losses
-from training import cli, export, runner
+from training import checkpointing, cli, export, progress, runner
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
@@ -24,6 +33,7 @@ def define_flags():
     common_flags.define_model_flags()
     common_flags.define_text_flags()
     common_flags.define_training_flags(learning_rate=5e-5)
+    common_flags.define_fine_tuning_flags()
     common_flags.define_device_flags()
     common_flags.define_export_flags()
     flags.DEFINE_string(
@@ -51,15 +61,12 @@ def define_flags():
     flags.DEFINE_integer(
         "predict_batch_size", 8, "Windows in a batch.", lower_bound=1
     )
-    flags.DEFINE_float(
-        "num_train_epochs", 3.0, "Epochs of training.", lower_bound=0.0
-    )
-    flags.DEFINE_float(
-        "warmup_proportion",
-        0.1,
-        "Share of the steps to warm up in, 0.1 = 10%.",
-        lower_bound=0.0,
-        upper_bound=1.0,
+    flags.DEFINE_integer(
+        "num_processes",
+        1,
+        "Processes that make the windows of --train_file; the records do not "
+        "depend on it.",
+        lower_bound=1,
     )
     flags.DEFINE_integer(
         "n_best_size",
@@ -88,6 +95,18 @@ def define_flags():
     )
 
 
+def evaluates_while_training():
+    """Returns whether the flags ask for an evaluation after each epoch."""
+    return FLAGS.do_train and (
+        FLAGS.evaluate_each_epoch or FLAGS.early_stopping_patience > 0
+    )
+
+
+def needs_questions():
+    """Returns whether --predict_file is read."""
+    return FLAGS.do_predict or evaluates_while_training()
+
+
 def check_flags():
     """Refuses contradictory flags before any long work.
 
@@ -95,12 +114,10 @@ def check_flags():
         ValueError: a flag is missing, or does not fit another.
     """
     runner.check_tasks(FLAGS, ("do_train", "do_predict", "export_dir"))
-    for task, file in (
-        ("do_train", "train_file"),
-        ("do_predict", "predict_file"),
-    ):
-        if getattr(FLAGS, task) and not getattr(FLAGS, file):
-            raise ValueError(f"--{task} needs --{file}")
+    if FLAGS.do_train and not FLAGS.train_file:
+        raise ValueError("--do_train needs --train_file")
+    if needs_questions() and not FLAGS.predict_file:
+        raise ValueError("--predict_file is needed, to evaluate and predict")
     if FLAGS.max_seq_length <= FLAGS.max_query_length + 3:
         raise ValueError(
             f"--max_seq_length={FLAGS.max_seq_length} must be more than "
@@ -111,15 +128,8 @@ def check_flags():
         export.check_export_dir(FLAGS.export_dir)
 
 
-def write_records(examples, tokenizer, name, is_training, keep=None):
-    """Writes the windows of examples to a TFRecord file of the output.
-
-    Args:
-        examples: SquadExamples.
-        tokenizer: FullTokenizer.
-        name: the file's name.
-        is_training: whether to write where the answers are.
-        keep: called with each window's InputFeatures, where not None.
+def write_records(records, name):
+    """Writes serialized windows to a TFRecord file of the output.
 
     Returns:
         its path, and the number of windows.
@@ -127,29 +137,8 @@ def write_records(examples, tokenizer, name, is_training, keep=None):
     os.makedirs(FLAGS.output_dir, exist_ok=True)
     path = os.path.join(FLAGS.output_dir, name)
     with tfrecords.RecordWriter([path]) as writer:
-        for feature in squad.create_features(
-            examples,
-            tokenizer,
-            FLAGS.max_seq_length,
-            FLAGS.doc_stride,
-            FLAGS.max_query_length,
-            is_training,
-        ):
-            values = {
-                "unique_ids": [feature.unique_id],
-                "input_ids": feature.input_ids,
-                "input_mask": feature.input_mask,
-                "segment_ids": feature.segment_ids,
-            }
-            if is_training:
-                values |= {
-                    "start_positions": [feature.start_position],
-                    "end_positions": [feature.end_position],
-                    "is_impossible": [int(feature.is_impossible)],
-                }
-            writer.write(tfrecords.encode_example(values))
-            if keep is not None:
-                keep(feature)
+        for record in progress.track(records, None, "window", "Writing"):
+            writer.write(record)
     logging.info("Wrote %d windows to %s", writer.num_records, path)
     return path, writer.num_records
 
@@ -166,44 +155,131 @@ def create_dataset(path, batch_size, is_training, skip_records=0):
     )
 
 
-def predict(run, tokenizer):
-    """Answers --predict_file and writes the original's three files."""
-    examples = squad.read_squad_examples(
-        FLAGS.predict_file, False, FLAGS.version_2_with_negative
-    )
-    features = []
-    path, num_windows = write_records(
-        examples, tokenizer, "eval.tf_record", False, features.append
-    )
-    dataset = create_dataset(path, FLAGS.predict_batch_size, is_training=False)
-    num_batches = -(-num_windows // FLAGS.predict_batch_size)
-    results = []
-    for batch, outputs in run.trainer.predict(dataset, num_batches):
-        for unique_id, start_logits, end_logits in zip(
-            batch["unique_ids"],
-            outputs["start_logits"],
-            outputs["end_logits"],
-            strict=True,
+class Questions:
+    """The questions of --predict_file, ready for the network.
+
+    Args:
+        tokenizer: FullTokenizer.
+    """
+
+    def __init__(self, tokenizer):
+        self.examples = squad.read_squad_examples(
+            FLAGS.predict_file, False, FLAGS.version_2_with_negative
+        )
+        self.features = []
+        self._path, self._num_windows = write_records(
+            self._records(tokenizer), "eval.tf_record"
+        )
+
+    def _records(self, tokenizer):
+        for feature in squad.create_features(
+            self.examples,
+            tokenizer,
+            FLAGS.max_seq_length,
+            FLAGS.doc_stride,
+            FLAGS.max_query_length,
+            False,
         ):
-            results.append(
+            self.features.append(feature)
+            yield squad_records.encode_feature(feature, False)
+
+    def answer(self, run):
+        """Returns what squad_decoding.decode_predictions does, for a Run's model."""
+        dataset = create_dataset(
+            self._path, FLAGS.predict_batch_size, is_training=False
+        )
+        num_batches = -(-self._num_windows // FLAGS.predict_batch_size)
+        results = []
+        for batch, outputs in run.trainer.predict(dataset, num_batches):
+            results += [
                 squad.RawResult(int(unique_id), start_logits, end_logits)
+                for unique_id, start_logits, end_logits in zip(
+                    batch["unique_ids"],
+                    outputs["start_logits"],
+                    outputs["end_logits"],
+                    strict=True,
+                )
+            ]
+        return squad_decoding.decode_predictions(
+            self.examples,
+            self.features,
+            results,
+            FLAGS.n_best_size,
+            FLAGS.max_answer_length,
+            FLAGS.do_lower_case,
+            FLAGS.version_2_with_negative,
+            FLAGS.null_score_diff_threshold,
+            FLAGS.verbose_logging,
+        )
+
+
+def score(predictions, nbest, null_odds):
+    """Returns the official scores; {} where --predict_file has no answers."""
+    try:
+        if not FLAGS.version_2_with_negative:
+            return squad_scoring.score_predictions(
+                FLAGS.predict_file, predictions
             )
-    output = Path(FLAGS.output_dir)
-    squad.write_predictions(
-        examples,
-        features,
-        results,
-        FLAGS.n_best_size,
-        FLAGS.max_answer_length,
-        FLAGS.do_lower_case,
-        str(output / "predictions.json"),
-        str(output / "nbest_predictions.json"),
-        str(output / "null_odds.json"),
-        FLAGS.version_2_with_negative,
-        FLAGS.null_score_diff_threshold,
-        FLAGS.verbose_logging,
+        scores = squad_scoring.score_predictions(
+            FLAGS.predict_file, predictions, True
+        )
+        # The best threshold is sought among answers made without one.
+        scores |= {
+            name: value
+            for name, value in squad_scoring.score_predictions(
+                FLAGS.predict_file,
+                squad_scoring.best_answers(nbest),
+                True,
+                null_odds,
+            ).items()
+            if name.startswith("best_")
+        }
+        return scores
+    except ValueError as error:
+        logging.warning("Not scored: %s", error)
+        return {}
+
+
+def predict(run, questions):
+    """Answers --predict_file: the original's files, and the scores."""
+    predictions, nbest, null_odds = questions.answer(run)
+    outputs = {
+        "predictions.json": predictions,
+        "nbest_predictions.json": nbest,
+    }
+    if FLAGS.version_2_with_negative:
+        outputs["null_odds.json"] = null_odds
+    for name, content in outputs.items():
+        checkpointing.write_text(
+            os.path.join(FLAGS.output_dir, name),
+            json.dumps(content, indent=4) + "\n",
+        )
+    logging.info("Wrote %s to %s", ", ".join(outputs), FLAGS.output_dir)
+    scores = score(predictions, nbest, null_odds)
+    if scores:
+        run.write_results(
+            "eval_results.txt", scores | {"global_step": run.global_step}
+        )
+
+
+def train(run, train_path, num_windows, questions):
+    """Trains on the train records, from where the run stands."""
+    evaluation = None
+    if evaluates_while_training():
+        evaluation = run.create_evaluation(
+            lambda: score(*questions.answer(run)),
+            max(num_windows // run.batch_size, 1),
+            "f1",
+            patience=FLAGS.early_stopping_patience,
+        )
+    run.train(
+        lambda batch_size, skip_records: create_dataset(
+            train_path, batch_size, True, skip_records
+        ),
+        evaluation=evaluation,
     )
-    logging.info("Wrote the answers to %s", output / "predictions.json")
+    if FLAGS.early_stopping_patience:
+        run.restore_best()
 
 
 def export_span_labeler(export_dir, model):
@@ -245,8 +321,7 @@ def main(_):
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
-    if FLAGS.do_predict:
-        squad.read_squad_json(FLAGS.predict_file)
+    questions = Questions(tokenizer) if needs_questions() else None
 
     num_train_steps, num_warmup_steps, settings = None, 0, {}
     if FLAGS.do_train:
@@ -260,34 +335,36 @@ def main(_):
             FLAGS, len(examples)
         )
         logging.info("%d questions to train on", len(examples))
-        train_path, _ = write_records(
-            examples, tokenizer, "train.tf_record", True
+        train_path, num_windows = write_records(
+            squad_records.create_records(
+                examples,
+                tokenizer,
+                FLAGS.max_seq_length,
+                FLAGS.doc_stride,
+                FLAGS.max_query_length,
+                True,
+                num_processes=FLAGS.num_processes,
+            ),
+            "train.tf_record",
         )
         del examples
         settings = {"train_records": runner.fingerprint([train_path])}
     run = runner.Run(
         FLAGS,
-        lambda: modeling.BertSpanLabeler(
-            config, use_one_hot_embeddings=FLAGS.use_tpu, seed=FLAGS.seed
-        ),
+        functools.partial(modeling.BertSpanLabeler, config),
         losses.SpanLoss(),
         num_train_steps,
         num_warmup_steps,
+        FLAGS.max_seq_length,
         settings,
     )
     if FLAGS.do_train:
-        run.train(
-            create_dataset(
-                train_path,
-                FLAGS.train_batch_size,
-                is_training=True,
-                skip_records=run.global_step * FLAGS.train_batch_size,
-            )
-        )
+        train(run, train_path, num_windows, questions)
     if FLAGS.do_predict:
-        predict(run, tokenizer)
+        predict(run, questions)
     if FLAGS.export_dir:
         export_span_labeler(FLAGS.export_dir, run.model)
+    run.finish()
 
 
 if __name__ == "__main__":

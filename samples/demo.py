@@ -134,7 +134,7 @@ def ask(question, context):
     """Returns the exported model's answer to a question about a text."""
     import tensorflow as tf
 
-    from data import squad, tokenization
+    from data import squad, squad_decoding, tokenization
 
     model = tf.saved_model.load(str(OUTPUT / "squad_model"))
     vocab_file = OUTPUT / "squad_model" / "assets.extra" / "vocab.txt"
@@ -160,7 +160,7 @@ def ask(question, context):
             strict=True,
         )
     ]
-    answers, _, _ = squad.decode_predictions(
+    answers, _, _ = squad_decoding.decode_predictions(
         [example], windows, results, 20, 30, do_lower_case=True
     )
     return answers["0"]
