@@ -184,7 +184,7 @@ class Questions:
             yield squad_records.encode_feature(feature, False)
 
     def answer(self, run):
-        """Returns what squad_decoding.decode_predictions does, for a Run's model."""
+        """Returns the answers of a Run's model, as decode_predictions does."""
         dataset = create_dataset(
             self._path, FLAGS.predict_batch_size, is_training=False
         )

@@ -122,18 +122,25 @@ class Evaluation:
                 self._path, json.dumps(results, indent=2) + "\n"
             )
             return False
+        return self.has_ended(step)
+
+    def has_ended(self, step):
+        """Returns whether a run that stands at `step` was to stop early."""
+        best = self.best
+        if not self._patience or best is None:
+            return False
         waited = (step - best["global_step"]) // self._every
-        if self._patience and waited >= self._patience:
-            logging.info(
-                "Stopping early: %s has not got better than %s, of step %d, "
-                "in %d evaluations.",
-                self._metric,
-                best[self._metric],
-                best["global_step"],
-                waited,
-            )
-            return True
-        return False
+        if waited < self._patience:
+            return False
+        logging.info(
+            "Stopping early: %s has not got better than %s, of step %d, in %d "
+            "evaluations.",
+            self._metric,
+            best[self._metric],
+            best["global_step"],
+            waited,
+        )
+        return True
 
     def _is_better(self, results, best):
         return self._sign * (results[self._metric] - best[self._metric]) > 0

@@ -242,6 +242,8 @@ class Run:
                 self.num_train_steps,
             )
             return
+        if evaluation and evaluation.has_ended(self.global_step):
+            return
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.batch_size)
         logging.info("  Steps = %d", self.num_train_steps)
