@@ -43,7 +43,7 @@ def restore_variables(model, path, shapes, read, required):
         model: any model here, built or not, or a built one around them.
         path: the checkpoint, for messages.
         shapes: dict from original name to shape, all that the file holds.
-        read: function from such a name to its NumPy array.
+        read: function from such a name to its array.
         required: function from original name to whether a model must find
             it in the checkpoint.
 

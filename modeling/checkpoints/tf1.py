@@ -37,19 +37,33 @@ def load_tf1_checkpoint(model, path):
             shape, or `path` is one file of a checkpoint.
     """
     prefix = _resolve(path)
-    reader = _reading(prefix, tf.train.load_checkpoint, prefix)
-    shapes = {
-        name: shape
-        for name, shape in sorted(reader.get_variable_to_shape_map().items())
-        if not _TRAINING_STATE.search(name)
-    }
-    return restore_variables(
-        model,
-        prefix,
-        shapes,
-        lambda name: _reading(prefix, reader.get_tensor, name),
-        required=lambda name: name.startswith("bert/"),
-    )
+    required = re.compile("bert/").match
+    try:
+        reader = tf.train.load_checkpoint(prefix)
+        shapes = {
+            name: shape
+            for name, shape in sorted(
+                reader.get_variable_to_shape_map().items()
+            )
+            if not _TRAINING_STATE.search(name)
+        }
+        dtypes = reader.get_variable_to_dtype_map()
+
+        def read(name):
+            # Not `reader.get_tensor`: what it returns is copied once more
+            # when it is assigned.
+            return tf.raw_ops.RestoreV2(
+                prefix=prefix,
+                tensor_names=[name],
+                shape_and_slices=[""],
+                dtypes=[dtypes[name]],
+            )[0]
+
+        return restore_variables(model, prefix, shapes, read, required)
+    except tf.errors.OpError as error:
+        raise OSError(
+            f"The checkpoint {prefix} cannot be read: {error.message}"
+        ) from error
 
 
 def save_checkpoint(model, path):
@@ -138,14 +152,3 @@ def _resolve(path):
             f"There is no checkpoint {path}: no file {path}.index"
         )
     return path
-
-
-def _reading(prefix, function, *args):
-    """Calls a function that reads; a damaged file becomes an `OSError`."""
-    try:
-        return function(*args)
-    # A data file that is too short shows as an IndexError.
-    except (tf.errors.OpError, IndexError) as error:
-        raise OSError(
-            f"The checkpoint {prefix} cannot be read: {error}"
-        ) from error

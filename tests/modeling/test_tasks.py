@@ -314,3 +314,28 @@ def test_a_missing_feature_is_named():
         MODELS["choices"]()(features)
     with pytest.raises(ValueError, match="`num_labels` must be at least 1"):
         BertClassifier(CONFIG, 0)
+
+
+@pytest.mark.parametrize("kind", ["classifier", "spans", "choices"])
+def test_keras_exports_free_sizes(kind, tmp_path):
+    features = create_features(kind)
+    names = ("input_ids", "input_mask", "segment_ids")
+    shape = (None,) * features["input_ids"].ndim
+    model = MODELS[kind]()
+    model.build()
+    model.export(
+        tmp_path,
+        verbose=False,
+        input_signature=[
+            {
+                name: keras.InputSpec(shape=shape, dtype="int32", name=name)
+                for name in names
+            }
+        ],
+    )
+    exported = tf.saved_model.load(tmp_path)
+    for length in (T, 5):
+        part = {
+            name: tf.constant(features[name][..., :length]) for name in names
+        }
+        assert_equal(exported.serve(part), model(part), 1e-5)
