@@ -1,0 +1,234 @@
+"""Named entities: files, features, decoding, and conlleval's scores."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import ner, ner_scoring, tokenization
+from tests import golden
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n##d\n##e\n")
+    return tokenization.FullTokenizer(str(path), do_lower_case=True)
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+TRAIN = """-DOCSTART- -X- -X- O
+
+ad NN B-NP B-PER
+b NN I-NP I-PER
+c NN O O
+
+a NN O B-LOC
+-DOCSTART- -X- -X- O
+b NN O O
+"""
+
+
+def test_sentences_documents_and_labels(tmp_path):
+    write(tmp_path, "train.txt", TRAIN)
+    processor = ner.NerProcessor()
+    assert processor.get_labels(tmp_path) == ["O", "B-LOC", "B-PER", "I-PER"]
+    examples = processor.get_train_examples(tmp_path)
+    assert [(e.guid, e.words, e.document) for e in examples] == [
+        ("train-1", ["ad", "b", "c"], 1),
+        ("train-2", ["a"], 1),
+        ("train-3", ["b"], 2),
+    ]
+    assert examples[0].labels == ["B-PER", "I-PER", "O"]
+
+
+def test_iob1_becomes_iob2(tmp_path):
+    # As first released: B- only between neighbours of one type.
+    path = write(tmp_path, "eng.testb", "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
+    (example,) = ner.NerProcessor().get_test_examples(tmp_path)
+    assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
+    path = write(tmp_path, "test.txt", "a\nb\n")
+    (example,) = ner.read_conll(path, "test")
+    assert example.labels == ["O", "O"]
+
+
+@pytest.mark.parametrize("name", ["train", "valid", "test"])
+def test_distributed_files(name):
+    path = golden.shared(f"data/conll2003/{name}.txt")
+    examples = ner.read_conll(path, name)
+    # The figures of the shared task's description.
+    sentences, words, entities = {
+        "train": (14041, 203621, 23499),
+        "valid": (3250, 51362, 5942),
+        "test": (3453, 46435, 5648),
+    }[name]
+    assert len(examples) == sentences
+    assert sum(len(e.words) for e in examples) == words
+    found = [ner_scoring.find_entities(e.labels) for e in examples]
+    assert sum(map(len, found)) == entities
+    # They are IOB2 already.
+    lines = [line.split() for line in path.read_text().splitlines()]
+    tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]
+    assert [label for e in examples for label in e.labels] == tags
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("a O\nb\n", "dev.txt, line 2: a line must hold a word and, last"),
+        ("a O\nb NN PER\n", "line 2: the last column must be a tag.*'PER'"),
+        ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
+        ("-DOCSTART-\n\n", "dev.txt holds no sentence"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, text, message):
+    write(tmp_path, "dev.txt", text)
+    processor = ner.NerProcessor(labels=["O", "B-LOC"])
+    with pytest.raises(ValueError, match=message):
+        processor.get_dev_examples(tmp_path)
+    with pytest.raises(OSError, match="named train.txt or eng.train"):
+        processor.get_train_examples(tmp_path)
+
+
+LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
+
+
+def features_of(tmp_path, tokenizer, **kwargs):
+    examples = ner.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
+    return examples, list(
+        ner.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
+    )
+
+
+def test_first_word_piece_has_the_label(tmp_path, tokenizer):
+    _, features = features_of(tmp_path, tokenizer, max_seq_length=8)
+    assert len(features) == 3
+    first = features[0]
+    assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "[SEP]"]
+    assert first.input_ids == [2, 4, 7, 5, 6, 3, 0, 0]
+    assert first.input_mask == [1] * 6 + [0] * 2
+    assert first.label_ids == [0, 2, 0, 3, 0, 0, 0, 0]
+    assert first.label_weights == [0, 1, 0, 1, 1, 0, 0, 0]
+    record = tf.train.Example.FromString(ner.encode_feature(first))
+    feature = record.features.feature
+    assert list(feature["label_ids"].int64_list.value) == first.label_ids
+    assert list(feature["label_weights"].float_list.value) == (
+        first.label_weights
+    )
+
+
+def test_document_context(tmp_path, tokenizer):
+    _, features = features_of(
+        tmp_path, tokenizer, max_seq_length=8, document_context=True
+    )
+    first, second = features
+    assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "a", "[SEP]"]
+    assert first.words == [(1, 0, 0), (3, 0, 1), (4, 0, 2), (5, 1, 0)]
+    assert second.tokens == ["[CLS]", "b", "[SEP]"]
+
+
+@pytest.mark.parametrize("document_context", [False, True])
+@pytest.mark.parametrize("max_seq_length", [3, 4, 5, 7, 32])
+def test_every_word_counts_once_and_is_decoded(
+    tokenizer, max_seq_length, document_context
+):
+    rng = np.random.default_rng(max_seq_length)
+    examples = [
+        ner.NerExample(
+            f"g-{i}",
+            words := rng.choice(
+                ["a", "bd", "cde", "\u200b"], rng.integers(1, 9)
+            ),
+            rng.choice(LABELS, len(words)).tolist(),
+            document=i // 3,
+        )
+        for i in range(10)
+    ]
+    features = list(
+        ner.create_features(
+            examples, LABELS, max_seq_length, tokenizer, document_context
+        )
+    )
+    counted = [word[1:] for feature in features for word in feature.words]
+    assert len(counted) == len(set(counted))
+    assert len(counted) == sum(len(e.words) for e in examples)
+    for feature in features:
+        assert len(feature.input_ids) == max_seq_length
+        weights = np.zeros(max_seq_length)
+        weights[[position for position, _, _ in feature.words]] = 1
+        assert feature.label_weights == weights.tolist()
+    # What is not counted must not matter.
+    predicted = [
+        np.where(np.array(f.label_weights) > 0, f.label_ids, 1)
+        for f in features
+    ]
+    tags = ner.decode_predictions(examples, features, predicted, LABELS)
+    assert tags == [e.labels for e in examples]
+
+
+def test_wrong_arguments(tmp_path, tokenizer):
+    with pytest.raises(ValueError, match="max_seq_length=2"):
+        features_of(tmp_path, tokenizer, max_seq_length=2)
+    example = ner.NerExample("dev-4", ["a"], ["B-X"], 0)
+    with pytest.raises(ValueError, match="dev-4 has the label 'B-X'"):
+        list(ner.create_features([example], LABELS, 8, tokenizer))
+
+
+def test_predictions_file(tmp_path):
+    examples = ner.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
+    tags = [["O", "B-PER", "O"], ["O"], ["B-LOC"]]
+    ner.write_predictions(tmp_path / "out.txt", examples, tags)
+    assert (tmp_path / "out.txt").read_text() == (
+        "ad B-PER O\nb I-PER B-PER\nc O O\n\na B-LOC O\n\nb O B-LOC\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "tags, entities",
+    [
+        ("O O", []),
+        ("B-A I-A B-A", [("A", 0, 2), ("A", 2, 3)]),
+        ("I-A I-A O I-A", [("A", 0, 2), ("A", 3, 4)]),
+        ("B-A I-B I-B B-B", [("A", 0, 1), ("B", 1, 3), ("B", 3, 4)]),
+        ("I-A B-A I-A", [("A", 0, 1), ("A", 1, 3)]),
+        ("I-X-Y I-X-Y", [("X-Y", 0, 2)]),
+    ],
+)
+def test_entities(tags, entities):
+    assert ner_scoring.find_entities(tags.split()) == entities
+
+
+def test_scores_are_those_of_conlleval():
+    # What conlleval says of these: 9 tokens, 4 phrases, found 5, correct 2;
+    # accuracy 66.67%, precision 40.00%, recall 50.00%, FB1 44.44;
+    # LOC 1 of 2 found and of 1; PER 1 of 3 found and of 3.
+    right = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
+    found = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
+    scores = ner_scoring.score_entities(
+        [tags.split() for tags in right], [tags.split() for tags in found]
+    )
+    assert scores == pytest.approx(
+        {
+            "accuracy": 6 / 9,
+            "precision": 2 / 5,
+            "recall": 2 / 4,
+            "f1": 4 / 9,
+            "LOC_precision": 1 / 2,
+            "LOC_recall": 1.0,
+            "LOC_f1": 2 / 3,
+            "PER_precision": 1 / 3,
+            "PER_recall": 1 / 3,
+            "PER_f1": 1 / 3,
+        }
+    )
+
+
+def test_scores_without_entities():
+    scores = ner_scoring.score_entities([["O"]], [["O"]])
+    assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}
+    with pytest.raises(ValueError, match="sentence 1 has 1 tags, but 2"):
+        ner_scoring.score_entities([["O"]], [["O", "O"]])
