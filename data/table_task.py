@@ -1,14 +1,11 @@
 """A user's own classification task: CSV, TSV or JSON lines, by column names."""
 
-import collections
-import csv
-import json
 import os
 
 from absl import logging
 
-from data import files
 from data.examples import DataProcessor, InputExample
+from data.tables import read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
 
@@ -107,10 +104,8 @@ class TableProcessor(DataProcessor):
         columns = list(self._text_columns)
         if name != "test":
             columns.append(self._label_column)
-        read = _read_json_lines if path.endswith(".jsonl") else self._read_table
-        dropped = collections.Counter()
         examples = []
-        for where, cells in read(path, columns, dropped):
+        for where, cells in read_table(path, columns, self._quoting):
             places = [f"{where}, column {column!r}" for column in columns]
             texts = cells[: len(self._text_columns)]
             for text, place in zip(texts, places, strict=False):
@@ -124,8 +119,6 @@ class TableProcessor(DataProcessor):
                 label = self._read_label(cells[-1], places[-1], name)
             guid = f"{name}-{len(examples) + 1}"
             examples.append(InputExample(guid, *texts, label=label))
-        if warning := files.dropped_bytes_warning(dropped):
-            logging.warning(warning)
         if not examples:
             raise ValueError(f"{path} holds no example")
         return examples
@@ -173,44 +166,6 @@ class TableProcessor(DataProcessor):
                 )
         return label
 
-    def _read_table(self, path, columns, dropped):
-        """Yields (where, cells of the columns) for each line of a table."""
-        lines = _without_mark(files.read_lines(path, dropped))
-        reader = csv.reader(
-            (line + "\n" for line in lines),
-            delimiter="\t" if path.endswith(".tsv") else ",",
-            quoting=csv.QUOTE_MINIMAL if self._quoting else csv.QUOTE_NONE,
-            strict=True,
-        )
-        places = width = None
-        if all(column.isdecimal() for column in columns):
-            places = [int(column) - 1 for column in columns]
-        while True:
-            # A quoted cell may span lines: the first one counts.
-            where = f"{path}, line {reader.line_num + 1}"
-            try:
-                row = next(reader, None)
-            except csv.Error as error:
-                raise ValueError(
-                    f"{where}: {error}; is a quote missing, or is the table "
-                    "not quoted at all (then turn quoting off)?"
-                ) from None
-            if row is None:
-                return
-            if not row:
-                continue
-            width = width or len(row)
-            if places is None:
-                places = _find_columns(row, columns, where)
-                continue
-            if len(row) != width or max(places) >= width:
-                raise ValueError(
-                    f"{where}: the line has {len(row)} columns, where "
-                    f"{max(width, max(places) + 1)} are needed. Received: "
-                    f"{row}"[:300]
-                )
-            yield where, [row[place] for place in places]
-
 
 def _find_file(data_dir, name):
     """Returns the one file of a set."""
@@ -228,46 +183,6 @@ def _find_file(data_dir, name):
             f"there must be one {name} set, not {' and '.join(found)}"
         )
     return found[0]
-
-
-def _find_columns(header, columns, where):
-    """Returns the places of columns that the header names."""
-    for column in columns:
-        if header.count(column) != 1:
-            raise ValueError(
-                f"{where}: the table must have one column {column!r}; its "
-                f"first line names {header}. Give the columns' names, or "
-                "their numbers if the table does not name them"
-            )
-    return [header.index(column) for column in columns]
-
-
-def _read_json_lines(path, columns, dropped):
-    """Yields (where, values of the columns) for each line of JSON."""
-    lines = _without_mark(files.read_lines(path, dropped))
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            content = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{where}: not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise ValueError(f"{where}: not a JSON object: {line[:80]}")
-        for column in columns:
-            if column not in content:
-                raise ValueError(
-                    f"{where}: there is no {column!r} among its fields "
-                    f"{list(content)}"
-                )
-        yield where, [content[column] for column in columns]
-
-
-def _without_mark(lines):
-    """Drops the byte-order mark that some editors begin a file with."""
-    for number, line in enumerate(lines):
-        yield line if number else line.removeprefix("\ufeff")
 
 
 def _label_text(value, place):

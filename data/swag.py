@@ -1,0 +1,159 @@
+"""SWAG (paper 4.4): which of four endings goes on from a sentence.
+
+Each choice is a pair of its own, with the start of the ending before it:
+
+    [CLS] A drum line passes by . [SEP] Members of the procession wait . [SEP]
+"""
+
+import dataclasses
+import os
+
+from data import records
+from data.glue import InputExample, InputFeatures, convert_single_example
+from data.tables import read_table
+
+NUM_CHOICES = 4
+
+_ENDINGS = tuple(f"ending{i}" for i in range(NUM_CHOICES))
+_LABELS = tuple(str(i) for i in range(NUM_CHOICES))
+_SET_FILES = {
+    "train": ("train.csv", "train.jsonl"),
+    "dev": ("val.csv", "val.jsonl"),
+    "test": ("test.csv", "test.jsonl"),
+}
+
+
+@dataclasses.dataclass(slots=True)
+class SwagExample:
+    """A sentence and the endings to choose from.
+
+    Attributes:
+        guid: str, names the example.
+        context_sentence: str.
+        start_ending: str, what all endings begin with.
+        endings: list of str, one for each choice.
+        label: int, the right ending; 0 in the test set, where it is unknown.
+    """
+
+    guid: str
+    context_sentence: str
+    start_ending: str
+    endings: list
+    label: int
+
+
+class SwagProcessor:
+    """Reads the released CSV files, or JSON lines with the same columns.
+
+    The columns are sent1, sent2, ending0 to ending3 and, but in the test
+    set, label; any other does not matter.
+    """
+
+    def get_train_examples(self, data_dir):
+        """Returns the list of SwagExamples to train on.
+
+        Raises:
+            OSError: the file is not there.
+            ValueError: a line is not as it should be.
+        """
+        return self._read_set(data_dir, "train")
+
+    def get_dev_examples(self, data_dir):
+        """Returns the list of SwagExamples to evaluate on; errors as train."""
+        return self._read_set(data_dir, "dev")
+
+    def get_test_examples(self, data_dir):
+        """Returns the list of SwagExamples to predict; errors as train."""
+        return self._read_set(data_dir, "test")
+
+    def _read_set(self, data_dir, name):
+        for file_name in _SET_FILES[name]:
+            path = os.path.join(data_dir, file_name)
+            if os.path.isfile(path):
+                return read_swag_examples(path, name)
+        raise FileNotFoundError(
+            f"there is no {name} set in {data_dir}: it must be named "
+            f"{' or '.join(_SET_FILES[name])}"
+        )
+
+
+def read_swag_examples(path, set_type):
+    """Returns the list of SwagExamples of a file; see SwagProcessor.
+
+    Args:
+        path: the file.
+        set_type: str, begins the guids; a "test" set has no labels.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line is not as it should be; the message names it.
+    """
+    columns = ["sent1", "sent2", *_ENDINGS]
+    if set_type != "test":
+        columns.append("label")
+    examples = []
+    for where, cells in read_table(path, columns):
+        sent1, sent2, *endings = cells[: 2 + NUM_CHOICES]
+        label = str(cells[-1]) if set_type != "test" else "0"
+        if label not in _LABELS:
+            raise ValueError(
+                f"{where}, column 'label': the label must be the number of "
+                f"an ending, {', '.join(_LABELS)}. Received: {label!r}"
+            )
+        guid = f"{set_type}-{len(examples) + 1}"
+        examples.append(SwagExample(guid, sent1, sent2, endings, int(label)))
+    if not examples:
+        raise ValueError(f"{path} holds no example")
+    return examples
+
+
+def create_features(examples, max_seq_length, tokenizer):
+    """Yields the features of each example, its choices one after the other.
+
+    Args:
+        examples: iterable of SwagExamples.
+        max_seq_length: WordPieces of a choice.
+        tokenizer: a FullTokenizer.
+
+    Yields:
+        InputFeatures whose input_ids, input_mask and segment_ids are lists
+        of int, [choices * max_seq_length], and label_id the right choice.
+
+    Raises:
+        ValueError: max_seq_length is too small.
+    """
+    for ex_index, example in enumerate(examples):
+        choices = [
+            convert_single_example(
+                ex_index * NUM_CHOICES + i,
+                InputExample(
+                    f"{example.guid} ending {i}",
+                    example.context_sentence,
+                    f"{example.start_ending} {ending}",
+                    str(example.label),
+                ),
+                _LABELS,
+                max_seq_length,
+                tokenizer,
+            )
+            for i, ending in enumerate(example.endings)
+        ]
+        yield InputFeatures(
+            [value for choice in choices for value in choice.input_ids],
+            [value for choice in choices for value in choice.input_mask],
+            [value for choice in choices for value in choice.segment_ids],
+            example.label,
+        )
+
+
+def encode_feature(feature):
+    """Serializes an example's features as a tf.train.Example, bytes."""
+    return records.encode_example(
+        {
+            "input_ids": feature.input_ids,
+            "input_mask": feature.input_mask,
+            "segment_ids": feature.segment_ids,
+            "label_ids": [feature.label_id],
+            "is_real_example": [int(feature.is_real_example)],
+        }
+    )

@@ -1,0 +1,92 @@
+"""SWAG's files, of which the shared data has ten rows, and its features."""
+
+import csv
+import json
+
+import pytest
+import tensorflow as tf
+
+from data import swag, tokenization
+from tests import golden
+
+RELEASED = (
+    ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,"
+    "ending2,ending3,label\n"
+    '0,v_1,3416,"a, b",a,b,gold,c.,a.,"b, ""c""",d.,{label}\n'
+)
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text('[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\nd\n.\n,\n"\n')
+    return tokenization.FullTokenizer(str(path), do_lower_case=True)
+
+
+def test_released_files(tmp_path):
+    (tmp_path / "val.csv").write_text(RELEASED.format(label=2))
+    header, row = RELEASED.rstrip().splitlines()
+    test_set = [header.removesuffix(",label"), row.removesuffix(",{label}")]
+    (tmp_path / "test.csv").write_text("\n".join(test_set))
+    processor = swag.SwagProcessor()
+    (example,) = processor.get_dev_examples(tmp_path)
+    expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], 2)
+    assert example == swag.SwagExample(*expected)
+    (example,) = processor.get_test_examples(tmp_path)
+    assert example == swag.SwagExample("test-1", *expected[1:-1], 0)
+    with pytest.raises(OSError, match="named train.csv or train.jsonl"):
+        processor.get_train_examples(tmp_path)
+
+
+def test_real_rows_as_csv_and_as_json_lines(tmp_path):
+    text = golden.shared("data/swag/sample.json").read_text()
+    rows = [json.loads(line) for line in text.splitlines()]
+    (tmp_path / "train.jsonl").write_text(text)
+    with open(tmp_path / "val.csv", "w", newline="") as writer:
+        table = csv.DictWriter(writer, sorted(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    processor = swag.SwagProcessor()
+    from_json = processor.get_train_examples(tmp_path)
+    from_csv = processor.get_dev_examples(tmp_path)
+    assert len(from_json) == len(rows) == 10
+    for example, other, row in zip(from_json, from_csv, rows, strict=True):
+        assert example.context_sentence == row["sent1"]
+        assert example.start_ending == row["sent2"]
+        assert example.endings == [row[f"ending{i}"] for i in range(4)]
+        assert example.label == row["label"]
+        assert other.endings == example.endings
+        assert other.label == example.label
+
+
+def test_features(tokenizer):
+    example = swag.SwagExample("g", "a a", "b", ["c", "c d", "d d d", ""], 2)
+    (feature,) = swag.create_features([example], 8, tokenizer)
+    ids = [
+        [2, 4, 4, 3, 5, 6, 3, 0],
+        [2, 4, 4, 3, 5, 6, 7, 3],
+        # A pair is cut at its longer end.
+        [2, 4, 4, 3, 5, 7, 7, 3],
+        [2, 4, 4, 3, 5, 3, 0, 0],
+    ]
+    assert feature.input_ids == sum(ids, [])
+    assert feature.input_mask == [int(i > 0) for i in feature.input_ids]
+    assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
+    record = tf.train.Example.FromString(swag.encode_feature(feature))
+    values = record.features.feature
+    assert list(values["input_ids"].int64_list.value) == feature.input_ids
+    assert list(values["label_ids"].int64_list.value) == [2]
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (RELEASED.format(label=4), "line 2, column 'label'.*0, 1, 2, 3.*'4'"),
+        (RELEASED.replace("sent2", "x"), "line 1.* one column 'sent2'"),
+        (RELEASED.splitlines()[0], "train.csv holds no example"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, text, message):
+    (tmp_path / "train.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        swag.SwagProcessor().get_train_examples(tmp_path)
