@@ -135,12 +135,11 @@ def test_compile_and_fit():
     model.compile(
         optimizer=keras.optimizers.Adam(1e-2),
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-        metrics=["accuracy"],
     )
     history = model.fit(features, labels, epochs=12, batch_size=B, verbose=0)
     assert history.history["loss"][-1] < 0.5 * history.history["loss"][0]
-    assert model.evaluate(features, labels, verbose=0)[1] == 1.0
-    assert model.predict(features, verbose=0).shape == (B, LABELS)
+    logits = model.predict(features, verbose=0)
+    np.testing.assert_array_equal(logits.argmax(-1), labels)
 
 
 def test_inside_a_functional_model():
