@@ -32,7 +32,7 @@ CREATE_DATA = [
     f"--vocab_file={SAMPLES}/vocab.txt",
     "--max_seq_length=64",
     "--max_predictions_per_seq=10",
-    "--dupe_factor=20",
+    "--dupe_factor=10",
 ]
 PRETRAIN = [
     "run_pretraining.py",
@@ -43,8 +43,8 @@ PRETRAIN = [
     "--do_eval",
     "--max_seq_length=64",
     "--max_predictions_per_seq=10",
-    "--num_train_steps=1500",
-    "--num_warmup_steps=150",
+    "--num_train_steps=1000",
+    "--num_warmup_steps=100",
     "--learning_rate=1e-3",
     f"--export_dir={OUTPUT}/pretrained_model",
 ]
@@ -53,14 +53,15 @@ CLASSIFY = [
     "--task_name=mrpc",
     f"--data_dir={SAMPLES}/glue",
     *MODEL,
-    f"--init_checkpoint={PRETRAINED}/model.ckpt-1500",
+    f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
     f"--output_dir={OUTPUT}/classifier",
     "--do_train",
     "--do_eval",
     "--do_predict",
     "--max_seq_length=64",
-    "--learning_rate=5e-4",
-    "--num_train_epochs=12",
+    "--train_batch_size=16",
+    "--learning_rate=2e-4",
+    "--num_train_epochs=10",
     f"--export_dir={OUTPUT}/classifier_model",
 ]
 ANSWER = [
@@ -68,15 +69,16 @@ ANSWER = [
     f"--train_file={SAMPLES}/squad/train.json",
     f"--predict_file={SAMPLES}/squad/dev.json",
     *MODEL,
-    f"--init_checkpoint={PRETRAINED}/model.ckpt-1500",
+    f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
     f"--output_dir={OUTPUT}/squad",
     "--do_train",
     "--do_predict",
-    "--max_seq_length=128",
-    "--max_query_length=24",
-    "--doc_stride=64",
-    "--learning_rate=5e-4",
-    "--num_train_epochs=20",
+    "--max_seq_length=64",
+    "--max_query_length=20",
+    "--doc_stride=20",
+    "--train_batch_size=16",
+    "--learning_rate=3e-4",
+    "--num_train_epochs=12",
     f"--export_dir={OUTPUT}/squad_model",
 ]
 EXTRACT = [
@@ -84,7 +86,7 @@ EXTRACT = [
     f"--input_file={OUTPUT}/lines.txt",
     f"--output_file={OUTPUT}/features.jsonl",
     *MODEL,
-    f"--init_checkpoint={PRETRAINED}/model.ckpt-1500",
+    f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
     "--layers=-1",
     "--max_seq_length=64",
 ]
@@ -143,7 +145,7 @@ def ask(question, context):
         "0", question, context.split(), context=context
     )
     windows = list(
-        squad.create_features([example], tokenizer, 128, 64, 24, False)
+        squad.create_features([example], tokenizer, 64, 20, 20, False)
     )
     logits = model.signatures["serving_default"](
         **{
