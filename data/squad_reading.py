@@ -58,9 +58,10 @@ def read_squad_examples(input_file, is_training, version_2_with_negative=False):
     """
     examples = []
     num_skipped = 0
-    for paragraph, qa, where in read_questions(input_file):
-        if paragraph is not None:
-            context = paragraph
+    tokenized = None
+    for context, qa, where in read_questions(input_file):
+        if context is not tokenized:
+            tokenized = context
             words = list(WORD.finditer(context))
             doc_tokens = [word.group() for word in words]
             word_starts = [word.start() for word in words]
@@ -118,8 +119,8 @@ def read_questions(input_file):
         input_file: JSON as SQuAD v1.1 or v2.0 have it.
 
     Yields:
-        (context, qa, where): the passage, or None where it is that of the
-        question before; the question's dict; and where in the file it is.
+        (context, qa, where): the passage, one object for all questions about
+        it; the question's dict; and where in the file it is.
 
     Raises:
         OSError: the file cannot be read.
@@ -132,7 +133,6 @@ def read_questions(input_file):
             context = field(paragraph, "context", str, where)
             for k, qa in enumerate(field(paragraph, "qas", list, where)):
                 yield context, qa, f"{where}.qas[{k}]"
-                context = None
 
 
 def field(mapping, key, kind, where):

@@ -1,0 +1,125 @@
+"""SQuAD's right and wrong answers as a page to read in a browser."""
+
+import html
+
+from data import files
+from data.squad_reading import field, read_questions
+from data.squad_scoring import compute_exact, compute_f1
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; }}
+details {{ border-bottom: 1px solid #ccc; padding: .5em 0; }}
+summary {{ cursor: pointer; }}
+.right {{ background: #b7e4b0; }}
+.predicted {{ background: #f5b7b1; }}
+.both {{ background: #b7e4b0; outline: 2px solid #2e7d32; }}
+</style></head><body>
+<h1>{title}</h1>
+<p>{summary}</p>
+<p>In the passages: <span class="right">a right answer</span>,
+<span class="predicted">the predicted one</span>,
+<span class="both">both</span>.</p>
+"""
+
+
+def write_report(output_file, input_file, predictions, max_questions=1000):
+    """Writes a self-contained HTML page of questions, the worst first.
+
+    Args:
+        output_file: the page.
+        input_file: SQuAD JSON with the right answers.
+        predictions: dict of question id to text, "" for no answer. Questions
+            without a prediction are left out.
+        max_questions: int, how many to show of those answered wrong, and of
+            those answered right.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: the input is not SQuAD's JSON.
+    """
+    wrong, right = [], []
+    for context, qa, where in read_questions(input_file):
+        prediction = predictions.get(field(qa, "id", str, where))
+        if prediction is None:
+            continue
+        answers = {
+            field(answer, "text", str, where): answer.get("answer_start", -1)
+            for answer in field(qa, "answers", list, where)
+        } or {"": -1}
+        f1 = max(compute_f1(text, prediction) for text in answers)
+        exact = max(compute_exact(text, prediction) for text in answers)
+        question = field(qa, "question", str, where)
+        entry = (f1, question, context, answers, prediction)
+        (right if exact else wrong).append(entry)
+    wrong.sort(key=lambda entry: entry[0])
+
+    summary = (
+        f"{len(right)} of {len(right) + len(wrong)} answers are exactly right."
+    )
+    with files.atomic_open(str(output_file)) as writer:
+        page = _HEAD.format(title="Answers to SQuAD", summary=summary)
+        writer.write(page.encode())
+        for title, entries in (("Wrong", wrong), ("Right", right)):
+            shown = entries[:max_questions]
+            count = f"{len(entries)}"
+            if len(shown) < len(entries):
+                count = f"{len(shown)} of {len(entries)} are shown"
+            writer.write(f"<h2>{title} ({count})</h2>\n".encode())
+            for entry in shown:
+                writer.write(_question_html(*entry).encode())
+        writer.write(b"</body></html>\n")
+
+
+def _question_html(f1, question, context, answers, prediction):
+    """Returns a question that unfolds to its passage."""
+    right = " | ".join(sorted(answers)) or "no answer"
+    right_spans = [
+        (start, start + len(text))
+        for text, start in answers.items()
+        if text and context[start : start + len(text)] == text
+    ]
+    spans = _occurrences(context, prediction)
+    # Of its occurrences show the one that counts, where there is one.
+    predicted_span = next(
+        (
+            (start, end)
+            for start, end in spans
+            if any(start < b and a < end for a, b in right_spans)
+        ),
+        next(iter(spans), (0, 0)),
+    )
+    return (
+        f"<details><summary><b>{html.escape(question)}</b><br>"
+        f"predicted: {html.escape(prediction or 'no answer')} (F1 {f1:.2f})"
+        f"<br>right: {html.escape(right)}</summary>"
+        f"<p>{_highlight(context, right_spans, predicted_span)}</p></details>\n"
+    )
+
+
+def _occurrences(context, text):
+    """Returns the (start, end) of each place where a text stands."""
+    spans = []
+    start = context.find(text) if text else -1
+    while start != -1:
+        spans.append((start, start + len(text)))
+        start = context.find(text, start + 1)
+    return spans
+
+
+def _highlight(context, right_spans, predicted_span):
+    """Returns the passage as HTML, the spans in colour where they overlap."""
+    bounds = {0, len(context), *predicted_span}.union(*right_spans)
+    bounds = sorted(bounds)
+    parts = []
+    for start, end in zip(bounds, bounds[1:], strict=False):
+        is_right = any(a <= start and end <= b for a, b in right_spans)
+        is_predicted = predicted_span[0] <= start and end <= predicted_span[1]
+        part = html.escape(context[start:end])
+        if is_right or is_predicted:
+            kind = "both" if is_right and is_predicted else "predicted"
+            if not is_predicted:
+                kind = "right"
+            part = f'<span class="{kind}">{part}</span>'
+        parts.append(part)
+    return "".join(parts)
