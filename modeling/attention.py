@@ -76,7 +76,9 @@ class AttentionLayer(keras.layers.Layer):
 
     def _create_projection(self, name):
         initializer = self.kernel_initializer
-        if not isinstance(initializer.seed, keras.random.SeedGenerator):
+        seed = getattr(initializer, "seed", None)
+        # Used again, an initializer without a generator repeats its values.
+        if not isinstance(seed, keras.random.SeedGenerator):
             initializer = initializer.clone()
         return keras.layers.Dense(
             self.num_attention_heads * self.size_per_head,

@@ -101,6 +101,14 @@ def test_the_scores_are_normalised_in_float32(inputs):
     assert error.max() < 0.05 * np.abs(expected).max()
 
 
+def test_the_projections_start_apart():
+    for initializer in (None, "glorot_uniform", "zeros"):
+        layer = AttentionLayer(N, H, kernel_initializer=initializer)
+        layer.build((B, F, 6), (B, F, 6))
+        same = np.array_equal(layer.query.kernel, layer.key.kernel)
+        assert same == (initializer == "zeros")
+
+
 def test_the_config_makes_the_same_layer():
     layer = create(attention_probs_dropout_prob=0.2, name="self")
     copy = AttentionLayer.from_config(layer.get_config())
