@@ -1,0 +1,63 @@
+"""Where tokens stand, over the golden texts and in the hard cases."""
+
+import gzip
+import json
+import unicodedata
+
+import pytest
+
+from data import tokenization
+from data.alignment import tokenize_with_spans
+from tests import golden
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+@pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
+def test_tokens_stand_where_they_are_said_to(path, do_lower_case):
+    vocab = "uncased.txt" if do_lower_case else "cased.txt"
+    tokenizer = tokenization.FullTokenizer(
+        str(path.parent.parent / "vocab" / vocab), do_lower_case
+    )
+    recorded = json.loads(gzip.decompress(path.read_bytes()))
+    texts = recorded["text"]
+    num_checked = 0
+    for text in texts:
+        tokens, spans = tokenize_with_spans(text, tokenizer)
+        assert tokens == tokenizer.tokenize(text)
+        previous = (0, 0)
+        for token, span in zip(tokens, spans, strict=True):
+            assert previous <= span and span[0] < span[1] <= len(text)
+            previous = span
+            part = text[slice(*span)]
+            # A syllable of Hangul may be several tokens.
+            if token != "[UNK]" and unicodedata.is_normalized("NFD", part):
+                found = "".join(tokenizer.basic_tokenizer.tokenize(part))
+                assert found == token.removeprefix("##")
+                num_checked += 1
+    assert num_checked > len(texts)
+
+
+@pytest.mark.parametrize(
+    "text, do_lower_case, tokens, parts",
+    [
+        # An accent of its own belongs to the letter before it.
+        (
+            "e\u0301a! \u200be",
+            True,
+            ["e", "##a", "!", "e"],
+            ["e\u0301", "a", "!", "e"],
+        ),
+        ("İa", True, ["i", "##a"], ["İ", "a"]),
+        ("Éa", False, ["[UNK]"], ["Éa"]),
+        ("中e中", True, ["中", "e", "中"], ["中", "e", "中"]),
+        ("ae a", True, ["a", "##e", "a"], ["a", "e", "a"]),
+        (" \u200b ", True, [], []),
+    ],
+)
+def test_hard_cases(tmp_path, text, do_lower_case, tokens, parts):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[UNK]\na\ne\ni\n!\n中\n##a\n##e\n")
+    tokenizer = tokenization.FullTokenizer(str(path), do_lower_case)
+    found, spans = tokenize_with_spans(text, tokenizer)
+    assert found == tokens
+    assert [text[slice(*span)] for span in spans] == parts
