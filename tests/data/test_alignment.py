@@ -19,9 +19,8 @@ def test_tokens_stand_where_they_are_said_to(path, do_lower_case):
         str(path.parent.parent / "vocab" / vocab), do_lower_case
     )
     recorded = json.loads(gzip.decompress(path.read_bytes()))
-    texts = recorded["text"]
     num_checked = 0
-    for text in texts:
+    for text in recorded["text"]:
         tokens, spans = tokenize_with_spans(text, tokenizer)
         assert tokens == tokenizer.tokenize(text)
         previous = (0, 0)
@@ -29,12 +28,14 @@ def test_tokens_stand_where_they_are_said_to(path, do_lower_case):
             assert previous <= span and span[0] < span[1] <= len(text)
             previous = span
             part = text[slice(*span)]
-            # A syllable of Hangul may be several tokens.
+            # A syllable of Hangul may be several tokens; a sigma is another
+            # letter at the end of a word.
             if token != "[UNK]" and unicodedata.is_normalized("NFD", part):
                 found = "".join(tokenizer.basic_tokenizer.tokenize(part))
-                assert found == token.removeprefix("##")
+                token = token.removeprefix("##")
+                assert found.replace("ς", "σ") == token.replace("ς", "σ")
                 num_checked += 1
-    assert num_checked > len(texts)
+    assert num_checked > len(recorded["text"])
 
 
 @pytest.mark.parametrize(
