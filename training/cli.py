@@ -15,7 +15,7 @@ LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parent.parent
 
 
-def run(main, define_flags, required=()):
+def run(main, define_flags, required=(), passes_rest=False):
     """Defines the flags, then runs `main` as absl does.
 
     An error of the user's making is printed in one line and ends the script
@@ -26,6 +26,8 @@ def run(main, define_flags, required=()):
             exit status.
         define_flags: defines the script's flags.
         required: names of flags that must be given.
+        passes_rest: whether `main` sees to arguments that are no flags of
+            the script, such as another library's; else they are errors.
     """
     define_flags()
     flags.DEFINE_bool("debug", False, "Print the traceback of any error.")
@@ -35,7 +37,10 @@ def run(main, define_flags, required=()):
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
     handler.addFilter(_is_ours_or_urgent)
-    app.run(lambda argv: _guarded(main, argv))
+    app.run(
+        lambda argv: _guarded(main, argv, passes_rest),
+        flags_parser=lambda argv: flags.FLAGS(argv, known_only=passes_rest),
+    )
 
 
 def _is_ours_or_urgent(record):
@@ -45,8 +50,8 @@ def _is_ours_or_urgent(record):
     return ours or record.levelno >= std_logging.WARNING
 
 
-def _guarded(main, argv):
-    if len(argv) > 1:
+def _guarded(main, argv, passes_rest):
+    if len(argv) > 1 and not passes_rest:
         return _fail(f"no argument goes without a flag; received: {argv[1:]}")
     try:
         return main(argv)

@@ -41,12 +41,9 @@ def create_strategy(
         if name not in (None, "tpu"):
             raise ValueError(f"--use_tpu contradicts {name=}; give one")
         return _tpu_strategy(tpu_name or master, tpu_zone, gcp_project)
-    gpus = tf.config.list_logical_devices("GPU")
-    if name is None:
-        if "TF_CONFIG" in os.environ:
-            name = "multi_worker"
-        else:
-            name = "mirrored" if len(gpus) > 1 else "one_device"
+    # Workers must be connected before anything else touches a device.
+    if name is None and "TF_CONFIG" in os.environ:
+        name = "multi_worker"
     if name == "multi_worker":
         if "TF_CONFIG" not in os.environ:
             raise ValueError(
@@ -55,6 +52,9 @@ def create_strategy(
                 "not set; the README has an example"
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
+    gpus = tf.config.list_logical_devices("GPU")
+    if name is None:
+        name = "mirrored" if len(gpus) > 1 else "one_device"
     if name == "mirrored":
         devices = gpus or tf.config.list_logical_devices("CPU")
         return tf.distribute.MirroredStrategy([d.name for d in devices])
