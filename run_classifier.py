@@ -110,6 +110,7 @@ def create_dataset(path, batch_size, is_training, skip_records=0):
         is_training,
         seed=FLAGS.seed,
         skip_records=skip_records,
+        trim=FLAGS.trim_padding and not FLAGS.use_tpu,
     )
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "named_errors",
     "pretraining_features",
     "squad_features",
+    "trim_padding",
 ]
 
 # The flag that says how long a feature is, for messages.
@@ -102,6 +103,29 @@ def decode(serialized, spec):
     }
 
 
+def trim_padding(features):
+    """Cuts the padding that all sequences of a batch share.
+
+    The network gives what it gives with the padding, to rounding: padding is
+    masked, and costs time only.
+
+    Args:
+        features: dict of tensors with `input_mask` int [B, T] or [B, C, T],
+            and the other sequences of its shape.
+
+    Returns:
+        the dict, the sequences cut to the longest one's length, at least 1.
+    """
+    mask = features["input_mask"]
+    axes = tf.range(tf.rank(mask) - 1)
+    used = tf.reduce_max(mask, axis=axes) * tf.range(1, tf.shape(mask)[-1] + 1)
+    length = tf.maximum(tf.reduce_max(used), 1)
+    return features | {
+        name: features[name][..., :length]
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+
+
 def check_records(files, spec):
     """Checks the first record of each file against a spec.
 
@@ -177,6 +201,7 @@ def create_dataset(
     drop_remainder=None,
     shuffle_buffer_size=10000,
     num_parallel_reads=8,
+    trim=False,
 ):
     """Creates the input of a training or an evaluation from TFRecord files.
 
@@ -197,6 +222,8 @@ def create_dataset(
             None = in training only.
         shuffle_buffer_size: records that a record is drawn from.
         num_parallel_reads: files read at a time in training.
+        trim: whether to cut each batch to its longest sequence, see
+            `trim_padding`.
 
     Returns:
         tf.data.Dataset of dicts, see `decode`.
@@ -220,14 +247,16 @@ def create_dataset(
         dataset = tf.data.TFRecordDataset(files)
     if drop_remainder is None:
         drop_remainder = is_training
+
     # Parsing a batch at once costs a fraction of parsing each record.
+    def parse(serialized):
+        features = decode(serialized, spec)
+        return trim_padding(features) if trim else features
+
     return (
         dataset.skip(skip_records)
         .batch(batch_size, drop_remainder=drop_remainder)
-        .map(
-            lambda serialized: decode(serialized, spec),
-            num_parallel_calls=tf.data.AUTOTUNE,
-        )
+        .map(parse, num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
     )
 

@@ -167,6 +167,12 @@ def define_fine_tuning_flags():
         "the best weights; 0 for never.",
         lower_bound=0,
     )
+    flags.DEFINE_bool(
+        "trim_padding",
+        True,
+        "Cut each batch to its longest input, which saves time and changes "
+        "nothing but rounding; not done on a TPU, which wants one shape.",
+    )
 
 
 def define_device_flags():

@@ -131,3 +131,29 @@ def test_a_corrupt_record_met_while_reading_is_named(three_files):
         tfrecords.named_errors(three_files),
     ):
         list(dataset)
+
+
+@pytest.mark.parametrize("choices", [(), (2,)])
+def test_trim_padding_cuts_to_the_longest_sequence(choices):
+    mask = np.zeros((3, *choices, 6), np.int32)
+    mask[0, ..., :2] = 1
+    mask[2, ..., :4] = 1
+    ids = np.arange(mask.size, dtype=np.int32).reshape(mask.shape)
+    features = {
+        "input_ids": tf.constant(ids),
+        "input_mask": tf.constant(mask),
+        "segment_ids": tf.constant(mask),
+        "label_ids": tf.constant([1, 2, 3]),
+    }
+    trimmed = tfrecords.trim_padding(features)
+    np.testing.assert_array_equal(trimmed["input_ids"], ids[..., :4])
+    np.testing.assert_array_equal(trimmed["input_mask"], mask[..., :4])
+    np.testing.assert_array_equal(trimmed["label_ids"], [1, 2, 3])
+
+
+def test_trim_padding_leaves_something_of_an_empty_batch():
+    empty = {
+        name: tf.zeros([2, 5], tf.int32)
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+    assert tfrecords.trim_padding(empty)["input_ids"].shape == (2, 1)
