@@ -7,6 +7,7 @@ tokens are led back to the text of the passage.
 
 import collections
 import functools
+import itertools
 import json
 import math
 
@@ -47,9 +48,11 @@ def write_predictions(
 
     Args:
         all_examples: SquadExamples.
-        all_features: InputFeatures of them, in any order. If they say where
-            tokens stand in the passage, answers are cut out of it there.
-        all_results: RawResults, one for each feature, in any order.
+        all_features: iterable of InputFeatures of them, in the order that
+            they were made in; gone through once. If they say where tokens
+            stand in the passage, answers are cut out of it there.
+        all_results: iterable of RawResults, one for each feature, in any
+            order.
         n_best_size: int, starts and ends of a window, and answers, to keep.
         max_answer_length: WordPieces.
         do_lower_case: bool, as the tokenizer's.
@@ -65,7 +68,7 @@ def write_predictions(
             to the passage.
 
     Raises:
-        ValueError: a feature has no result.
+        ValueError: a feature has no result, or is not in order.
         OSError: a file cannot be written.
     """
     logging.info("Writing predictions to: %s", output_prediction_file)
@@ -106,15 +109,13 @@ def decode_predictions(
 
     The arguments and errors are those of write_predictions.
     """
-    features_of = collections.defaultdict(list)
-    for feature in all_features:
-        features_of[feature.example_index].append(feature)
+    features_of = _FeaturesInOrder(all_features)
     result_of = {result.unique_id: result for result in all_results}
 
     predictions, all_nbest, score_diffs = {}, {}, {}
     for example_index, example in enumerate(all_examples):
         spans, null, null_score = _example_spans(
-            features_of[example_index],
+            features_of.example(example_index),
             result_of,
             n_best_size,
             max_answer_length,
@@ -143,7 +144,35 @@ def decode_predictions(
                 answer = ""
         predictions[example.qas_id] = answer
         all_nbest[example.qas_id] = _with_probabilities(nbest)
+    features_of.check_end()
     return predictions, all_nbest, score_diffs
+
+
+class _FeaturesInOrder:
+    """Gives out each example's features, of which all need not be held."""
+
+    def __init__(self, features):
+        self._groups = itertools.groupby(
+            features, lambda feature: feature.example_index
+        )
+        self._next = next(self._groups, None)
+
+    def example(self, example_index):
+        """Returns the list of an example's features, which may be empty."""
+        if self._next is None or self._next[0] != example_index:
+            return []
+        features = list(self._next[1])
+        self._next = next(self._groups, None)
+        return features
+
+    def check_end(self):
+        """Raises a ValueError if features were not given out."""
+        if self._next is not None:
+            raise ValueError(
+                "the features of an example must follow each other, in the "
+                "examples' order. Received out of order: those of example "
+                f"{self._next[0]}"
+            )
 
 
 def _example_spans(features, result_of, n_best_size, max_answer_length):

@@ -1,5 +1,6 @@
 """SQuAD's windows and answers, against the original's recorded ones."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -352,6 +353,27 @@ def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
     examples, features = features_of(path, tokenizer, False)
     with pytest.raises(ValueError, match="no result for the window 1000000000"):
         squad_decoding.decode_predictions(examples, features, [], 3, 5, True)
+
+
+def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
+    path = squad_file(tmp_path, "a b", [])
+    (example,) = squad.read_squad_examples(path, False)
+    examples = [
+        dataclasses.replace(example, qas_id=str(i), doc_tokens=tokens)
+        for i, tokens in enumerate([["a"], [], ["a", "b"]])
+    ]
+    features = list(squad.create_features(examples, tokenizer, 12, 4, 4, False))
+    best = [("b", 5), ("b", 5)]
+    results = decode(examples, features, best, n_best_size=12)
+    assert results[0] == {"0": "a", "1": "empty", "2": "b"}
+    raw = [squad.RawResult(f.unique_id, [0] * 12, [0] * 12) for f in features]
+    stream = (feature for feature in features)
+    answers, _, _ = squad_decoding.decode_predictions(
+        examples, stream, raw, 12, 5, True
+    )
+    assert list(answers) == ["0", "1", "2"]
+    with pytest.raises(ValueError, match="out of order: those of example 0"):
+        decode(examples, features[::-1], best)
 
 
 @pytest.mark.parametrize(
