@@ -3,6 +3,7 @@
 import collections
 import itertools
 import multiprocessing
+import os
 from concurrent import futures
 
 _CHUNK_SIZE = 256
@@ -18,11 +19,15 @@ def generate(function, items, num_processes):
         function: takes an iterable of items and yields results, those of
             each item depending on no other. It is pickled once a process.
         items: iterable of what can be pickled.
-        num_processes: int, at least 1; with 1 no process is started.
+        num_processes: 1 = in this process; 0 = one for each processor.
 
     Yields:
         the results, in the items' order.
+
+    Raises:
+        ChildProcessError: a process was killed.
     """
+    num_processes = num_processes or len(os.sched_getaffinity(0))
     if num_processes == 1:
         yield from function(items)
         return
@@ -36,12 +41,18 @@ def generate(function, items, num_processes):
     )
     with pool:
         under_way = collections.deque()
-        while chunk := list(itertools.islice(items, _CHUNK_SIZE)):
-            under_way.append(pool.submit(_run_worker, chunk))
-            if len(under_way) > 2 * num_processes:
+        try:
+            while chunk := list(itertools.islice(items, _CHUNK_SIZE)):
+                under_way.append(pool.submit(_run_worker, chunk))
+                if len(under_way) > 2 * num_processes:
+                    yield from under_way.popleft().result()
+            while under_way:
                 yield from under_way.popleft().result()
-        while under_way:
-            yield from under_way.popleft().result()
+        except futures.process.BrokenProcessPool as error:
+            raise ChildProcessError(
+                f"one of {num_processes} processes was killed; was there too "
+                "little memory for them? Use fewer"
+            ) from error
 
 
 # Set once in each process: a tokenizer is too large to go with each chunk.

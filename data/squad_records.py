@@ -26,8 +26,8 @@ def create_records(
         max_query_length: WordPieces.
         is_training: bool.
         use_char_offsets: bool.
-        num_processes: int, how many make windows at a time; the records do
-            not depend on it.
+        num_processes: int, how many make windows at a time, 0 for one on
+            each processor; the records do not depend on it.
 
     Raises:
         ValueError: the lengths leave no room for the passage.

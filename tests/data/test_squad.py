@@ -2,6 +2,10 @@
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -430,3 +434,40 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     np.testing.assert_array_equal(
         decoded["start_positions"], [f.start_position for f in features]
     )
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("num_processes", [1, 2])
+def test_memory_does_not_grow_with_the_number_of_windows(num_processes):
+    """Makes the records of 87,599 questions beside which 10,000 are little."""
+    path = golden.shared("data/squad/train-v1.1.json")
+    vocab = golden.shared("data/vocab/uncased.txt")
+    script = f"""
+import resource
+from data import squad, squad_records, tokenization
+
+if __name__ == "__main__":
+    examples = squad.read_squad_examples({str(path)!r}, True)
+    tokenizer = tokenization.FullTokenizer({str(vocab)!r})
+    peaks = []
+    for number, _ in enumerate(squad_records.create_records(
+        examples, tokenizer, 384, 128, 64, True, num_processes={num_processes}
+    ), start=1):
+        if number % 1000 == 0:
+            peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(number, peaks[9], peaks[-1])
+"""
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+        file.write(script)
+        file.flush()
+        output = subprocess.run(
+            [sys.executable, file.name],
+            cwd=golden.ROOT,
+            env=os.environ | {"PYTHONPATH": str(golden.ROOT)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    number, early_kib, late_kib = map(int, output.split())
+    assert number > 87599
+    assert late_kib - early_kib < 40 * 1024

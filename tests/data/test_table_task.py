@@ -5,6 +5,7 @@ import json
 import pytest
 
 from data import table_task
+from tests import golden
 
 
 def processor(folder, **kwargs):
@@ -171,3 +172,20 @@ def test_one_file_a_set_and_known_modes(tmp_path):
         processor(tmp_path).get_labels()
     with pytest.raises(ValueError, match="output_mode must be one of"):
         processor(tmp_path, output_mode="ranking")
+
+
+def test_a_real_table_without_header(tmp_path):
+    text = golden.shared("data/xnli/dev-zh.tsv").read_bytes()
+    (tmp_path / "dev.tsv").write_bytes(text)
+    task = processor(
+        tmp_path,
+        text_column="1",
+        text_b_column="2",
+        label_column="3",
+        labels=["contradiction", "entailment", "neutral"],
+        quoting=False,
+    )
+    rows = [line.split("\t") for line in text.decode().splitlines()]
+    assert [
+        [e.text_a, e.text_b, e.label] for e in task.get_dev_examples(tmp_path)
+    ] == [row[:3] for row in rows]
