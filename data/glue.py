@@ -6,6 +6,7 @@ table_task.py; both give examples of the same kind (examples.py).
 
 from absl import logging
 
+from data import records
 from data.examples import (
     DataProcessor,
     InputExample,
@@ -25,6 +26,7 @@ __all__ = [
     "XnliProcessor",
     "convert_single_example",
     "convert_examples_to_features",
+    "encode_feature",
 ]
 
 
@@ -222,6 +224,26 @@ def convert_examples_to_features(
         yield convert_single_example(
             ex_index, example, label_list, max_seq_length, tokenizer
         )
+
+
+def encode_feature(feature):
+    """Serializes an InputFeatures as a tf.train.Example, bytes.
+
+    `label_ids` is one number, or one for each label in multi-label
+    classification; integers, but in regression a float.
+    """
+    label_ids = feature.label_id
+    if not isinstance(label_ids, list):
+        label_ids = [label_ids]
+    return records.encode_example(
+        {
+            "input_ids": feature.input_ids,
+            "input_mask": feature.input_mask,
+            "segment_ids": feature.segment_ids,
+            "label_ids": label_ids,
+            "is_real_example": [int(feature.is_real_example)],
+        }
+    )
 
 
 def _label_id(example, label_list):

@@ -94,6 +94,14 @@ def read_squad_examples(input_file, is_training, version_2_with_negative=False):
         )
     if not examples:
         raise ValueError(f"{input_file} holds no question that can be used")
+    num_ids = len({example.qas_id for example in examples})
+    if not is_training and num_ids < len(examples):
+        logging.warning(
+            "%s: %d questions have the id of another; of the answers to "
+            "questions with one id only the last is kept",
+            input_file,
+            len(examples) - num_ids,
+        )
     return examples
 
 

@@ -8,7 +8,6 @@ Each choice is a pair of its own, with the start of the ending before it:
 import dataclasses
 import os
 
-from data import records
 from data.glue import InputExample, InputFeatures, convert_single_example
 from data.tables import read_table
 
@@ -117,7 +116,8 @@ def create_features(examples, max_seq_length, tokenizer):
 
     Yields:
         InputFeatures whose input_ids, input_mask and segment_ids are lists
-        of int, [choices * max_seq_length], and label_id the right choice.
+        of int, [choices * max_seq_length], and label_id the right choice;
+        glue.encode_feature makes records of them.
 
     Raises:
         ValueError: max_seq_length is too small.
@@ -144,16 +144,3 @@ def create_features(examples, max_seq_length, tokenizer):
             [value for choice in choices for value in choice.segment_ids],
             example.label,
         )
-
-
-def encode_feature(feature):
-    """Serializes an example's features as a tf.train.Example, bytes."""
-    return records.encode_example(
-        {
-            "input_ids": feature.input_ids,
-            "input_mask": feature.input_mask,
-            "segment_ids": feature.segment_ids,
-            "label_ids": [feature.label_id],
-            "is_real_example": [int(feature.is_real_example)],
-        }
-    )

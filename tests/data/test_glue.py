@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from data import glue, tokenization
 from tests import golden
@@ -116,18 +117,25 @@ def test_padding_example_is_not_real(tokenizer):
 
 
 @pytest.mark.parametrize(
-    "label, label_list, label_id",
+    "label, label_list, label_id, kind",
     [
-        ("1", ["0", "1"], 1),
-        ("2.5", None, 2.5),
-        (["b", "c"], ["a", "b", "c"], [0, 1, 1]),
-        ([], ["a", "b"], [0, 0]),
+        ("1", ["0", "1"], 1, "int64_list"),
+        ("2.5", None, 2.5, "float_list"),
+        (["b", "c"], ["a", "b", "c"], [0, 1, 1], "int64_list"),
+        ([], ["a", "b"], [0, 0], "int64_list"),
     ],
 )
-def test_label_id(tokenizer, label, label_list, label_id):
+def test_label_id(tokenizer, label, label_list, label_id, kind):
     example = glue.InputExample("g", "a", None, label)
     features = glue.convert_single_example(9, example, label_list, 4, tokenizer)
     assert features.label_id == label_id
+    record = tf.train.Example.FromString(glue.encode_feature(features))
+    values = record.features.feature
+    assert list(getattr(values["label_ids"], kind).value) == (
+        label_id if isinstance(label_id, list) else [label_id]
+    )
+    assert values["input_ids"].int64_list.value == features.input_ids
+    assert values["is_real_example"].int64_list.value == [1]
 
 
 def test_features_of_a_wrong_label_or_length(tokenizer):

@@ -247,6 +247,14 @@ def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
     assert "1 of 2 questions left out" in caplog.text
 
 
+def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
+    path = squad_file(tmp_path, "a b", [])
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps({"data": content["data"] * 2}))
+    assert len(squad.read_squad_examples(path, False)) == 2
+    assert "1 questions have the id of another" in caplog.text
+
+
 def test_windows_and_their_answer(tmp_path, tokenizer):
     # The answer is a part of the second word: "(a", "b.,".
     path = squad_file(tmp_path, "a \n b., c\u202fd a b c", [(4, "b.")])
