@@ -163,7 +163,8 @@ def _read_sentences(path):
     document, sentence = 0, []
     dropped = collections.Counter()
     for number, line in enumerate(files.read_lines(path, dropped), start=1):
-        columns = line.removeprefix("\ufeff").split()
+        # Other white space, such as that which does not break, is the word's.
+        columns = re.findall("[^ \t\r]+", line.removeprefix("\ufeff"))
         if columns and columns[0] != "-DOCSTART-":
             sentence.append((number, columns))
             continue

@@ -56,6 +56,14 @@ def test_iob1_becomes_iob2(tmp_path):
     assert example.labels == ["O", "O"]
 
 
+def test_columns_are_parted_by_spaces_and_tabs_alone(tmp_path):
+    path = tmp_path / "dev.txt"
+    path.write_bytes("\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n".encode())
+    first, second = ner.read_conll(path, "dev")
+    assert (first.words, first.labels) == (["a\u00a0b"], ["O"])
+    assert second.words == ["c"]
+
+
 @pytest.mark.parametrize("name", ["train", "valid", "test"])
 def test_distributed_files(name):
     path = golden.shared(f"data/conll2003/{name}.txt")
