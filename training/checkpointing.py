@@ -42,6 +42,7 @@ class Checkpointer:
         self.output_dir = Path(output_dir)
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
+        self._damaged = set()
         self._variables = dict(variables)
         if optimizer is not None:
             self._variables |= optimizer_variables(variables, optimizer)
@@ -55,12 +56,12 @@ class Checkpointer:
         return str(self.output_dir / f"{PREFIX}-{step}")
 
     def save(self, step):
-        """Writes the state after `step` steps, then drops the oldest.
+        """Writes the state after `step` steps, then drops old and damaged ones.
 
         Raises:
             OSError: it could not be written; earlier ones are untouched.
         """
-        if not self.is_chief or step in self.steps():
+        if not self.is_chief or step in set(self.steps()) - self._damaged:
             return
         self.output_dir.mkdir(parents=True, exist_ok=True)
         path = self.path(step)
@@ -71,8 +72,10 @@ class Checkpointer:
             intact = f"; that of step {kept[-1]} is intact" if kept else ""
             raise OSError(f"{error}{intact}") from error
         self._remove_unfinished()
+        self._damaged.discard(step)
         steps = self.steps()
-        kept = steps[-self.keep_checkpoint_max :]
+        sound = [s for s in steps if s not in self._damaged]
+        kept = sound[-self.keep_checkpoint_max :]
         for old in steps:
             if old not in kept:
                 self._remove(old)
@@ -95,7 +98,9 @@ class Checkpointer:
         for step in reversed(steps):
             try:
                 self._read(self.path(step))
-            except tf.errors.OpError as error:
+            # A data file that is too short shows as an IndexError.
+            except (tf.errors.OpError, IndexError) as error:
+                self._damaged.add(step)
                 logging.warning(
                     "The checkpoint %s is damaged (%s); trying the one before.",
                     self.path(step),

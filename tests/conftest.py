@@ -1,0 +1,64 @@
+"""What several tests of scripts share: a tiny model and its first runs."""
+
+import json
+
+import pytest
+
+from tests import scripts
+
+TINY = {
+    "vocab_size": 1600,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 64,
+}
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory):
+    """A folder with a tiny configuration and records for pretraining."""
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "bert_config.json").write_text(json.dumps(TINY))
+    scripts.run(
+        "create_pretraining_data.py",
+        folder,
+        input_file=scripts.SAMPLES / "corpus.txt",
+        vocab_file=scripts.SAMPLES / "vocab.txt",
+        output_file="train.tfrecord",
+        max_seq_length=32,
+        max_predictions_per_seq=5,
+        dupe_factor=1,
+    ).check()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pretraining_flags(tiny):
+    """Flags that pretrain the tiny model, but for where to and how long."""
+    return {
+        "input_file": tiny / "train.tfrecord",
+        "bert_config_file": tiny / "bert_config.json",
+        "max_seq_length": 32,
+        "max_predictions_per_seq": 5,
+        "train_batch_size": 16,
+        "num_warmup_steps": 2,
+        "learning_rate": 1e-3,
+    }
+
+
+@pytest.fixture(scope="session")
+def pretrained(tiny, pretraining_flags):
+    """A folder with `run`, 7 steps of pretraining; and what they said."""
+    done = scripts.run(
+        "run_pretraining.py",
+        tiny,
+        **pretraining_flags,
+        output_dir="run",
+        do_train=True,
+        do_eval=True,
+        num_train_steps=7,
+        save_checkpoints_steps=1,
+    )
+    return tiny / "run", done.check()

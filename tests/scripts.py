@@ -1,0 +1,91 @@
+"""Runs the project's scripts as a user does, each in a process of its own.
+
+The processes are forked from one that has TensorFlow and the project loaded
+(multiprocessing's fork server), which saves each of them seconds of start-up;
+the script itself is read from its file and run as `__main__`, with a command
+line, standard streams and an exit status of its own.
+"""
+
+import concurrent.futures
+import dataclasses
+import multiprocessing
+import os
+import runpy
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.golden import ROOT
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+SAMPLES = ROOT / "samples"
+TIMEOUT = 300.0
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["tensorflow", "keras"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """What a script left behind when it ended."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    def check(self):
+        """Returns this, after a look that all went well."""
+        assert self.status == 0, self.stderr
+        return self
+
+    @property
+    def error(self):
+        """The one line that says what was wrong; there must be just one."""
+        assert self.status == 1, f"status {self.status}\n{self.stderr}"
+        assert "Traceback" not in self.stderr, self.stderr
+        lines = [
+            line
+            for line in self.stderr.splitlines()
+            if line.startswith("error: ")
+        ]
+        assert len(lines) == 1, self.stderr
+        assert self.stderr.endswith(lines[0] + "\n"), self.stderr
+        return lines[0]
+
+
+def run(script, cwd, **flags):
+    """Runs a script of the project in a folder, to its end."""
+    arguments = [f"--{name}={value}" for name, value in flags.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        streams = [os.path.join(folder, name) for name in ("out", "err")]
+        process = _PROCESSES.Process(
+            target=_run_script,
+            args=(str(ROOT / script), arguments, str(cwd), streams),
+        )
+        process.start()
+        process.join(TIMEOUT)
+        if process.is_alive():
+            process.kill()
+            process.join()
+        texts = [Path(path).read_text(errors="replace") for path in streams]
+    status = process.exitcode
+    process.close()
+    return Done(status, *texts)
+
+
+def run_all(commands):
+    """Runs (script, folder, flags) commands two at a time; one Done each."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return list(
+            pool.map(lambda command: run(*command[:2], **command[2]), commands)
+        )
+
+
+def _run_script(script, arguments, cwd, streams):
+    for number, path in enumerate(streams, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    os.chdir(cwd)
+    # As `python script.py` would have it.
+    sys.path[0] = str(ROOT)
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
