@@ -4,7 +4,11 @@
         --vocab_file=vocab.txt --output_file=pretraining.tfrecord
 
 The input has one sentence a line and a blank line between documents. By
-default the instances, and their order, are those of the original script.
+default the instances, and their order, are those of the original script,
+which holds the corpus and all instances in memory. With --num_processes or
+--num_shards, or any option that the original has not, the work is parted
+among processes and needs little memory; the output, OUTPUT-00000-of-00008
+and so on with a manifest beside, is the same for any number of processes.
 """
 
 import functools
@@ -14,10 +18,31 @@ import time
 
 from absl import flags, logging
 
-from data import files, pretraining, records, tokenization
+from data import (
+    at_scale,
+    files,
+    instance_plan,
+    pretraining,
+    records,
+    token_store,
+    tokenization,
+    workers,
+)
 from training import cli, progress
 
 FLAGS = flags.FLAGS
+
+# Flags that choose the scalable form.
+_SCALABLE = (
+    "num_processes",
+    "num_shards",
+    "pipeline",
+    "sentence_split",
+    "word_boundary_file",
+    "segmenter",
+    "whole_word_draw",
+    "dynamic_masking",
+)
 
 
 def define_flags():
@@ -71,31 +96,67 @@ def define_flags():
         lower_bound=0.0,
         upper_bound=1.0,
     )
+    _define_scalable_flags()
 
 
-def write_instances(instances, tokenizer, writer):
-    """Writes instances as records of the original's features.
+def _define_scalable_flags():
+    flags.DEFINE_integer(
+        "num_processes",
+        None,
+        "Processes to use, 0 = one for each processor.",
+        lower_bound=0,
+    )
+    flags.DEFINE_integer(
+        "num_shards",
+        None,
+        "Files to write; by default as the size of the corpus asks.",
+        lower_bound=1,
+        upper_bound=at_scale.MAX_SHARDS,
+    )
+    flags.DEFINE_enum(
+        "pipeline",
+        None,
+        ["local", "beam"],
+        "What runs the work: processes here, or Apache Beam, which also takes "
+        "its own flags; its workers need to see the files by the same paths.",
+    )
+    flags.DEFINE_string(
+        "sentence_split",
+        None,
+        "Language code (en, de, ...) by whose rules lines are split to "
+        "sentences; needs the package sentencex.",
+    )
+    flags.DEFINE_string(
+        "word_boundary_file",
+        None,
+        "For each input file one with the same lines and spaces between "
+        "words, for whole word masking where text has no spaces.",
+    )
+    flags.DEFINE_string(
+        "segmenter",
+        None,
+        "module:function that splits a sentence to its words, instead of "
+        "--word_boundary_file.",
+    )
+    flags.DEFINE_bool(
+        "whole_word_draw",
+        None,
+        "Make one draw a word between [MASK], the same and a random word.",
+    )
+    flags.DEFINE_bool(
+        "dynamic_masking",
+        None,
+        "Leave the masks to run_pretraining.py, which draws new ones in "
+        "every epoch; --dupe_factor=1 will then do.",
+    )
 
-    Args:
-        instances: list of TrainingInstance.
-        tokenizer: a FullTokenizer.
-        writer: an open RecordWriter.
+
+def create_as_original(input_files):
+    """Makes the original's instances in the original's order.
+
+    Returns:
+        (number of instances, number of files written).
     """
-    for instance in progress.track(instances, len(instances), "instance"):
-        features = pretraining.instance_features(
-            instance,
-            tokenizer,
-            FLAGS.max_seq_length,
-            FLAGS.max_predictions_per_seq,
-        )
-        writer.write(records.encode_example(features))
-
-
-def main(_):
-    """Reads the text, creates the instances, writes the records."""
-    start = time.monotonic()
-    input_files = files.expand_patterns(FLAGS.input_file, "input_file")
-    tokenization.check_vocab(FLAGS.vocab_file)
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
@@ -118,12 +179,113 @@ def main(_):
             functools.partial(progress.track, unit="document"),
         )
         logging.info("The first instance:\n%s", instances[0])
-        write_instances(instances, tokenizer, writer)
+        for instance in progress.track(instances, len(instances), "instance"):
+            features = pretraining.instance_features(
+                instance,
+                tokenizer,
+                FLAGS.max_seq_length,
+                FLAGS.max_predictions_per_seq,
+            )
+            writer.write(records.encode_example(features))
+    return len(instances), len(output_files)
+
+
+def create_at_scale(input_files, beam_arguments):
+    """Makes shards of instances and a manifest.
+
+    Args:
+        input_files: paths.
+        beam_arguments: Beam's own flags.
+
+    Returns:
+        (number of instances, number of files written).
+    """
+    if "," in FLAGS.output_file:
+        raise ValueError(
+            "--output_file takes one name with --num_processes, --num_shards "
+            f"and their kin; shards get numbers. Received: {FLAGS.output_file}"
+        )
+    boundary_files = ()
+    if FLAGS.word_boundary_file:
+        boundary_files = files.expand_patterns(
+            FLAGS.word_boundary_file, "word_boundary_file"
+        )
+        if len(boundary_files) != len(input_files):
+            raise ValueError(
+                f"--word_boundary_file names {len(boundary_files)} files for "
+                f"{len(input_files)} input files; give one for each"
+            )
+    job = at_scale.Job(
+        token_store.TextOptions(
+            FLAGS.vocab_file,
+            FLAGS.do_lower_case,
+            FLAGS.sentence_split or "",
+            FLAGS.segmenter or "",
+        ),
+        instance_plan.InstanceOptions(
+            FLAGS.max_seq_length,
+            FLAGS.max_predictions_per_seq,
+            FLAGS.random_seed,
+            FLAGS.dupe_factor,
+            FLAGS.masked_lm_prob,
+            FLAGS.short_seq_prob,
+            FLAGS.do_whole_word_mask,
+            bool(FLAGS.whole_word_draw),
+            bool(FLAGS.dynamic_masking),
+        ),
+        tuple(input_files),
+        tuple(boundary_files),
+        FLAGS.output_file,
+        FLAGS.num_shards or 0,
+    )
+    if FLAGS.pipeline == "beam":
+        from data import beam_executor
+
+        executor = beam_executor.BeamExecutor(beam_arguments)
+    else:
+        num_processes = FLAGS.num_processes
+        executor = workers.LocalExecutor(
+            1 if num_processes is None else num_processes
+        )
+    with executor:
+        manifest = at_scale.create_shards(
+            job,
+            executor,
+            lambda iterable, total, label: progress.track(
+                iterable, total, "task", label
+            ),
+            lambda line, is_warning: logging.log(
+                logging.WARNING if is_warning else logging.INFO, line
+            ),
+        )
+    for name, value in manifest["statistics"].items():
+        logging.info("%s: %.4g", name, value)
+    logging.info("manifest: %s", job.manifest_file)
+    return manifest["statistics"]["num_instances"], len(manifest["shards"])
+
+
+def main(argv):
+    """Checks the flags and makes the records in the form that they ask for."""
+    start = time.monotonic()
+    if argv[1:] and FLAGS.pipeline != "beam":
+        raise ValueError(f"unknown arguments. Received: {argv[1:]}")
+    input_files = files.expand_patterns(FLAGS.input_file, "input_file")
+    tokenization.check_vocab(FLAGS.vocab_file)
+    if any(FLAGS[name].value is not None for name in _SCALABLE):
+        num_instances, num_files = create_at_scale(input_files, argv[1:])
+    else:
+        num_instances, num_files = create_as_original(input_files)
     print(
-        f"{len(instances):,} instances from {len(input_files)} file(s) "
-        f"written to {FLAGS.output_file} in {time.monotonic() - start:.1f} s"
+        f"{num_instances:,} instances from {len(input_files)} file(s) written "
+        f"to {num_files} file(s), {FLAGS.output_file}, in "
+        f"{time.monotonic() - start:.1f} s"
     )
 
 
 if __name__ == "__main__":
-    cli.run(main, define_flags, ("input_file", "output_file", "vocab_file"))
+    cli.run(
+        main,
+        define_flags,
+        ("input_file", "output_file", "vocab_file"),
+        passes_rest=True,
+    )

@@ -9,6 +9,7 @@ import contextlib
 import glob
 import gzip
 import os
+import zlib
 
 
 def _gfile():
@@ -63,6 +64,15 @@ def open_binary(path):
     return gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
 
 
+def size(path):
+    """Returns the number of bytes of a file."""
+    return (
+        _gfile().stat(path).length
+        if is_remote(path)
+        else (os.path.getsize(path))
+    )
+
+
 def read_lines(path, dropped=None):
     """Yields the lines of a UTF-8 text file, without their line ends.
 
@@ -79,17 +89,57 @@ def read_lines(path, dropped=None):
     with open_binary(path) as file:
         try:
             for line in file:
-                try:
-                    text = line.decode("utf-8")
-                except UnicodeDecodeError:
-                    text = line.decode("utf-8", "ignore")
-                    if dropped is not None:
-                        dropped[path] += len(line) - len(text.encode("utf-8"))
-                yield text.rstrip("\n")
-        except (EOFError, gzip.BadGzipFile) as error:
+                yield _decode(line, path, dropped).rstrip("\n")
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise OSError(
                 f"{path}: the gzip file is damaged: {error}"
             ) from error
+
+
+def read_block(path, start, end, dropped=None):
+    """Yields the lines of the documents that belong to a block of a file.
+
+    A document belongs to the block in which the blank line before it begins,
+    or to the first; it may go on after the block's end. So the blocks of a
+    file give all its documents, once.
+
+    Args:
+        path: a text file, as for `read_lines`.
+        start: first byte of the block.
+        end: end byte, exclusive; None = the file is one block.
+        dropped: as for `read_lines`.
+
+    Yields:
+        str, white space at both ends removed; "" for a blank line.
+    """
+    if end is None:
+        yield from map(str.strip, read_lines(path, dropped))
+        return
+    with open_binary(path) as file:
+        position = start
+        if start:
+            # To the first line that begins in the block.
+            file.seek(start - 1)
+            position += len(file.readline()) - 1
+        is_ours = start == 0
+        for line in file:
+            begin, position = position, position + len(line)
+            text = _decode(line, path, dropped if is_ours else None).strip()
+            if begin >= end and not (text and is_ours):
+                return
+            is_ours = is_ours or not text
+            if is_ours:
+                yield text
+
+
+def _decode(line, path, dropped):
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        text = line.decode("utf-8", "ignore")
+        if dropped is not None:
+            dropped[path] += len(line) - len(text.encode("utf-8"))
+        return text
 
 
 def dropped_bytes_warning(dropped):

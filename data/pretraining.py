@@ -12,7 +12,7 @@ import dataclasses
 
 from absl import logging
 
-from data import files
+from data import corpus_report, files
 
 
 @dataclasses.dataclass(slots=True)
@@ -149,11 +149,8 @@ def create_training_instances(
         ValueError: the input holds no text.
     """
     documents = read_documents(input_files, tokenizer)
-    if len(documents) == 1:
-        logging.warning(
-            "the input is one document, so random next sentences come from "
-            "that document too; part documents by blank lines"
-        )
+    for line, is_warning in corpus_report.lines(corpus_report.count(documents)):
+        logging.log(logging.WARNING if is_warning else logging.INFO, line)
     _shuffle(documents, rng)
 
     vocab_words = list(tokenizer.vocab)

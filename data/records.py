@@ -7,9 +7,11 @@ instances that go into them.
 """
 
 import contextlib
+import functools
 import struct
 
 import google_crc32c
+import numpy as np
 
 from data import files as files_lib
 
@@ -33,14 +35,69 @@ def encode_example(features):
     entries = []
     for name, values in features.items():
         if values and isinstance(values[0], float):
-            kind, packed = 2, struct.pack(f"<{len(values)}f", *values)
+            packed = struct.pack(f"<{len(values)}f", *values)
+            entries.append(_entry(name, _FLOATS, len(packed)) + packed)
         else:
-            kind, packed = 3, _varints(name, values)
-        value_list = _field(1, packed)
-        feature = _field(kind, value_list)
-        entry = _field(1, name.encode()) + _field(2, feature)
-        entries.append(_field(1, entry))
+            packed = _varints(name, values)
+            entries.append(_entry(name, _INTS, len(packed)) + packed)
     return _field(1, b"".join(entries))
+
+
+def encode_examples(features):
+    """Serializes many examples at once, quicker than one by one.
+
+    Args:
+        features: dict of name to an array [n, length] of integers from 0 up,
+            or of float32.
+
+    Returns:
+        list of n bytes, as of `encode_example`.
+    """
+    columns = []
+    for name, values in features.items():
+        if values.dtype == np.float32:
+            kind, packed = _FLOATS, [row.tobytes() for row in values]
+        else:
+            kind, packed = _INTS, _varint_rows(values)
+        columns.append(
+            [_entry(name, kind, len(value)) + value for value in packed]
+        )
+    return [
+        _field(1, b"".join(entries)) for entries in zip(*columns, strict=True)
+    ]
+
+
+def _varint_rows(values):
+    """The varints of each row of an array, a list of bytes."""
+    values = values.astype(np.uint32)
+    if values.max(initial=0) < 128:
+        return [row.tobytes() for row in values.astype(np.uint8)]
+    # Seven bits a byte, from the lowest; the top bit says that more follow.
+    shifted = values[..., None] >> np.arange(0, 35, 7, dtype=np.uint32)
+    is_there = shifted > 0
+    is_there[..., 0] = True
+    more = np.zeros_like(is_there)
+    more[..., :-1] = is_there[..., 1:]
+    encoded = ((shifted & 127) | (more * np.uint32(128))).astype(np.uint8)
+    flat = encoded[is_there].tobytes()
+    ends = np.cumsum(is_there.sum(axis=(1, 2))).tolist()
+    return [
+        flat[start:end] for start, end in zip([0, *ends], ends, strict=False)
+    ]
+
+
+_FLOATS, _INTS = 2, 3  # fields of a Feature
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _entry(name, kind, length):
+    """What stands before the packed values of a feature."""
+    # Lengths from the inside out: list, feature, value of the map's entry.
+    key = _field(1, name.encode())
+    packed = b"\n" + _VARINTS[length]
+    feature = b"%c" % (kind << 3 | 2) + _VARINTS[len(packed) + length] + packed
+    value = b"\x12" + _VARINTS[len(feature) + length] + feature
+    return b"\n" + _VARINTS[len(key) + len(value) + length] + key + value
 
 
 def _varint(value):

@@ -70,6 +70,11 @@ def pretraining_features(max_seq_length, max_predictions_per_seq):
     }
 
 
+def unmasked_features(max_seq_length):
+    """Returns the spec of records made with --dynamic_masking."""
+    return {**_inputs(max_seq_length), "next_sentence_labels": _ints(1)}
+
+
 def classifier_features(max_seq_length):
     """Returns the spec of run_classifier.py's records."""
     return {
@@ -202,6 +207,7 @@ def create_dataset(
     shuffle_buffer_size=10000,
     num_parallel_reads=8,
     trim=False,
+    dynamic_masking=None,
 ):
     """Creates the input of a training or an evaluation from TFRecord files.
 
@@ -224,6 +230,8 @@ def create_dataset(
         num_parallel_reads: files read at a time in training.
         trim: whether to cut each batch to its longest sequence, see
             `trim_padding`.
+        dynamic_masking: tf_masking.DynamicMasking to mask records of
+            `unmasked_features`; in training each epoch gets other masks.
 
     Returns:
         tf.data.Dataset of dicts, see `decode`.
@@ -232,30 +240,38 @@ def create_dataset(
         ValueError: to skip, the records are counted, and a file is truncated
             or corrupt.
     """
+    first_epoch, rest = 0, skip_records
     if is_training:
-        epoch, skip_records = (
-            divmod(skip_records, count_records(files))
-            if skip_records
-            else (0, 0)
-        )
-        dataset = tf.data.Dataset.counter(epoch).flat_map(
+        if skip_records:
+            first_epoch, rest = divmod(skip_records, count_records(files))
+        dataset = tf.data.Dataset.counter(first_epoch).flat_map(
             lambda number: _epoch(
                 files, seed, number, shuffle_buffer_size, num_parallel_reads
             )
         )
     else:
         dataset = tf.data.TFRecordDataset(files)
-    if drop_remainder is None:
-        drop_remainder = is_training
+    dataset = dataset.skip(rest)
+    if dynamic_masking is not None:
+        length = spec["input_ids"].shape[0]
+        dataset = dataset.enumerate(skip_records).map(
+            lambda number, record: (
+                record,
+                dynamic_masking.draw(number, length),
+            )
+        )
 
-    # Parsing a batch at once costs a fraction of parsing each record.
-    def parse(serialized):
+    def parse(serialized, draws=None):
         features = decode(serialized, spec)
+        if draws is not None:
+            features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
+    if drop_remainder is None:
+        drop_remainder = is_training
+    # Parsing a batch at once costs a fraction of parsing each record.
     return (
-        dataset.skip(skip_records)
-        .batch(batch_size, drop_remainder=drop_remainder)
+        dataset.batch(batch_size, drop_remainder=drop_remainder)
         .map(parse, num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
     )

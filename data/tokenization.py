@@ -168,14 +168,15 @@ class FullTokenizer:
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
-        self._word_pieces = _WordCache(self._tokenize_word)
+        self._word_pieces = WordCache(self.tokenize_word)
 
     def tokenize(self, text):
         """Returns the WordPieces of `text`, a list of str."""
         words = clean_text(convert_to_unicode(text)).split()
-        return list(chain.from_iterable(map(self._word_pieces.get, words)))
+        return self._word_pieces.of_all(words)
 
-    def _tokenize_word(self, word):
+    def tokenize_word(self, word):
+        """Returns the WordPieces of one white-space token of cleaned text."""
         return [
             piece
             for token in self.basic_tokenizer.tokenize_word(word)
@@ -200,12 +201,12 @@ class BasicTokenizer:
 
     def __init__(self, do_lower_case=True):
         self.do_lower_case = do_lower_case
-        self._word_tokens = _WordCache(self.tokenize_word)
+        self._word_tokens = WordCache(self.tokenize_word)
 
     def tokenize(self, text):
         """Returns the tokens of `text`, a list of str."""
         words = clean_text(convert_to_unicode(text)).split()
-        return list(chain.from_iterable(map(self._word_tokens.get, words)))
+        return self._word_tokens.of_all(words)
 
     def tokenize_word(self, word):
         """Returns the tokens of one white-space token of cleaned text."""
@@ -258,23 +259,26 @@ class WordpieceTokenizer:
         return pieces
 
 
-class _WordCache:
-    """Remembers what `function` makes of each word, within bounds."""
+class WordCache(dict):
+    """Remembers what a function makes of each word, within bounds."""
 
     def __init__(self, function):
+        super().__init__()
         self._function = function
-        self._known = {}
 
-    def get(self, word):
-        found = self._known.get(word)
-        if found is None:
-            found = self._function(word)
-            if len(word) <= _MAX_CACHED_LENGTH:
-                # Begin anew when full: what is frequent soon comes back.
-                if len(self._known) >= MAX_CACHED_WORDS:
-                    self._known.clear()
-                self._known[word] = found
+    def __missing__(self, word):
+        """Calls the function."""
+        found = self._function(word)
+        if len(word) <= _MAX_CACHED_LENGTH:
+            # Begin anew when full: what is frequent soon comes back.
+            if len(self) >= MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = found
         return found
+
+    def of_all(self, words):
+        """Returns what it makes of words, as one list."""
+        return list(chain.from_iterable(map(self.__getitem__, words)))
 
 
 def is_whitespace(char):

@@ -1,6 +1,10 @@
+import json
 import os
+import resource
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -13,14 +17,28 @@ CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-def run(cwd, **flags):
+def command(**flags):
+    return [sys.executable, SCRIPT] + [
+        f"--{name}={value}" for name, value in flags.items()
+    ]
+
+
+def run(cwd, *arguments, preexec_fn=None, **flags):
     return subprocess.run(
-        [sys.executable, SCRIPT]
-        + [f"--{name}={value}" for name, value in flags.items()],
+        [*command(**flags), *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
+        preexec_fn=preexec_fn,
     )
+
+
+def error_of(done):
+    """The one line that a failed run ends with."""
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    (error,) = [x for x in done.stderr.splitlines() if "error: " in x]
+    return error
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
@@ -68,11 +86,7 @@ def test_bad_input_is_one_line(tmp_path, flags, message):
         "output_file": "out.tfrecord",
         **flags,
     }
-    done = run(tmp_path, **given)
-    assert done.returncode == 1
-    errors = [line for line in done.stderr.splitlines() if "error: " in line]
-    assert len(errors) == 1 and message in errors[0], done.stderr
-    assert "Traceback" not in done.stderr
+    assert message in error_of(run(tmp_path, **given))
     assert sorted(os.listdir(tmp_path)) == ["empty.txt", "words.txt"]
 
 
@@ -80,3 +94,107 @@ def test_flags_out_of_range_are_errors(tmp_path):
     done = run(tmp_path, max_seq_length=4, input_file="a", output_file="b")
     assert done.returncode != 0
     assert "max_seq_length" in done.stderr
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A corpus of 1,500 documents, 3.8 MB."""
+    text = (CORPUS / "harbor.txt").read_text().strip()
+    path = tmp_path / "corpus.txt"
+    path.write_text(f"{text}\n\n" * 1500)
+    return path
+
+
+def scalable_flags(corpus, **flags):
+    return {
+        "input_file": corpus,
+        "vocab_file": VOCAB,
+        "output_file": corpus.parent / "made" / "out",
+        "dupe_factor": 2,
+        "num_processes": 2,
+        **flags,
+    }
+
+
+def test_scalable_form(corpus):
+    flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
+    done = run(corpus.parent, **flags)
+    assert done.returncode == 0, done.stderr
+    made = corpus.parent / "made"
+    shards = [f"out-0000{number}-of-00003" for number in range(3)]
+    assert sorted(os.listdir(made)) == [*shards, "out.manifest.json"]
+    manifest = json.loads((made / "out.manifest.json").read_text())
+    files = [str(made / name) for name in shards]
+    tfrecords.check_records(files, tfrecords.pretraining_features(128, 20))
+    count = records.count_records(files)
+    assert count == manifest["statistics"]["num_instances"] > 1000
+    assert f"{count:,} instances" in done.stdout
+    assert manifest["flags"]["do_whole_word_mask"]
+    assert manifest["inputs"][0]["bytes"] == corpus.stat().st_size
+    # The second time nothing is left to do, and other flags are noticed.
+    again = run(corpus.parent, **flags)
+    assert again.stdout.split("written")[0] == done.stdout.split("written")[0]
+    assert "shard" not in again.stderr
+    error = error_of(run(corpus.parent, **{**flags, "random_seed": 1}))
+    assert "random_seed=12345" in error
+
+
+def children(process):
+    path = f"/proc/{process.pid}/task/{process.pid}/children"
+    with open(path) as file:
+        return [int(child) for child in file.read().split()]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
+def test_a_killed_worker_is_told_and_work_goes_on(corpus):
+    flags = scalable_flags(corpus, num_shards=8, dupe_factor=10)
+    with subprocess.Popen(
+        command(**flags), stderr=subprocess.PIPE, text=True
+    ) as process:
+        work = corpus.parent / "made" / "out.work"
+        while not (work / "plan.npy").exists():
+            time.sleep(0.02)
+        time.sleep(0.3)
+        # The last are the workers; the first tracks shared resources.
+        os.kill(children(process)[-1], signal.SIGKILL)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    error = [line for line in errors.splitlines() if "error: " in line][-1]
+    assert "killed by SIGKILL" in error and "shard" in error
+    shards = set(corpus.parent.glob("made/out-*-of-00008"))
+    assert len(shards) < 8 and not list(corpus.parent.glob("*.manifest.json"))
+    for shard in shards:
+        records.count_records([str(shard)])
+    made = {shard: shard.stat().st_mtime_ns for shard in shards}
+    done = run(corpus.parent, **flags)
+    assert done.returncode == 0, done.stderr
+    for shard, written in made.items():
+        assert shard.stat().st_mtime_ns == written
+    assert len(os.listdir(corpus.parent / "made")) == 9
+
+
+@pytest.mark.parametrize(
+    ("flags", "arguments", "message"),
+    [
+        ({"output_file": "a,b"}, [], "--output_file takes one name"),
+        ({"output_file": "corpus.txt/out"}, [], "corpus.txt"),
+        ({"input_file": "none.txt"}, [], "--input_file: no file matches"),
+        ({"word_boundary_file": "no.txt"}, [], "--word_boundary_file: no"),
+        ({}, ["--dupe_facter=3"], "unknown arguments"),
+        ({"segmenter": "no_such_module:cut"}, [], "--segmenter"),
+    ],
+)
+def test_bad_input_to_the_scalable_form(corpus, flags, arguments, message):
+    done = run(corpus.parent, *arguments, **scalable_flags(corpus, **flags))
+    assert message in error_of(done)
+
+
+def test_a_full_disk_names_the_file(corpus):
+    def limit_file_size():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    flags = scalable_flags(corpus, num_shards=1)
+    done = run(corpus.parent, preexec_fn=limit_file_size, **flags)
+    assert "made/out" in error_of(done)
+    assert not list(corpus.parent.glob("made/out-*"))
+    assert run(corpus.parent, **flags).returncode == 0

@@ -1,0 +1,206 @@
+"""Which stretches of a token store become which instances, without masks.
+
+The same choices as `pretraining.create_instances_from_document`, made with
+lengths alone and a generator for each (seed, duplication, document), so that
+they do not depend on the order in which documents are gone through. An
+instance is two stretches of the store; the plan names the shard it goes to.
+"""
+
+import bisect
+import dataclasses
+import itertools
+import random
+
+import numpy as np
+
+from data import files
+
+# WordPieces of the documents that are planned together.
+_RANGE_TOKENS = 2 << 20
+
+ROW_TYPE = np.dtype(
+    [
+        ("a_start", np.int64),
+        ("b_start", np.int64),
+        ("a_length", np.uint16),
+        ("b_length", np.uint16),
+        ("is_random_next", np.bool_),
+        ("is_short", np.bool_),  # of a pass that aims at shorter ones
+        ("shard", np.uint16),
+    ]
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class InstanceOptions:
+    """How WordPieces become instances; see `create_training_instances`.
+
+    Attributes:
+        max_seq_length: most WordPieces in an instance.
+        max_predictions_per_seq: most WordPieces to predict.
+        random_seed: seed of every draw.
+        dupe_factor: times that each document is gone through.
+        masked_lm_prob: share of WordPieces to predict.
+        short_seq_prob: share of passes that aim at shorter instances.
+        do_whole_word_mask: whether a word is masked whole or not at all.
+        whole_word_draw: whether the WordPieces of a word share the draw
+            between [MASK], themselves and random words.
+        dynamic_masking: whether masks are left to training.
+    """
+
+    max_seq_length: int = 128
+    max_predictions_per_seq: int = 20
+    random_seed: int = 12345
+    dupe_factor: int = 10
+    masked_lm_prob: float = 0.15
+    short_seq_prob: float = 0.1
+    do_whole_word_mask: bool = False
+    whole_word_draw: bool = False
+    dynamic_masking: bool = False
+
+
+def document_ranges(store):
+    """Parts the documents of a store into ranges of similar size.
+
+    Returns:
+        list of (first, end).
+    """
+    borders = [
+        bisect.bisect_left(
+            range(store.num_documents), position, key=store.document_start
+        )
+        for position in range(0, store.num_tokens, _RANGE_TOKENS)
+    ]
+    borders = sorted({*borders, store.num_documents})
+    return list(zip(borders[:-1], borders[1:], strict=True))
+
+
+def write_plan(options, store, num_shards, duplication, documents, path):
+    """Plans the instances of one pass over a range of documents.
+
+    Args:
+        options: InstanceOptions.
+        store: TokenStore.
+        num_shards: number of shards to part the instances among.
+        duplication: number of the pass.
+        documents: (first, end).
+        path: file for the rows, sorted by shard.
+
+    Returns:
+        dict: `num_instances`, `num_random_next`, `num_short`, and
+        `shard_ends`, the rows up to each shard's end.
+    """
+    batches = []
+    for document in range(*documents):
+        # A string seeds through SHA-512: keys that are near give draws that
+        # are not.
+        rng = random.Random(f"{options.random_seed}/{duplication}/{document}")
+        planned = plan_document(options, store, num_shards, document, rng)
+        while batch := list(itertools.islice(planned, 4096)):
+            batches.append(np.array(batch, ROW_TYPE))
+            store.release()
+    rows = np.concatenate(batches)
+    rows = rows[np.argsort(rows["shard"], kind="stable")]
+    with files.atomic_open(path) as file:
+        file.write(rows.tobytes())
+    return {
+        "num_instances": len(rows),
+        "num_random_next": int(rows["is_random_next"].sum()),
+        "num_short": int(rows["is_short"].sum()),
+        "shard_ends": np.searchsorted(
+            rows["shard"], np.arange(num_shards), "right"
+        ).tolist(),
+    }
+
+
+def read_plan(path, shard_ends, shard):
+    """Returns the rows of one shard, from a file of `write_plan`."""
+    first = shard_ends[shard - 1] if shard else 0
+    return np.fromfile(
+        path,
+        ROW_TYPE,
+        shard_ends[shard] - first,
+        offset=first * ROW_TYPE.itemsize,
+    )
+
+
+def plan_document(options, store, num_shards, document, rng):
+    """Plans the instances of one pass over one document.
+
+    Args:
+        options: InstanceOptions.
+        store: TokenStore.
+        num_shards: number of shards, one of them drawn for each instance.
+        document: the document's number.
+        rng: random.Random.
+
+    Yields:
+        tuples of ROW_TYPE.
+    """
+    max_num_tokens = options.max_seq_length - 3
+    target_length = max_num_tokens
+    is_short = rng.random() < options.short_seq_prob
+    if is_short:
+        target_length = rng.randint(2, max_num_tokens)
+    offsets = store.offsets(*store.sentences(document))
+    num_sentences = len(offsets) - 1
+    first = 0
+    while first < num_sentences:
+        # The sentences first..end-1 are the chunk.
+        end = bisect.bisect_left(
+            offsets, offsets[first] + target_length, first + 1, num_sentences
+        )
+        a_end = first + 1
+        if end - first >= 2:
+            a_end = first + rng.randint(1, end - first - 1)
+        a_start, a_length = offsets[first], offsets[a_end] - offsets[first]
+        is_random_next = end - first == 1 or rng.random() < 0.5
+        if is_random_next:
+            b_start, b_length = _draw_stretch(
+                store, document, target_length - a_length, rng
+            )
+            first = a_end
+        else:
+            b_start, b_length = offsets[a_end], offsets[end] - offsets[a_end]
+            first = end
+        yield (
+            *_truncate(
+                a_start, b_start, a_length, b_length, max_num_tokens, rng
+            ),
+            is_random_next,
+            is_short,
+            rng.randrange(num_shards),
+        )
+
+
+def _draw_stretch(store, document, target_length, rng):
+    """(start, length) of sentences of another document, from any one on."""
+    for _ in range(10):
+        drawn = rng.randrange(store.num_documents)
+        if drawn != document:
+            break
+    first, end = store.sentences(drawn)
+    first = rng.randrange(first, end)
+    # A sentence has a WordPiece at least.
+    end = min(end, first + max(target_length, 1))
+    offsets = store.offsets(first, end)
+    index = bisect.bisect_left(
+        offsets, offsets[0] + target_length, 1, len(offsets) - 1
+    )
+    return offsets[0], offsets[index] - offsets[0]
+
+
+def _truncate(a_start, b_start, a_length, b_length, max_num_tokens, rng):
+    """Shortens two stretches as `pretraining.truncate_seq_pair` does.
+
+    What goes from the front is as many as fair coins fall heads.
+    """
+    a_kept = min(
+        a_length, max(max_num_tokens - b_length, (max_num_tokens + 1) // 2)
+    )
+    b_kept = min(b_length, max_num_tokens - a_kept)
+    if a_kept < a_length:
+        a_start += rng.getrandbits(a_length - a_kept).bit_count()
+    if b_kept < b_length:
+        b_start += rng.getrandbits(b_length - b_kept).bit_count()
+    return a_start, b_start, a_kept, b_kept

@@ -1,0 +1,154 @@
+"""Masks drawn while training reads, so that every epoch has its own.
+
+Liu et al. 2019 (RoBERTa), 4.1; the shares are those of the original's
+create_masked_lm_predictions. B = batch, F = max_seq_length, P =
+max_predictions_per_seq.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from data import tokenization
+
+
+class DynamicMasking:
+    """Masks records that create_pretraining_data.py left without masks.
+
+    Args:
+        vocab_file: path of the vocabulary the records were made with.
+        max_predictions_per_seq: P.
+        masked_lm_prob: share of WordPieces to predict.
+        do_whole_word_mask: whether a word is masked whole or not at all.
+        whole_word_draw: whether the WordPieces of a word share the draw
+            between [MASK], themselves and random words.
+        seed: int; the draws depend on it and on a record's number alone.
+    """
+
+    def __init__(
+        self,
+        vocab_file,
+        max_predictions_per_seq,
+        masked_lm_prob=0.15,
+        do_whole_word_mask=False,
+        whole_word_draw=False,
+        seed=0,
+    ):
+        tokenization.check_vocab(vocab_file)
+        vocab = tokenization.load_vocab(vocab_file)
+        self._special_ids = [vocab[name] for name in ("[CLS]", "[SEP]")]
+        self._mask_id = vocab["[MASK]"]
+        self._goes_on = np.array([token.startswith("##") for token in vocab])
+        self._max_predictions = max_predictions_per_seq
+        self._masked_lm_prob = masked_lm_prob
+        self._do_whole_word_mask = do_whole_word_mask
+        self._whole_word_draw = whole_word_draw
+        self._seed = seed
+
+    def draw(self, number, max_seq_length):
+        """Draws what the masks of one record are made from.
+
+        Args:
+            number: int64 scalar, of the record in all that training reads.
+            max_seq_length: F.
+
+        Returns:
+            float32 [3, F], in [0, 1).
+        """
+        return tf.random.stateless_uniform(
+            [3, max_seq_length], tf.stack([self._seed, number])
+        )
+
+    def __call__(self, features, draws):
+        """Masks a batch.
+
+        Args:
+            features: dict with input_ids and input_mask, int32 [B, F].
+            draws: float32 [B, 3, F], of `draw`.
+
+        Returns:
+            `features` with input_ids masked, and masked_lm_positions,
+            masked_lm_ids (int32) and masked_lm_weights (float32), [B, P].
+        """
+        input_ids = features["input_ids"]
+        order_draws, kind_draws, word_draws = tf.unstack(draws, axis=1)
+        can_be_masked = features["input_mask"] > 0
+        for special_id in self._special_ids:
+            can_be_masked &= input_ids != special_id
+        lengths = tf.reduce_sum(features["input_mask"], axis=1)
+        num_to_predict = tf.clip_by_value(
+            tf.cast(
+                tf.round(tf.cast(lengths, tf.float32) * self._masked_lm_prob),
+                tf.int32,
+            ),
+            1,
+            self._max_predictions,
+        )
+        # What follows what cannot be masked begins a word.
+        begins_word = can_be_masked & ~(
+            tf.gather(self._goes_on, input_ids)
+            & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
+        )
+        words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
+        words = tf.where(can_be_masked, words, -1)
+        if self._whole_word_draw:
+            kind_draws = _of_words(kind_draws, words)
+        if self._do_whole_word_mask:
+            chosen = _choose_words(words, order_draws, num_to_predict)
+        else:
+            keys = tf.where(can_be_masked, order_draws, 2.0)
+            ranks = tf.argsort(tf.argsort(keys, axis=1), axis=1)
+            chosen = can_be_masked & (ranks < num_to_predict[:, None])
+
+        random_ids = tf.cast(
+            word_draws * tf.cast(len(self._goes_on), tf.float32), tf.int32
+        )
+        # 80% [MASK], 10% the same, 10% random.
+        replacements = tf.where(
+            kind_draws < 0.8,
+            self._mask_id,
+            tf.where(kind_draws < 0.9, input_ids, random_ids),
+        )
+        # Positions ascending, the chosen ones first.
+        width = tf.shape(input_ids)[1]
+        columns = tf.where(chosen, tf.range(width), width)
+        positions = tf.sort(columns, axis=1)[:, : self._max_predictions]
+        missing = self._max_predictions - tf.shape(positions)[1]
+        positions = tf.pad(
+            positions, [[0, 0], [0, missing]], constant_values=width
+        )
+        is_there = positions < width
+        positions = tf.where(is_there, positions, 0)
+        labels = tf.gather(input_ids, positions, batch_dims=1)
+        return {
+            **features,
+            "input_ids": tf.where(chosen, replacements, input_ids),
+            "masked_lm_positions": tf.ensure_shape(
+                positions, [None, self._max_predictions]
+            ),
+            "masked_lm_ids": tf.where(is_there, labels, 0),
+            "masked_lm_weights": tf.cast(is_there, tf.float32),
+        }
+
+
+def _of_words(draws, words):
+    """Gives each WordPiece the draw of its word; float32 [B, F]."""
+    return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
+
+
+def _choose_words(words, draws, num_to_predict):
+    """Bool [B, F]: words in a drawn order; one too long is passed over."""
+    width = tf.shape(words)[1]
+    # The length of word w of each instance, in column w.
+    lengths = tf.reduce_sum(tf.one_hot(words, width, dtype=tf.int32), axis=1)
+    order = tf.argsort(tf.where(lengths > 0, draws, 2.0), axis=1)
+    ordered = tf.gather(lengths, order, batch_dims=1)
+    rooms = tf.scan(
+        lambda room, length: room - tf.where(length <= room, length, 0),
+        tf.transpose(ordered),
+        num_to_predict,
+    )
+    before = tf.concat([num_to_predict[None], rooms[:-1]], axis=0)
+    fits = tf.transpose(rooms < before)
+    is_chosen = tf.gather(fits, tf.argsort(order, axis=1), batch_dims=1)
+    chosen = tf.gather(is_chosen, tf.maximum(words, 0), batch_dims=1)
+    return chosen & (words >= 0)

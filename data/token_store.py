@@ -1,0 +1,369 @@
+"""A tokenized corpus on disk, read in any order without loading it.
+
+The store is three files of numbers: the WordPieces of the whole corpus one
+after the other, where each sentence begins among them, and where each
+document begins among the sentences. A stretch of consecutive sentences is a
+stretch of the first file.
+
+A WordPiece is kept as its id, with the top bit set where it goes on the word
+of the one before it.
+"""
+
+import array
+import collections
+import contextlib
+import dataclasses
+import functools
+import importlib
+import json
+import mmap
+import os
+import shutil
+
+import numpy as np
+
+from data import files, sentences, tokenization
+
+BLOCK_BYTES = 4 << 20
+COUNTS = ("num_tokens", "num_sentences", "num_documents", "num_unknown")
+_PARTS = ("tokens", "sentences", "documents")
+
+
+@dataclasses.dataclass(frozen=True)
+class TextOptions:
+    """How text becomes WordPieces.
+
+    Attributes:
+        vocab_file: path of the vocabulary.
+        do_lower_case: whether to lower-case the text and strip accents.
+        sentence_split: language code to split lines to sentences by, or "".
+        segmenter: "module:function" that splits a text to its words, or "".
+    """
+
+    vocab_file: str
+    do_lower_case: bool
+    sentence_split: str = ""
+    segmenter: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A stretch of a text file, the unit of work.
+
+    Its documents are those that follow a blank line which begins in it.
+
+    Attributes:
+        path: the text file.
+        start: first byte.
+        end: end byte, exclusive; None = to the end.
+        boundaries: file with the same lines, their words parted by spaces,
+            or "".
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    boundaries: str = ""
+
+
+def split_to_blocks(input_files, boundary_files=()):
+    """Parts text files into blocks, which depend on nothing but the files.
+
+    Args:
+        input_files: paths.
+        boundary_files: for each the path of its file of word boundaries, or
+            nothing.
+
+    Returns:
+        list of Block. A file that is packed, or has word boundaries, is one.
+    """
+    if boundary_files:
+        return [
+            Block(path, boundaries=boundaries)
+            for path, boundaries in zip(
+                input_files, boundary_files, strict=True
+            )
+        ]
+    blocks = []
+    for path in input_files:
+        if path.endswith(".gz"):
+            blocks.append(Block(path))
+            continue
+        size = files.size(path)
+        blocks += [
+            Block(path, start, min(start + BLOCK_BYTES, size))
+            for start in range(0, size, BLOCK_BYTES)
+        ]
+    return blocks
+
+
+def token_type(vocab_size):
+    """The type of number that holds an id and the bit above it."""
+    return np.uint16 if vocab_size <= 1 << 15 else np.uint32
+
+
+def tokenize_block(options, block, path):
+    """Writes the documents of a block to the files `path`.tokens and so on.
+
+    Args:
+        options: TextOptions.
+        block: Block.
+        path: what the names of the three files begin with.
+
+    Returns:
+        dict of COUNTS and num_dropped_bytes.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: a line's word boundaries do not fit it.
+    """
+    encoder = _create_encoder(options)
+    dropped = collections.Counter()
+    counts = collections.Counter()
+    is_new_document = True
+    with contextlib.ExitStack() as stack:
+        add_tokens, add_ends, add_documents = (
+            stack.enter_context(_number_file(f"{path}.{part}", dtype))
+            for part, dtype in zip(
+                _PARTS, (encoder.token_type, np.int64, np.int64), strict=True
+            )
+        )
+        for encoded in _read_block(encoder, block, dropped):
+            if encoded is None:
+                is_new_document = True
+                continue
+            if not encoded:
+                continue
+            if is_new_document:
+                add_documents([counts["num_sentences"]])
+                counts["num_documents"] += 1
+                is_new_document = False
+            add_tokens(encoded)
+            counts["num_tokens"] += len(encoded)
+            counts["num_unknown"] += encoded.count(encoder.unknown)
+            add_ends([counts["num_tokens"]])
+            counts["num_sentences"] += 1
+    return {
+        **{name: counts[name] for name in COUNTS},
+        "num_dropped_bytes": dropped[block.path],
+    }
+
+
+@contextlib.contextmanager
+def _number_file(path, dtype):
+    """Yields a function that adds numbers to a file, written whole or not."""
+    buffer = array.array(np.dtype(dtype).char)
+    with files.atomic_open(path) as file:
+
+        def extend(numbers):
+            buffer.extend(numbers)
+            if len(buffer) > 1 << 18:
+                file.write(buffer.tobytes())
+                del buffer[:]
+
+        yield extend
+        file.write(buffer.tobytes())
+
+
+def _read_block(encoder, block, dropped):
+    """Yields each sentence of a block, encoded; None where a document ends."""
+    lines = files.read_block(block.path, block.start, block.end, dropped)
+    if block.boundaries:
+        segmented = files.read_lines(block.boundaries)
+        for number, line in enumerate(lines, start=1):
+            words = next(segmented, "").split()
+            if not line:
+                yield None
+                continue
+            encoded = encoder.encode(line, words)
+            if encoded is None:
+                raise ValueError(
+                    f"{block.boundaries}, line {number}: its words are not "
+                    f"those of the same line of {block.path}; give the same "
+                    "lines, with spaces between words"
+                )
+            yield encoded
+        return
+    for line in lines:
+        if line:
+            yield from map(encoder.encode, encoder.split_sentences(line))
+        else:
+            yield None
+
+
+class _Encoder:
+    """Text to ids with the bit that tells where words go on."""
+
+    def __init__(self, options):
+        tokenizer = tokenization.FullTokenizer(
+            options.vocab_file, options.do_lower_case
+        )
+        vocab = tokenizer.vocab
+        self.token_type = token_type(len(vocab))
+        self._top_bit = 1 << (8 * np.dtype(self.token_type).itemsize - 1)
+        codes = {
+            token: index | (self._top_bit if token.startswith("##") else 0)
+            for token, index in vocab.items()
+        }
+        self._word_codes = tokenization.WordCache(
+            lambda word: [
+                codes[piece] for piece in tokenizer.tokenize_word(word)
+            ]
+        )
+        self.unknown = vocab["[UNK]"]
+        self.split_sentences = sentences.splitter(options.sentence_split)
+        self._segment = None
+        if options.segmenter:
+            self._segment = _import_function(options.segmenter)
+
+    def encode(self, text, words=None):
+        """Returns the codes of a sentence; None where `words` do not fit it.
+
+        Args:
+            text: str.
+            words: list of str, the words of `text`, or None.
+        """
+        codes = self._encode(text)
+        if words is None and self._segment is not None:
+            words = self._segment(text)
+        if words is None:
+            return codes
+        joined = []
+        for word in words:
+            pieces = self._encode(word)
+            joined += pieces[:1]
+            joined += [code | self._top_bit for code in pieces[1:]]
+        ids = [code & (self._top_bit - 1) for code in codes]
+        if ids != [code & (self._top_bit - 1) for code in joined]:
+            return None if self._segment is None else codes
+        return joined
+
+    def _encode(self, text):
+        return self._word_codes.of_all(tokenization.clean_text(text).split())
+
+
+def _import_function(name):
+    module, _, function = name.partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"--segmenter={name} is no module:function that can be imported: "
+            f"{error}"
+        ) from error
+
+
+# A worker makes it once: its vocabulary and the words it remembers are large.
+_create_encoder = functools.lru_cache(maxsize=1)(_Encoder)
+
+
+def merge(parts, path):
+    """Joins the files of blocks into one store.
+
+    Args:
+        parts: for each block, (path given to `tokenize_block`, its counts).
+        path: what the names of the store's files begin with.
+    """
+    for name, counted in zip(_PARTS, (None, *COUNTS[:2]), strict=True):
+        with files.atomic_open(f"{path}.{name}") as merged:
+            offset = 0
+            for part, counts in parts:
+                with open(f"{part}.{name}", "rb") as file:
+                    if counted is None:
+                        shutil.copyfileobj(file, merged, 1 << 20)
+                        continue
+                    # Sentences end at WordPieces, documents begin at
+                    # sentences, both counted from the block's start.
+                    while chunk := file.read(1 << 23):
+                        numbers = np.frombuffer(chunk, np.int64) + offset
+                        merged.write(numbers.tobytes())
+                offset += counts[counted]
+
+
+def remove_parts(parts):
+    """Removes the files of blocks, of `parts` as given to `merge`."""
+    for part, _ in parts:
+        for name in _PARTS:
+            os.remove(f"{part}.{name}")
+
+
+class TokenStore:
+    """Reads a store.
+
+    What is read stays mapped into memory until `release`.
+
+    Args:
+        path: what the names of its files begin with.
+        vocab_size: number of WordPieces of its vocabulary.
+
+    Attributes:
+        tokens: codes of all WordPieces.
+        num_documents: int.
+        num_tokens: int.
+    """
+
+    def __init__(self, path, vocab_size):
+        self._maps = []
+        self.tokens = self._map(f"{path}.tokens", token_type(vocab_size))
+        self._sentence_ends = self._map(f"{path}.sentences", np.int64)
+        self._documents = self._map(f"{path}.documents", np.int64)
+        self.num_tokens = len(self.tokens)
+        self.num_documents = len(self._documents)
+
+    def _map(self, path, dtype):
+        with open(path, "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped.madvise(mmap.MADV_RANDOM)
+        self._maps.append(mapped)
+        return np.frombuffer(mapped, dtype)
+
+    def release(self):
+        """Gives the memory of what was read back to the system."""
+        for mapped in self._maps:
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+    def sentences(self, document):
+        """Returns (first, end) of a document, numbers of sentences."""
+        is_last = document + 1 == self.num_documents
+        end = (
+            len(self._sentence_ends)
+            if is_last
+            else int(self._documents[document + 1])
+        )
+        return int(self._documents[document]), end
+
+    def offsets(self, first, end):
+        """Returns where sentences begin, and where the last ends.
+
+        Args:
+            first: number of the first sentence.
+            end: number after the last.
+
+        Returns:
+            end - first + 1 ints, positions in `tokens`: a list, which is
+            quick to search, or an array where that would be large.
+        """
+        ends = self._sentence_ends[max(first - 1, 0) : end]
+        if not first:
+            ends = np.concatenate([[0], ends])
+        return ends if len(ends) > 1 << 18 else ends.tolist()
+
+    def document_start(self, document):
+        """Returns the position in `tokens` where a document begins."""
+        first = int(self._documents[document])
+        return int(self._sentence_ends[first - 1]) if first else 0
+
+
+def read_json(path):
+    """Returns the contents of a JSON file; None where there is none."""
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
+
+
+def write_json(path, contents):
+    """Writes a JSON file, whole or not at all."""
+    with files.atomic_open(path) as file:
+        file.write(json.dumps(contents, indent=2).encode() + b"\n")

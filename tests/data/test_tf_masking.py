@@ -1,0 +1,148 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import tf_masking, tfrecords, tokenization
+
+WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
+N, LENGTH = 600, 40
+
+
+@pytest.fixture
+def vocab_file(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(WORDS))
+    return path
+
+
+@pytest.fixture
+def records(tmp_path):
+    """Records without masks: [CLS] 20 WordPieces [SEP] 12 [SEP], padding."""
+    rng = np.random.default_rng(0)
+    path = str(tmp_path / "a.tfrecord")
+    with tfrecords.RecordWriter([path]) as writer:
+        for number in range(N):
+            ids = np.zeros(LENGTH, int)
+            ids[:35] = rng.integers(5, len(WORDS), 35)
+            ids[0], ids[[21, 34]] = 0, 1
+            mask = [1] * 35 + [0] * 5
+            writer.write(
+                tfrecords.encode_example(
+                    {
+                        "input_ids": ids.tolist(),
+                        "input_mask": mask,
+                        "segment_ids": [0] * LENGTH,
+                        "next_sentence_labels": [number % 2],
+                    }
+                )
+            )
+    return path
+
+
+def read(path, vocab_file, is_training=True, skip=0, count=2 * N, **options):
+    masking = tf_masking.DynamicMasking(
+        vocab_file, **{"max_predictions_per_seq": 10, "seed": 3, **options}
+    )
+    dataset = tfrecords.create_dataset(
+        [path],
+        tfrecords.unmasked_features(LENGTH),
+        25,
+        is_training,
+        seed=1,
+        skip_records=skip,
+        dynamic_masking=masking,
+    )
+    batches = list(dataset.take(count // 25))
+    return {
+        name: np.concatenate([batch[name] for batch in batches])
+        for name in batches[0]
+    }
+
+
+def original_ids(features):
+    ids = features["input_ids"].copy()
+    rows, numbers = np.nonzero(features["masked_lm_weights"])
+    columns = features["masked_lm_positions"][rows, numbers]
+    ids[rows, columns] = features["masked_lm_ids"][rows, numbers]
+    chosen = np.zeros(ids.shape, bool)
+    chosen[rows, columns] = True
+    return ids, chosen
+
+
+def test_features_are_those_of_masked_records(records, vocab_file):
+    features = read(records, vocab_file)
+    spec = tfrecords.pretraining_features(LENGTH, 10)
+    assert set(features) == set(spec)
+    for name, feature in spec.items():
+        assert list(features[name].shape) == [2 * N, *feature.shape]
+        is_float = feature.dtype == tf.float32
+        assert features[name].dtype == (np.float32 if is_float else np.int32)
+    ids, chosen = original_ids(features)
+    unmasked = read(records, vocab_file, is_training=False, count=N)
+    everything = {row.tobytes() for row in original_ids(unmasked)[0]}
+    assert {row.tobytes() for row in ids} == everything
+    assert not chosen[:, [0, 21, 34]].any() and not chosen[:, 35:].any()
+    weights = features["masked_lm_weights"]
+    assert (np.diff(weights) <= 0).all()
+    for row in range(0, N, 50):
+        count = int(weights[row].sum())
+        assert (np.diff(features["masked_lm_positions"][row, :count]) > 0).all()
+        assert not features["masked_lm_positions"][row, count:].any()
+        assert not features["masked_lm_ids"][row, count:].any()
+
+
+def test_shares_are_the_originals(records, vocab_file):
+    features = read(records, vocab_file, count=20 * N, masked_lm_prob=0.2)
+    ids, chosen = original_ids(features)
+    assert (chosen.sum(1) == 7).all()  # round(35 * 0.2)
+    assert np.ptp(chosen.mean(0)[1:21]) < 0.03
+    found, labels = features["input_ids"][chosen], ids[chosen]
+    assert abs((found == 2).mean() - 0.8 - 0.1 / len(WORDS)) < 0.01
+    # One in so many random words is the same.
+    assert abs((found == labels).mean() - 0.1 - 0.1 / len(WORDS)) < 0.01
+    special = np.isin(found, [0, 1, 3, 4]).mean()
+    assert abs(special - 0.1 * 4 / len(WORDS)) < 0.005
+
+
+def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(
+    records, vocab_file
+):
+    features = read(records, vocab_file)
+    ids, chosen = original_ids(features)
+    first = {row.tobytes(): i for i, row in enumerate(ids[:N])}
+    same = [
+        (chosen[N + i] == chosen[first[row.tobytes()]]).all()
+        for i, row in enumerate(ids[N:])
+    ]
+    assert np.mean(same) < 0.01
+    for skip in (25, N + 75):
+        resumed = read(records, vocab_file, skip=skip, count=2 * N - skip)
+        for name in features:
+            np.testing.assert_array_equal(resumed[name], features[name][skip:])
+    again = read(records, vocab_file, seed=4)
+    assert (
+        again["masked_lm_positions"] != features["masked_lm_positions"]
+    ).any()
+
+
+@pytest.mark.parametrize("one_draw", [False, True])
+def test_words_are_masked_whole(records, vocab_file, one_draw):
+    features = read(
+        records,
+        vocab_file,
+        do_whole_word_mask=True,
+        whole_word_draw=one_draw,
+        masked_lm_prob=0.25,
+    )
+    ids, chosen = original_ids(features)
+    goes_on = np.array([word.startswith("##") for word in WORDS])[ids]
+    goes_on[:, [1, 22]] = False
+    goes_on[:, [0, 21, 34, *range(35, 40)]] = False
+    follows = goes_on[:, 1:]
+    assert (chosen[:, 1:] == chosen[:, :-1])[follows].all()
+    assert chosen.sum(1).max() <= 9 and chosen.sum(1).mean() > 8.5
+    is_mask = features["input_ids"] == 2
+    together = (is_mask[:, 1:] == is_mask[:, :-1])[follows & chosen[:, 1:]]
+    # A random word may be [MASK] too.
+    assert together.mean() > 0.97 if one_draw else together.mean() < 0.85
+    assert abs(is_mask[chosen].mean() - 0.8) < 0.03
