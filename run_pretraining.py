@@ -56,6 +56,17 @@ def define_flags():
         "Steps between two evaluations on --eval_input_file.",
         lower_bound=1,
     )
+    flags.DEFINE_bool(
+        "next_sentence",
+        True,
+        "Train on the next sentence too; without it, the paper's ablation "
+        "No NSP.",
+    )
+    flags.DEFINE_bool(
+        "left_to_right",
+        False,
+        "Let no WordPiece see those that follow it: the paper's ablation LTR.",
+    )
     flags.DEFINE_bool("do_train", False, "Train on --input_file.")
     flags.DEFINE_bool("do_eval", False, "Evaluate on --input_file.")
     flags.DEFINE_integer(
@@ -192,12 +203,18 @@ def main(_):
 
     run = runner.Run(
         FLAGS,
-        functools.partial(modeling.BertPretrainer, config),
-        losses.PretrainingLoss(),
+        functools.partial(
+            modeling.BertPretrainer, config, left_to_right=FLAGS.left_to_right
+        ),
+        losses.PretrainingLoss(FLAGS.next_sentence),
         FLAGS.num_train_steps if FLAGS.do_train else None,
         FLAGS.num_warmup_steps,
         FLAGS.max_seq_length,
-        {"input_file": runner.fingerprint(files)},
+        {
+            "input_file": runner.fingerprint(files),
+            "next_sentence": FLAGS.next_sentence,
+            "left_to_right": FLAGS.left_to_right,
+        },
     )
     if FLAGS.do_train:
         train(run, files, eval_files, spec)

@@ -34,6 +34,8 @@ class BertModel(keras.Model):
             in place of a gather.
         gradient_checkpointing: recompute each block's activations in the
             backward pass in place of keeping them.
+        left_to_right: let no position see those that follow it (the
+            ablation of paper 5.1).
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
         name: the variables are called `bert/...` under any name.
@@ -65,6 +67,7 @@ class BertModel(keras.Model):
         config,
         use_one_hot_embeddings=False,
         gradient_checkpointing=False,
+        left_to_right=False,
         seed=None,
         name="bert",
         **kwargs,
@@ -73,6 +76,7 @@ class BertModel(keras.Model):
         self.config = config
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.gradient_checkpointing = gradient_checkpointing
+        self.left_to_right = left_to_right
         self.seed = seed
         self.seed_generator = keras.random.SeedGenerator(
             seed, name="seed_generator"
@@ -144,7 +148,9 @@ class BertModel(keras.Model):
         )
         all_encoder_layers = self.encoder(
             embedding_output,
-            create_attention_mask_from_input_mask(input_mask),
+            create_attention_mask_from_input_mask(
+                input_mask, self.left_to_right
+            ),
             seed=seed,
             first_dropout=1,
         )
@@ -181,6 +187,7 @@ class BertModel(keras.Model):
             "config": self.config.to_dict(),
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
             "gradient_checkpointing": self.gradient_checkpointing,
+            "left_to_right": self.left_to_right,
             "seed": self.seed,
         }
 

@@ -155,23 +155,31 @@ class PretrainingLoss(Loss):
 
     Reads `masked_lm_ids` int and `masked_lm_weights` float [B, P] (0 = not a
     masked position, only padding) and `next_sentence_labels` int [B, 1].
+
+    Args:
+        next_sentence: False leaves the next sentence out (paper 5.1).
     """
 
-    names = ("masked_lm_loss", "next_sentence_loss")
     epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
+
+    def __init__(self, next_sentence=True):
+        self.names = ("masked_lm_loss", "next_sentence_loss")
+        if not next_sentence:
+            self.names = ("masked_lm_loss",)
 
     def weights(self, features):
         """Returns masked positions and examples; see `Loss.weights`."""
-        return {
+        weights = {
             "masked_lm_loss": _float_sum(features["masked_lm_weights"]),
             "next_sentence_loss": keras.ops.sum(
                 _example_weights(features, "next_sentence_labels")
             ),
         }
+        return {name: weights[name] for name in self.names}
 
     def sums(self, outputs, features):
-        """Returns both parts' sums; see `Loss.sums`."""
-        return {
+        """Returns the parts' sums; see `Loss.sums`."""
+        sums = {
             "masked_lm_loss": _weighted_cross_entropy(
                 outputs["masked_lm_logits"],
                 features["masked_lm_ids"],
@@ -183,6 +191,7 @@ class PretrainingLoss(Loss):
                 _example_weights(features, "next_sentence_labels"),
             ),
         }
+        return {name: sums[name] for name in self.names}
 
 
 def _at_least_float32(logits):

@@ -50,13 +50,14 @@ def create_initializer(initializer_range, seed_generator=None):
     )
 
 
-def create_attention_mask_from_input_mask(input_mask):
+def create_attention_mask_from_input_mask(input_mask, left_to_right=False):
     """Returns which positions each position may attend to.
 
     Args:
         input_mask: int [B, T], 1 = a WordPiece, 0 = padding: all positions
             attend to the same ones; or int [B, F, T], 1 = position F may
             attend to position T, returned as it is.
+        left_to_right: whether a position sees none that follow it.
 
     Returns:
         int [B, 1, T], which broadcasts over the from positions, or
@@ -71,7 +72,12 @@ def create_attention_mask_from_input_mask(input_mask):
             "`input_mask` must have rank 2, [batch, length], or rank 3, "
             f"[batch, from, to]. Received: shape {tuple(input_mask.shape)}"
         )
-    return input_mask if rank == 3 else input_mask[:, None, :]
+    mask = input_mask if rank == 3 else input_mask[:, None, :]
+    if left_to_right:
+        order = keras.ops.arange(keras.ops.shape(mask)[-1])
+        past = keras.ops.cast(order[:, None] >= order[None, :], mask.dtype)
+        mask = mask * past
+    return mask
 
 
 def gather_indexes(sequence_tensor, positions):

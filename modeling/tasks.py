@@ -27,7 +27,8 @@ class TaskModel(keras.Model):
 
     Args:
         config: `BertConfig`.
-        use_one_hot_embeddings, gradient_checkpointing, seed: as `BertModel`.
+        use_one_hot_embeddings, gradient_checkpointing, left_to_right, seed:
+            as `BertModel`.
         **kwargs: as `keras.Model`: `name`, `dtype`, `trainable`.
 
     Call arguments:
@@ -45,6 +46,7 @@ class TaskModel(keras.Model):
         config,
         use_one_hot_embeddings=False,
         gradient_checkpointing=False,
+        left_to_right=False,
         seed=None,
         **kwargs,
     ):
@@ -53,6 +55,7 @@ class TaskModel(keras.Model):
             config,
             use_one_hot_embeddings=use_one_hot_embeddings,
             gradient_checkpointing=gradient_checkpointing,
+            left_to_right=left_to_right,
             seed=seed,
             dtype=self.dtype_policy,
         )
@@ -81,10 +84,14 @@ class TaskModel(keras.Model):
             dtype=self.dtype_policy,
         )
 
+    def draw_seed(self, training):
+        """Returns a new seed for one pass's dropout, None if not `training`."""
+        return self.bert.draw_seed(training)
+
     def encode(self, features, training, seed):
         """Returns `BertModel`'s outputs and the seed for the head's dropout."""
         if seed is None:
-            seed = self.bert.draw_seed(training)
+            seed = self.draw_seed(training)
         outputs = self.bert(
             _get_feature(features, "input_ids"),
             features.get("input_mask"),
@@ -101,6 +108,7 @@ class TaskModel(keras.Model):
             "config",
             "use_one_hot_embeddings",
             "gradient_checkpointing",
+            "left_to_right",
             "seed",
         )
         return {

@@ -100,13 +100,11 @@ class Evaluation:
         self._patience = patience
         self._sign = 1 if higher_is_better else -1
         self._path = Path(checkpointer.output_dir) / "eval_results.json"
-
-    @property
-    def best(self):
-        """Figures of the best checkpoint so far, or None."""
-        if not self._path.is_file():
-            return None
-        return json.loads(self._path.read_text(encoding="utf-8"))
+        # Figures of the best checkpoint so far. Kept here, so that workers
+        # agree whatever the file shows them at what time.
+        self._best = None
+        if self._path.is_file():
+            self._best = json.loads(self._path.read_text(encoding="utf-8"))
 
     def __call__(self, step, logs):
         """Evaluates when it is time; returns whether to stop training."""
@@ -115,18 +113,19 @@ class Evaluation:
             return False
         results = {"global_step": step} | self._evaluate()
         logging.info("Evaluation after step %d: %s", step, results)
-        best = self.best
-        if best is None or self._is_better(results, best):
-            self._checkpointer.save(step)
-            checkpointing.write_text(
-                self._path, json.dumps(results, indent=2) + "\n"
-            )
+        if self._best is None or self._is_better(results, self._best):
+            self._best = results
+            if self._checkpointer.is_chief:
+                self._checkpointer.save(step)
+                checkpointing.write_text(
+                    self._path, json.dumps(results, indent=2) + "\n"
+                )
             return False
         return self.has_ended(step)
 
     def has_ended(self, step):
         """Returns whether a run that stands at `step` was to stop early."""
-        best = self.best
+        best = self._best
         if not self._patience or best is None:
             return False
         waited = (step - best["global_step"]) // self._every

@@ -118,8 +118,12 @@ class Trainer:
     def _reduced_gradients(self, features):
         """Returns clipped gradients, their norm before it, and the losses."""
         weights = _all_reduce(self.loss.weights(features))
+        seed = self._offset_seed(
+            self.model.draw_seed(training=True),
+            tf.distribute.get_replica_context().replica_id_in_sync_group,
+        )
         grads, squares, losses = _all_reduce(
-            self._batch_gradients(features, weights)
+            self._batch_gradients(features, weights, seed)
         )
         for index, grad in enumerate(grads):
             if str(index) not in squares:
@@ -131,11 +135,16 @@ class Trainer:
         )
         return grads, norm / scale, losses
 
-    def _accumulate_gradients(self, features, weights):
+    def _offset_seed(self, seed, index):
+        # One draw a step serves every replica and part, each with dropout of
+        # its own: their seeds are further apart than a model has dropouts.
+        return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
+
+    def _accumulate_gradients(self, features, weights, seed):
         """Adds up `_part_gradients` over the parts of a batch."""
         num_parts = self.gradient_accumulation_steps
         if num_parts == 1:
-            return self._part_gradients(features, weights)
+            return self._part_gradients(features, weights, seed)
         parts = tf.nest.map_structure(
             lambda t: tf.reshape(
                 t, tf.concat([[num_parts, -1], tf.shape(t)[1:]], 0)
@@ -148,7 +157,10 @@ class Trainer:
             for name, value in chosen.items():
                 rows = features[name].shape
                 value.set_shape([None, *rows[1:]])
-            return self._part_gradients(chosen, weights)
+            part_seed = self._offset_seed(
+                seed, index * self.strategy.num_replicas_in_sync
+            )
+            return self._part_gradients(chosen, weights, part_seed)
 
         def add_part(index, sums):
             return index + 1, tf.nest.map_structure(
@@ -163,7 +175,7 @@ class Trainer:
         )
         return sums
 
-    def _part_gradients(self, features, weights):
+    def _part_gradients(self, features, weights, seed):
         """Returns one part's share of the gradients and of the losses.
 
         Returns:
@@ -173,7 +185,7 @@ class Trainer:
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
-            outputs = self.model(features, training=True)
+            outputs = self.model(features, training=True, seed=seed)
             losses = {
                 name: value
                 / (
