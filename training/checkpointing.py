@@ -196,13 +196,13 @@ def check_settings(output_dir, settings, is_chief=True):
                     "the former to go on with it, or another --output_dir"
                 )
     elif is_chief:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
 
 
 def write_text(path, text):
     """Writes a text file whole or not at all."""
     path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + ".unfinished")
     try:
         beside.write_text(text, encoding="utf-8")
