@@ -166,6 +166,22 @@ _TASKS = {
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 
 
+def submission_file(task_name):
+    """Returns the name that GLUE's site wants a task's predictions under.
+
+    Raises:
+        ValueError: the task is not one of GLUE's.
+    """
+    _, file_name = _TASKS.get(task_name, (None, None))
+    if file_name is None:
+        raise ValueError(
+            "GLUE takes submissions of "
+            f"{', '.join(name for name, task in _TASKS.items() if task[1])}. "
+            f"Received: task_name={task_name!r}"
+        )
+    return file_name
+
+
 def write_submission(output_dir, task_name, predictions):
     """Writes the predictions of a test set as GLUE's site takes them.
 
@@ -182,14 +198,7 @@ def write_submission(output_dir, task_name, predictions):
         ValueError: the task is not one of GLUE's.
         OSError: the file cannot be written.
     """
-    _, file_name = _TASKS.get(task_name, (None, None))
-    if file_name is None:
-        raise ValueError(
-            "GLUE takes submissions of "
-            f"{', '.join(name for name, task in _TASKS.items() if task[1])}. "
-            f"Received: task_name={task_name!r}"
-        )
-    path = os.path.join(output_dir, file_name)
+    path = os.path.join(output_dir, submission_file(task_name))
     with files.atomic_open(path) as writer:
         writer.write(b"index\tprediction\n")
         for index, prediction in enumerate(predictions):

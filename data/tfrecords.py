@@ -22,8 +22,10 @@ __all__ = [
     "encode_example",
     "expand_patterns",
     "named_errors",
+    "ner_features",
     "pretraining_features",
     "squad_features",
+    "swag_features",
     "trim_padding",
 ]
 
@@ -75,12 +77,44 @@ def unmasked_features(max_seq_length):
     return {**_inputs(max_seq_length), "next_sentence_labels": _ints(1)}
 
 
-def classifier_features(max_seq_length):
-    """Returns the spec of run_classifier.py's records."""
+def classifier_features(
+    max_seq_length, output_mode="classification", num_labels=None
+):
+    """Returns the spec of run_classifier.py's records.
+
+    Args:
+        max_seq_length: WordPieces.
+        output_mode: "classification", "multilabel" or "regression".
+        num_labels: in multi-label classification, that of labels.
+    """
+    label_ids = {
+        "classification": _ints(),
+        "multilabel": _ints(num_labels),
+        "regression": tf.io.FixedLenFeature([], tf.float32),
+    }
     return {
         **_inputs(max_seq_length),
+        "label_ids": label_ids[output_mode],
+        "is_real_example": _ints(),
+    }
+
+
+def swag_features(max_seq_length, num_choices):
+    """Returns the spec of run_swag.py's records: a sequence each choice."""
+    names = ("input_ids", "input_mask", "segment_ids")
+    return {
+        **{name: _ints(num_choices, max_seq_length) for name in names},
         "label_ids": _ints(),
         "is_real_example": _ints(),
+    }
+
+
+def ner_features(max_seq_length):
+    """Returns the spec of run_ner.py's records."""
+    return {
+        **_inputs(max_seq_length),
+        "label_ids": _ints(max_seq_length),
+        "label_weights": tf.io.FixedLenFeature([max_seq_length], tf.float32),
     }
 
 
@@ -116,7 +150,8 @@ def trim_padding(features):
 
     Args:
         features: dict of tensors with `input_mask` int [B, T] or [B, C, T],
-            and the other sequences of its shape.
+            and the other sequences of its shape; labels are one of them
+            where there are `label_weights`.
 
     Returns:
         the dict, the sequences cut to the longest one's length, at least 1.
@@ -125,10 +160,10 @@ def trim_padding(features):
     axes = tf.range(tf.rank(mask) - 1)
     used = tf.reduce_max(mask, axis=axes) * tf.range(1, tf.shape(mask)[-1] + 1)
     length = tf.maximum(tf.reduce_max(used), 1)
-    return features | {
-        name: features[name][..., :length]
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
+    names = ["input_ids", "input_mask", "segment_ids"]
+    if "label_weights" in features:
+        names += ["label_ids", "label_weights"]
+    return features | {name: features[name][..., :length] for name in names}
 
 
 def check_records(files, spec):
