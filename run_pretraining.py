@@ -138,13 +138,13 @@ def export_pretrainer(export_dir, model):
     )
 
 
-def input_files(patterns, flag_name, spec):
+def input_files(patterns, flag_name, spec, vocab_size):
     """Returns the files that a flag names, each looked into."""
     files = tfrecords.expand_patterns(patterns, flag_name)
     logging.info("*** Input Files ***")
     for file in files:
         logging.info("  %s", file)
-    tfrecords.check_records(files, spec)
+    tfrecords.check_records(files, spec, vocab_size)
     return files
 
 
@@ -196,10 +196,12 @@ def main(_):
     spec = tfrecords.pretraining_features(
         FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
     )
-    files = input_files(FLAGS.input_file, "input_file", spec)
-    eval_files = []
-    if FLAGS.eval_input_file:
-        eval_files = input_files(FLAGS.eval_input_file, "eval_input_file", spec)
+    files, eval_files = (
+        input_files(FLAGS[name].value, name, spec, config.vocab_size)
+        if FLAGS[name].value
+        else []
+        for name in ("input_file", "eval_input_file")
+    )
 
     run = runner.Run(
         FLAGS,
@@ -216,12 +218,13 @@ def main(_):
             "left_to_right": FLAGS.left_to_right,
         },
     )
-    if FLAGS.do_train:
-        train(run, files, eval_files, spec)
-    if FLAGS.do_eval:
-        results = evaluate(run, eval_files or files, spec)
-        results["global_step"] = run.global_step
-        run.write_results("eval_results.txt", results)
+    with tfrecords.named_errors([*files, *eval_files]):
+        if FLAGS.do_train:
+            train(run, files, eval_files, spec)
+        if FLAGS.do_eval:
+            results = evaluate(run, eval_files or files, spec)
+            results["global_step"] = run.global_step
+            run.write_results("eval_results.txt", results)
     if FLAGS.export_dir:
         export_pretrainer(FLAGS.export_dir, run.model)
     run.finish()

@@ -5,6 +5,7 @@ The feature names and types are the original's: int64 for every feature but
 """
 
 import contextlib
+import itertools
 
 import tensorflow as tf
 
@@ -28,6 +29,9 @@ __all__ = [
     "swag_features",
     "trim_padding",
 ]
+
+# Records at the front of each file that are looked into.
+_NUM_CHECKED = 16
 
 # The flag that says how long a feature is, for messages.
 _LENGTH_FLAGS = {
@@ -166,29 +170,46 @@ def trim_padding(features):
     return features | {name: features[name][..., :length] for name in names}
 
 
-def check_records(files, spec):
-    """Checks the first record of each file against a spec.
+def check_records(files, spec, vocab_size=None):
+    """Checks the first records of each file against a spec.
 
     Args:
         files: paths.
         spec: dict of name to tf.io.FixedLenFeature.
+        vocab_size: the model's number of WordPieces, which every id must be
+            below; None = not checked.
 
     Raises:
-        ValueError: a file is empty, truncated or corrupt, or its features
-            are not of the names and lengths of `spec`.
+        ValueError: a file is empty, truncated or corrupt, its features are
+            not of the names and lengths of `spec`, or an id is too large.
     """
     for path in files:
-        record = next(records.read_records(path), None)
-        if record is None:
+        first = list(itertools.islice(records.read_records(path), _NUM_CHECKED))
+        if not first:
             raise ValueError(f"{path}: the file holds no record")
-        try:
-            found = tf.train.Example.FromString(record).features.feature
-        except Exception as error:
+        for record in first:
+            try:
+                found = tf.train.Example.FromString(record).features.feature
+            except Exception as error:
+                raise ValueError(
+                    f"{path}: a record is no tf.train.Example: {error}"
+                ) from error
+            for name, feature in spec.items():
+                _check_feature(path, name, feature, found)
+            if vocab_size is not None:
+                _check_ids(path, found, vocab_size)
+
+
+def _check_ids(path, found, vocab_size):
+    for name in ("input_ids", "masked_lm_ids"):
+        largest = max(found[name].int64_list.value, default=0)
+        if largest >= vocab_size:
             raise ValueError(
-                f"{path}: the first record is no tf.train.Example: {error}"
-            ) from error
-        for name, feature in spec.items():
-            _check_feature(path, name, feature, found)
+                f"{path}: its records hold the WordPiece {largest} in '{name}',"
+                f" but the model's vocab_size is {vocab_size}; make the "
+                "records with the model's vocabulary, or give the "
+                "--bert_config_file that belongs to theirs"
+            )
 
 
 def _check_feature(path, name, feature, found):

@@ -26,7 +26,8 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     Args:
         initial_learning_rate: the peak, reached at the end of the warmup.
         num_train_steps: the step at which the rate is 0.
-        num_warmup_steps: steps of warmup, 0 for none.
+        num_warmup_steps: steps of warmup, 0 for none. As in the original
+            it may be longer than the training, which then ends below the peak.
         power: exponent of the decay; 1 is linear.
         continuous: False for the original's jump.
     """
@@ -39,11 +40,10 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         power=1.0,
         continuous=False,
     ):
-        if num_train_steps < 1 or not 0 <= num_warmup_steps <= num_train_steps:
+        if num_train_steps < 1 or num_warmup_steps < 0:
             raise ValueError(
                 "A schedule takes num_train_steps >= 1 and num_warmup_steps "
-                f"from 0 to num_train_steps. Received: {num_train_steps=}, "
-                f"{num_warmup_steps=}"
+                f">= 0. Received: {num_train_steps=}, {num_warmup_steps=}"
             )
         self.initial_learning_rate = initial_learning_rate
         self.num_train_steps = num_train_steps

@@ -167,6 +167,13 @@ class Run:
 
     def _create_optimizer(self, num_warmup_steps):
         options = self.options
+        if num_warmup_steps > self.num_train_steps:
+            logging.warning(
+                "The warmup of %d steps is longer than the training of %d: "
+                "the learning rate stays below its peak.",
+                num_warmup_steps,
+                self.num_train_steps,
+            )
         factors = None
         if options.layerwise_lr_decay != 1.0:
             factors = optimization.layerwise_factors(

@@ -40,7 +40,14 @@ def test_schedule_without_warmup_and_with_power():
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("steps, warmup", [(0, 0), (10, 11), (10, -1)])
+def test_a_warmup_may_be_longer_than_the_training():
+    found = rates(
+        initial_learning_rate=1.0, num_train_steps=10, num_warmup_steps=20
+    )
+    np.testing.assert_allclose(found[:10], np.arange(10) / 20, atol=1e-12)
+
+
+@pytest.mark.parametrize("steps, warmup", [(0, 0), (10, -1)])
 def test_impossible_schedules_are_refused(steps, warmup):
     with pytest.raises(ValueError, match="num_warmup_steps"):
         optimization.WarmupPolynomialDecay(1.0, steps, warmup)
