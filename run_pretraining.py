@@ -196,12 +196,12 @@ def main(_):
     spec = tfrecords.pretraining_features(
         FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
     )
-    files, eval_files = (
-        input_files(FLAGS[name].value, name, spec, config.vocab_size)
-        if FLAGS[name].value
-        else []
-        for name in ("input_file", "eval_input_file")
-    )
+    files = input_files(FLAGS.input_file, "input_file", spec, config.vocab_size)
+    eval_files = []
+    if FLAGS.eval_input_file:
+        eval_files = input_files(
+            FLAGS.eval_input_file, "eval_input_file", spec, config.vocab_size
+        )
 
     run = runner.Run(
         FLAGS,

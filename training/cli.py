@@ -1,6 +1,7 @@
 """How every script starts and ends: flags, errors in one line, exit status."""
 
 import logging as std_logging
+import os
 import sys
 from pathlib import Path
 
@@ -40,6 +41,29 @@ def run(main, define_flags, required=(), passes_rest=False):
     app.run(
         lambda argv: _guarded(main, argv, passes_rest),
         flags_parser=lambda argv: flags.FLAGS(argv, known_only=passes_rest),
+    )
+
+
+def check_writable(path, flag):
+    """Refuses a folder that cannot be made or written into.
+
+    Args:
+        path: the folder, which need not be there.
+        flag: name of the flag that gave it.
+
+    Raises:
+        OSError: it is, or is below, something that is no folder, or is
+            protected.
+    """
+    there = Path(path).absolute()
+    while not there.exists():
+        there = there.parent
+    if there.is_dir() and os.access(there, os.W_OK):
+        return
+    reason = "is write-protected" if there.is_dir() else "is no folder"
+    raise OSError(
+        f"--{flag}={path} cannot be written: {there} {reason}; give a folder "
+        "that can"
     )
 
 

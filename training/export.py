@@ -6,14 +6,22 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from training import cli
+
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
 def check_export_dir(export_dir):
-    """Refuses a folder that holds anything but an earlier export."""
+    """Refuses a folder that holds anything but an earlier export.
+
+    Raises:
+        ValueError: it does.
+        OSError: it cannot be written.
+    """
+    cli.check_writable(export_dir, "export_dir")
     path = Path(export_dir)
     if path.exists() and not (path / "saved_model.pb").is_file():
-        if not path.is_dir() or any(path.iterdir()):
+        if any(path.iterdir()):
             raise ValueError(
                 f"--export_dir={export_dir} exists and is not a SavedModel; "
                 "give a new folder"

@@ -10,6 +10,7 @@ from absl import logging
 import modeling
 from training import (
     checkpointing,
+    cli,
     distribution,
     hooks,
     loop,
@@ -19,10 +20,11 @@ from training import (
 
 
 def check_tasks(options, names):
-    """Refuses a command that asks for nothing."""
+    """Refuses a command that asks for nothing, or has no place for it."""
     if not any(getattr(options, name) for name in names):
         listed = " or ".join(f"--{name}" for name in names)
         raise ValueError(f"nothing to do: give {listed}")
+    cli.check_writable(options.output_dir, "output_dir")
 
 
 def load_config(options, max_seq_length):
