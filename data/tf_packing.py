@@ -25,7 +25,8 @@ class PackingLayer(keras.layers.Layer):
 
     Call arguments:
         text_a: string [N].
-        text_b: string [N], or None.
+        text_b: string [N]; a text of no WordPieces counts as none. None where
+            no text has a second.
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
@@ -36,10 +37,10 @@ class PackingLayer(keras.layers.Layer):
 
     def __init__(self, vocab, max_seq_length, do_lower_case=True, **kwargs):
         super().__init__(**kwargs)
-        if max_seq_length < 5:
+        if max_seq_length < 3:
             raise ValueError(
-                "max_seq_length must be 5 or more, for [CLS], two [SEP] and "
-                f"two WordPieces. Received: {max_seq_length}"
+                "max_seq_length must be 3 or more, for [CLS] and two [SEP]. "
+                f"Received: {max_seq_length}"
             )
         self.max_seq_length = max_seq_length
         self.tokenizer = TokenizerLayer(vocab, do_lower_case)
@@ -56,47 +57,53 @@ class PackingLayer(keras.layers.Layer):
 
     def call(self, text_a, text_b=None):
         """Returns the inputs of the model."""
-        tokens_a = self.tokenizer(text_a)
+        return self.pack(
+            self.tokenizer(text_a),
+            None if text_b is None else self.tokenizer(text_b),
+        )
+
+    def pack(self, tokens_a, tokens_b=None):
+        """Packs WordPieces; ragged int32 [N, None] in place of the texts."""
         lengths_a = tokens_a.row_lengths()
-        if text_b is None:
-            tokens_a = tokens_a[:, : self.max_seq_length - 2]
-            ids = self._join(tokens_a)
-            segment_ids = tf.zeros_like(ids)
-        else:
-            tokens_b = self.tokenizer(text_b)
-            # The longer one gives way first, the second where they are equal.
-            room = self.max_seq_length - 3
-            lengths_a = tf.minimum(
-                lengths_a,
+        if tokens_b is None:
+            tokens_b = tf.zeros_like(tokens_a)[:, :0]
+        is_pair = tokens_b.row_lengths() > 0
+        # The longer one gives way first, the second where they are equal.
+        room = self.max_seq_length - 2 - tf.cast(is_pair, tf.int64)
+        lengths_a = tf.minimum(
+            lengths_a,
+            tf.where(
+                is_pair,
                 tf.maximum(room - tokens_b.row_lengths(), (room + 1) // 2),
-            )
-            tokens_a = _first(tokens_a, lengths_a)
-            tokens_b = _first(tokens_b, room - lengths_a)
-            ids = self._join(tokens_a, tokens_b)
-            positions = tf.range(self.max_seq_length, dtype=tf.int64)
-            segment_ids = tf.cast(
-                (positions >= lengths_a[:, None] + 2)
-                & (positions < ids.row_lengths()[:, None]),
-                tf.int32,
-            )
+                room,
+            ),
+        )
+        ids = self._join(
+            _first(tokens_a, lengths_a),
+            _first(tokens_b, room - lengths_a),
+            is_pair,
+        )
+        positions = tf.range(self.max_seq_length, dtype=tf.int64)
+        is_second = (positions >= lengths_a[:, None] + 2) & (
+            positions < ids.row_lengths()[:, None]
+        )
         return {
             "input_ids": self._pad(ids),
             "input_mask": self._pad(tf.ones_like(ids)),
-            "segment_ids": self._pad(segment_ids),
+            "segment_ids": tf.cast(is_second, tf.int32),
         }
 
-    def _join(self, *segments):
-        """Puts [CLS] before the segments, and [SEP] after each."""
+    def _join(self, tokens_a, tokens_b, is_pair):
+        """Puts [CLS] before the texts, and [SEP] after each there is."""
         vocab = self.tokenizer.vocab
-        count = segments[0].nrows()
-        parts = [tf.fill([count, 1], vocab.index("[CLS]"))]
-        for segment in segments:
-            parts += [segment, tf.fill([count, 1], vocab.index("[SEP]"))]
-        return tf.concat(parts, 1)
+        cls = tf.fill([tf.size(is_pair), 1], vocab.index("[CLS]"))
+        sep = tf.fill([tf.size(is_pair), 1], vocab.index("[SEP]"))
+        last_sep = tf.RaggedTensor.from_tensor(
+            sep, lengths=tf.cast(is_pair, tf.int64)
+        )
+        return tf.concat([cls, tokens_a, sep, tokens_b, last_sep], 1)
 
     def _pad(self, values):
-        if not isinstance(values, tf.RaggedTensor):
-            return values
         return values.to_tensor(shape=[None, self.max_seq_length])
 
 

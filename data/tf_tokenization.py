@@ -120,6 +120,29 @@ class TokenizerLayer(keras.layers.Layer):
 
     def _tokenize_other(self, texts):
         """Tokenizes any texts, through their code points."""
+        ids, first, last, chars = self.tokenize_with_chars(texts)
+        return (
+            ids,
+            first.with_flat_values(
+                tf.gather(chars["starts"], first.flat_values)
+            ),
+            last.with_flat_values(tf.gather(chars["ends"], last.flat_values)),
+        )
+
+    def tokenize_with_chars(self, texts):
+        """Tokenizes, and gives the normalised characters in between.
+
+        Args:
+            texts: string [N].
+
+        Returns:
+            (ids, first, last, chars): ragged int32 [N, None], the ids and
+            for each the indexes of its first and last character in `chars`;
+            dict of tensors [C], what is left of all texts' characters: int32
+            `cps`, the code points; bool `begins`, whether it begins a word
+            as `BasicTokenizer` parts them; int32 `rows`, its text, and
+            `starts` and `ends`, bytes in the text of what it came from.
+        """
         chars = self._normalize(texts)
         # Words are parted at white space and around what is isolated.
         is_space = (chars["flags"] & unicode_tables.SPACE) > 0
@@ -135,29 +158,25 @@ class TokenizerLayer(keras.layers.Layer):
         words = tf.RaggedTensor.from_row_starts(chars["cps"], word_starts)
         ids, starts, ends = self._split_words(words)
 
-        # From bytes of the words to code points, and to bytes of the texts.
-        char_bytes = _utf8_length(chars["cps"])
+        # From bytes of the words to characters.
+        char_bytes = utf8_length(chars["cps"])
         char_of_byte = tf.RaggedTensor.from_row_lengths(
             tf.range(tf.reduce_sum(char_bytes)), char_bytes
         ).value_rowids()
-        word_of_piece = ids.value_rowids()
         first_byte = tf.gather(
             tf.cumsum(char_bytes, exclusive=True),
-            tf.gather(word_starts, word_of_piece),
+            tf.gather(word_starts, ids.value_rowids()),
         )
         first = tf.gather(char_of_byte, first_byte + starts.flat_values)
         last = tf.gather(char_of_byte, first_byte + ends.flat_values - 1)
         row_of_piece = tf.cast(tf.gather(chars["rows"], first), tf.int64)
-        return tuple(
+        ids, first, last = (
             tf.RaggedTensor.from_value_rowids(
                 values, row_of_piece, tf.size(texts, tf.int64)
             )
-            for values in (
-                ids.flat_values,
-                tf.gather(chars["starts"], first),
-                tf.gather(chars["ends"], last),
-            )
+            for values in (ids.flat_values, first, last)
         )
+        return ids, first, last, chars
 
     def _split_words(self, words):
         """Splits words to WordPieces.
@@ -216,7 +235,7 @@ class TokenizerLayer(keras.layers.Layer):
             "flags": flags,
             "rows": tf.cast(decoded.value_rowids(), tf.int32),
             "starts": starts,
-            "ends": starts + _utf8_length(cps),
+            "ends": starts + utf8_length(cps),
         }
         if self.do_lower_case:
             chars["runs"] = tf.cumsum(
@@ -304,7 +323,7 @@ def _lower_final_sigmas(cps, flags):
     )
 
 
-def _utf8_length(cps):
+def utf8_length(cps):
     """Number of bytes of code points in UTF-8."""
     return 1 + sum(
         tf.cast(cps >= least, tf.int32) for least in (0x80, 0x800, 0x10000)
