@@ -21,8 +21,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 SAMPLES = ROOT / "samples"
 TIMEOUT = 300.0
-_PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tensorflow", "keras"])
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["tensorflow", "keras"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +58,7 @@ def run(script, cwd, **flags):
     arguments = [f"--{name}={value}" for name, value in flags.items()]
     with tempfile.TemporaryDirectory() as folder:
         streams = [os.path.join(folder, name) for name in ("out", "err")]
-        process = _PROCESSES.Process(
+        process = PROCESSES.Process(
             target=_run_script,
             args=(str(ROOT / script), arguments, str(cwd), streams),
         )

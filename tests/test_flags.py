@@ -1,0 +1,137 @@
+"""Every flag of the original, under its name and with its default."""
+
+import concurrent.futures
+import importlib
+
+import pytest
+from absl import flags
+
+from tests import scripts
+
+DEVICE = {
+    "use_tpu": False,
+    "master": None,
+    "num_tpu_cores": 8,
+}
+TPU = {
+    **DEVICE,
+    "tpu_name": None,
+    "tpu_zone": None,
+    "gcp_project": None,
+    "iterations_per_loop": 1000,
+    "save_checkpoints_steps": 1000,
+}
+FINE_TUNING = {
+    **TPU,
+    "bert_config_file": None,
+    "vocab_file": None,
+    "output_dir": None,
+    "init_checkpoint": None,
+    "do_lower_case": True,
+    "do_train": False,
+    "do_predict": False,
+    "train_batch_size": 32,
+    "predict_batch_size": 8,
+    "learning_rate": 5e-5,
+    "num_train_epochs": 3.0,
+    "warmup_proportion": 0.1,
+}
+ORIGINAL = {
+    "create_pretraining_data": {
+        "input_file": None,
+        "output_file": None,
+        "vocab_file": None,
+        "do_lower_case": True,
+        "do_whole_word_mask": False,
+        "max_seq_length": 128,
+        "max_predictions_per_seq": 20,
+        "random_seed": 12345,
+        "dupe_factor": 10,
+        "masked_lm_prob": 0.15,
+        "short_seq_prob": 0.1,
+    },
+    "run_pretraining": {
+        **TPU,
+        "bert_config_file": None,
+        "input_file": None,
+        "output_dir": None,
+        "init_checkpoint": None,
+        "max_seq_length": 128,
+        "max_predictions_per_seq": 20,
+        "do_train": False,
+        "do_eval": False,
+        "train_batch_size": 32,
+        "eval_batch_size": 8,
+        "learning_rate": 5e-5,
+        "num_train_steps": 100000,
+        "num_warmup_steps": 10000,
+        "max_eval_steps": 100,
+    },
+    "run_classifier": {
+        **FINE_TUNING,
+        "data_dir": None,
+        "task_name": None,
+        "max_seq_length": 128,
+        "do_eval": False,
+        "eval_batch_size": 8,
+    },
+    "run_squad": {
+        **FINE_TUNING,
+        "train_file": None,
+        "predict_file": None,
+        "max_seq_length": 384,
+        "doc_stride": 128,
+        "max_query_length": 64,
+        "n_best_size": 20,
+        "max_answer_length": 30,
+        "verbose_logging": False,
+        "version_2_with_negative": False,
+        "null_score_diff_threshold": 0.0,
+    },
+    "extract_features": {
+        **DEVICE,
+        "input_file": None,
+        "output_file": None,
+        "layers": "-1,-2,-3,-4",
+        "bert_config_file": None,
+        "max_seq_length": 128,
+        "init_checkpoint": None,
+        "vocab_file": None,
+        "do_lower_case": True,
+        "batch_size": 32,
+        "use_one_hot_embeddings": False,
+    },
+}
+
+
+def import_all():
+    """Imports every script, which must leave absl's flags as they are."""
+    before = set(flags.FLAGS)
+    for name in ORIGINAL:
+        importlib.import_module(name)
+    return set(flags.FLAGS) - before
+
+
+def defaults(script):
+    """Defines a script's flags; returns each with its default."""
+    importlib.import_module(script).define_flags()
+    return {name: flags.FLAGS[name].default for name in flags.FLAGS}
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with concurrent.futures.ProcessPoolExecutor(
+        2, mp_context=scripts.PROCESSES, max_tasks_per_child=1
+    ) as pool:
+        yield pool
+
+
+def test_scripts_are_imported_together_and_define_no_flag(pool):
+    assert pool.submit(import_all).result(scripts.TIMEOUT) == set()
+
+
+@pytest.mark.parametrize("script", ORIGINAL)
+def test_flags_are_the_originals(pool, script):
+    found = pool.submit(defaults, script).result(scripts.TIMEOUT)
+    expected = ORIGINAL[script]
+    assert {name: found.get(name, "absent") for name in expected} == expected
