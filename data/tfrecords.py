@@ -20,6 +20,7 @@ __all__ = [
     "count_records",
     "create_dataset",
     "decode",
+    "describe_records",
     "encode_example",
     "expand_patterns",
     "named_errors",
@@ -296,18 +297,12 @@ def create_dataset(
         ValueError: to skip, the records are counted, and a file is truncated
             or corrupt.
     """
-    first_epoch, rest = 0, skip_records
     if is_training:
-        if skip_records:
-            first_epoch, rest = divmod(skip_records, count_records(files))
-        dataset = tf.data.Dataset.counter(first_epoch).flat_map(
-            lambda number: _epoch(
-                files, seed, number, shuffle_buffer_size, num_parallel_reads
-            )
+        dataset = _training_records(
+            files, seed, skip_records, shuffle_buffer_size, num_parallel_reads
         )
     else:
-        dataset = tf.data.TFRecordDataset(files)
-    dataset = dataset.skip(rest)
+        dataset = tf.data.TFRecordDataset(files).skip(skip_records)
     if dynamic_masking is not None:
         length = spec["input_ids"].shape[0]
         dataset = dataset.enumerate(skip_records).map(
@@ -333,8 +328,70 @@ def create_dataset(
     )
 
 
-def _epoch(files, seed, number, shuffle_buffer_size, num_parallel_reads):
-    """The serialized records of one epoch, in the order of (seed, number)."""
+def describe_records(files, seed, skip_records, count):
+    """Names records of the order in which `create_dataset` trains.
+
+    Args:
+        files: paths of TFRecord files.
+        seed: as `create_dataset`'s, and its other arguments the default.
+        skip_records: number of the first record, in that order.
+        count: how many records.
+
+    Returns:
+        text such as "a.tfrecord records 5, 17, b.tfrecord records 3", the
+        numbers counted from 0 within the file.
+    """
+
+    def numbered(path):
+        return (
+            tf.data.TFRecordDataset(path)
+            .enumerate()
+            .map(lambda number, _: (path, number))
+        )
+
+    found = {}
+    for path, number in (
+        _training_records(files, seed, skip_records, read=numbered)
+        .take(count)
+        .as_numpy_iterator()
+    ):
+        found.setdefault(path.decode(), []).append(int(number))
+    return ", ".join(
+        f"{path} records {', '.join(map(str, sorted(numbers)))}"
+        for path, numbers in sorted(found.items())
+    )
+
+
+def _training_records(
+    files,
+    seed,
+    skip_records,
+    shuffle_buffer_size=10000,
+    num_parallel_reads=8,
+    read=tf.data.TFRecordDataset,
+):
+    """The records of all epochs without end, from record `skip_records` on."""
+    epoch, rest = 0, 0
+    if skip_records:
+        epoch, rest = divmod(skip_records, count_records(files))
+    return (
+        tf.data.Dataset.counter(epoch)
+        .flat_map(
+            lambda number: _epoch(
+                files,
+                seed,
+                number,
+                shuffle_buffer_size,
+                num_parallel_reads,
+                read,
+            )
+        )
+        .skip(rest)
+    )
+
+
+def _epoch(files, seed, number, shuffle_buffer_size, num_parallel_reads, read):
+    """The records of one epoch, in the order of (seed, number)."""
     draw = tf.random.stateless_uniform(
         [], [seed, number], 0, tf.int64.max, tf.int64
     )
@@ -342,7 +399,7 @@ def _epoch(files, seed, number, shuffle_buffer_size, num_parallel_reads):
     return (
         tf.data.Dataset.from_tensor_slices(order)
         .interleave(
-            tf.data.TFRecordDataset,
+            read,
             cycle_length=min(num_parallel_reads, len(files)),
             block_length=16,
             num_parallel_calls=tf.data.AUTOTUNE,

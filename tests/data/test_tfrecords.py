@@ -157,3 +157,20 @@ def test_trim_padding_leaves_something_of_an_empty_batch():
         for name in ("input_ids", "input_mask", "segment_ids")
     }
     assert tfrecords.trim_padding(empty)["input_ids"].shape == (2, 1)
+
+
+def test_records_are_described_in_the_order_of_training(three_files):
+    batch = 8
+    dataset = tfrecords.create_dataset(three_files, SPEC, batch, True, seed=5)
+    for step, features in enumerate(dataset.take(12)):
+        described = tfrecords.describe_records(
+            three_files, 5, step * batch, batch
+        )
+        expected = {}
+        for number in features["next_sentence_labels"][:, 0].numpy().tolist():
+            path = three_files[number // 100]
+            expected.setdefault(path, []).append(number % 100)
+        assert described == ", ".join(
+            f"{path} records {', '.join(map(str, sorted(found)))}"
+            for path, found in sorted(expected.items())
+        )
