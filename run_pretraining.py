@@ -182,6 +182,9 @@ def train(run, files, eval_files, spec):
         )
     run.train(
         create_dataset,
+        describe_batch=lambda batch_size, first: tfrecords.describe_records(
+            files, FLAGS.seed, first, batch_size
+        ),
         evaluation=evaluation,
         num_predictions=FLAGS.max_predictions_per_seq,
     )

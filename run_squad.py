@@ -277,6 +277,9 @@ def train(run, train_path, num_windows, questions):
         lambda batch_size, skip_records: create_dataset(
             train_path, batch_size, True, skip_records
         ),
+        describe_batch=lambda batch_size, first: tfrecords.describe_records(
+            [train_path], FLAGS.seed, first, batch_size
+        ),
         evaluation=evaluation,
     )
     if FLAGS.early_stopping_patience:
