@@ -214,7 +214,9 @@ def _example_weights(features, counted="input_ids"):
 def _cross_entropy(logits, labels):
     """Returns -log softmax(logits) at each label, 0 for labels out of range."""
     log_probs = keras.ops.log_softmax(_at_least_float32(logits), axis=-1)
-    one_hot = keras.ops.one_hot(labels, logits.shape[-1], dtype=log_probs.dtype)
+    # The length of a batch of SQuAD is known only when it is there.
+    num_labels = keras.ops.shape(logits)[-1]
+    one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
