@@ -1,0 +1,74 @@
+"""The tasks of at_scale.py run by Apache Beam instead of processes here.
+
+Beam's workers read and write the same paths as the script that starts the
+pipeline, so with a runner of many machines these are on a file system that
+all of them mount.
+"""
+
+import contextlib
+
+
+class BeamExecutor(contextlib.AbstractContextManager):
+    """Runs tasks in Beam pipelines; see workers.LocalExecutor.
+
+    Args:
+        arguments: list of str, Beam's own flags, such as
+            `--runner=FlinkRunner`.
+
+    Raises:
+        ValueError: Apache Beam is not installed, or a flag is none of its.
+    """
+
+    def __init__(self, arguments):
+        try:
+            import apache_beam
+            from apache_beam.options import pipeline_options
+        except ImportError as error:
+            raise ValueError(
+                "--pipeline=beam needs Apache Beam; install it with "
+                "`pip install -r requirements-beam.txt`"
+            ) from error
+        self._beam = apache_beam
+        self._options = pipeline_options.PipelineOptions(arguments)
+        known = self._options.get_all_options(drop_default=True)
+        unknown = [
+            argument
+            for argument in arguments
+            if argument.lstrip("-").split("=")[0] not in known
+        ]
+        if unknown:
+            raise ValueError(f"unknown arguments. Received: {unknown}")
+
+    def __exit__(self, *unused_args):
+        """Nothing is left to end."""
+
+    def run(self, function, tasks):
+        """Calls a function for each task, in one pipeline.
+
+        Args:
+            function: can be pickled; what it returns is not looked at.
+            tasks: dict of a name to the function's arguments.
+
+        Yields:
+            the name of each task when all are done.
+
+        Raises:
+            OSError: the pipeline failed.
+        """
+        if not tasks:
+            return
+        beam = self._beam
+        try:
+            with beam.Pipeline(options=self._options) as pipeline:
+                _ = (
+                    pipeline
+                    | beam.Create(list(tasks.values()))
+                    # Else one worker might be given all tasks.
+                    | beam.Reshuffle()
+                    | beam.MapTuple(function)
+                )
+        except Exception as error:
+            raise OSError(
+                f"the Beam pipeline failed: {str(error).splitlines()[-1]}"
+            ) from error
+        yield from tasks

@@ -1,0 +1,150 @@
+"""A WordPiece vocabulary learned from a corpus.
+
+Learned by TensorFlow Text's learner, which comes with what is required
+anyway and, being plain Python that sorts what it counts, gives the same
+vocabulary every time. It is given the words of our own BasicTokenizer, so
+that what it learns is what the tokenizer will meet.
+"""
+
+import collections
+import itertools
+
+from data import tokenization
+
+# Distinct words kept in memory; beyond, those met once are forgotten.
+_MAX_WORDS = 5_000_000
+# Characters are learned, the most frequent first, up to this share of text.
+_CHARACTER_COVERAGE = 0.99995
+_MAX_WORD_LENGTH = 50
+# [unusedN] rows that the released vocabularies have before [UNK].
+_UNUSED_IN_FRONT = 99
+
+
+def count_words(lines, do_lower_case):
+    """Counts the words of text.
+
+    Args:
+        lines: iterable of str.
+        do_lower_case: whether to lower-case the text and strip accents.
+
+    Returns:
+        Counter of word to count.
+    """
+    tokenizer = tokenization.BasicTokenizer(do_lower_case)
+    counts = collections.Counter()
+    for line in lines:
+        counts.update(tokenizer.tokenize(line))
+        if len(counts) > _MAX_WORDS:
+            for word in [word for word in counts if counts[word] == 1]:
+                del counts[word]
+    return counts
+
+
+def reserved_tokens(num_unused):
+    """Returns the rows in front of what is learned, as released ones have.
+
+    Args:
+        num_unused: number of [unusedN] rows. With 99 or more, the special
+            tokens have the ids of the released vocabularies.
+    """
+    unused = [f"[unused{number}]" for number in range(num_unused)]
+    front, rest = unused[:_UNUSED_IN_FRONT], unused[_UNUSED_IN_FRONT:]
+    return ["[PAD]", *front, "[UNK]", "[CLS]", "[SEP]", "[MASK]", *rest]
+
+
+def learn_vocabulary(counts, vocab_size, num_unused):
+    """Learns a vocabulary.
+
+    Args:
+        counts: dict of word to count.
+        vocab_size: number of WordPieces; there are fewer where the words do
+            not give so many.
+        num_unused: see `reserved_tokens`.
+
+    Returns:
+        list of str.
+
+    Raises:
+        ValueError: there are no words, or `vocab_size` is too small for the
+            characters.
+    """
+    if not counts:
+        raise ValueError("no words in the input; give files with text")
+    from tensorflow_text.tools.wordpiece_vocab import (
+        wordpiece_tokenizer_learner_lib as learner,
+    )
+
+    reserved = reserved_tokens(num_unused)
+    wanted = vocab_size - len(reserved)
+    num_characters = _num_covering_characters(counts)
+    if wanted < 2 * num_characters:
+        raise ValueError(
+            f"--vocab_size={vocab_size} is too small: {len(reserved)} rows are "
+            f"reserved, and each of {num_characters} characters takes two; "
+            f"give {len(reserved) + 2 * num_characters} or more"
+        )
+    # A WordPiece has a row when it occurs `least_count` times. What gives
+    # the wanted number cannot be far from the count of the word of that rank.
+    by_rank = sorted(counts.values(), reverse=True)
+    low = by_rank[wanted] if wanted < len(by_rank) else 1
+    high = by_rank[min(wanted // 4, len(by_rank) - 1)]
+    learned = []
+    while low <= high and not wanted <= len(learned) <= 1.05 * wanted:
+        least_count = (low + high) // 2
+        found = learner.learn(
+            sorted(counts.items()),
+            vocab_size=wanted,
+            reserved_tokens=[],
+            lower_thresh=least_count,
+            upper_thresh=least_count,
+            max_token_length=_MAX_WORD_LENGTH,
+            max_unique_chars=num_characters,
+        )
+        # What cannot follow in a word, such as "##,", needs no row.
+        found = [
+            token
+            for token in found
+            if not (token.startswith("##") and _is_alone(token[2:]))
+        ]
+        if len(found) < wanted:
+            high = least_count - 1
+            learned = max(learned, found, key=len)
+        else:
+            low = least_count + 1
+            learned = found
+    return [*reserved, *learned][:vocab_size]
+
+
+def unknown_share(vocab, counts):
+    """Returns the share of [UNK] among the WordPieces of counted words.
+
+    Args:
+        vocab: list of str.
+        counts: dict of word to count.
+    """
+    tokenizer = tokenization.WordpieceTokenizer(set(vocab))
+    num_unknown = num_pieces = 0
+    for word, count in counts.items():
+        pieces = tokenizer.tokenize(word)
+        num_pieces += len(pieces) * count
+        num_unknown += pieces.count("[UNK]") * count
+    return num_unknown / num_pieces
+
+
+def _num_covering_characters(counts):
+    """How many of the most frequent characters cover the text."""
+    characters = collections.Counter()
+    for word, count in counts.items():
+        if len(word) <= _MAX_WORD_LENGTH:
+            for char in word:
+                characters[char] += count
+    totals = list(itertools.accumulate(sorted(characters.values())[::-1]))
+    enough = _CHARACTER_COVERAGE * totals[-1]
+    return next(i for i, total in enumerate(totals, 1) if total >= enough)
+
+
+def _is_alone(text):
+    """Whether text is a character that is always a word of its own."""
+    return len(text) == 1 and (
+        tokenization.is_punctuation(text) or tokenization.is_cjk(ord(text))
+    )

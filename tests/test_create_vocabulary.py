@@ -1,0 +1,91 @@
+import collections
+import subprocess
+import sys
+
+import pytest
+
+from data import tokenization, vocabulary
+from tests import golden
+
+CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, golden.ROOT / "create_vocabulary.py", *arguments],
+        capture_output=True,
+        text=True,
+    )
+
+
+def make(tmp_path, name, *arguments):
+    done = run(
+        f"--input_file={CORPUS}/harbor.txt",
+        f"--output_file={tmp_path / name}",
+        "--vocab_size=400",
+        *arguments,
+    )
+    assert done.returncode == 0, done.stderr
+    return (tmp_path / name).read_text().splitlines(), done.stdout
+
+
+def test_vocabulary_of_its_own_corpus(tmp_path):
+    vocab, summary = make(tmp_path, "vocab.txt")
+    assert vocab[:2] == ["[PAD]", "[unused0]"]
+    # As in the released vocabularies.
+    assert vocab[99:104] == ["[unused98]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert len(vocab) == len(set(vocab)) <= 400
+    assert f"{len(vocab)} WordPieces" in summary and "0.000% [UNK]" in summary
+    tokenization.check_vocab(tmp_path / "vocab.txt", len(vocab))
+    tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
+    text = (CORPUS / "harbor.txt").read_text()
+    tokens = tokenizer.tokenize(text)
+    assert "[UNK]" not in tokens
+    assert not any(token != token.lower() for token in vocab[104:])
+    assert "keeper" in vocab  # a frequent word is whole
+    # The same again, and another for cased text.
+    assert make(tmp_path, "again.txt")[0] == vocab
+    cased, _ = make(
+        tmp_path, "cased.txt", "--nodo_lower_case", "--num_unused=3"
+    )
+    assert cased[:8] == [
+        *("[PAD]", "[unused0]", "[unused1]", "[unused2]"),
+        *("[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    ]
+    assert "The" in cased
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input_file=none*"], "--input_file: no file"),
+        (["--vocab_size=120"], "--vocab_size=120 is too small"),
+        (["--input_file={empty}"], "no words in the input"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, arguments, message):
+    (tmp_path / "empty").write_text("")
+    done = run(
+        f"--input_file={CORPUS}/harbor.txt",
+        f"--output_file={tmp_path}/vocab.txt",
+        *(x.format(empty=tmp_path / "empty") for x in arguments),
+    )
+    assert done.returncode == 1
+    (error,) = [x for x in done.stderr.splitlines() if x.startswith("error: ")]
+    assert message in error
+    assert not list(tmp_path.glob("vocab*"))
+
+
+def test_ideographs_need_no_row_for_going_on():
+    counts = collections.Counter({"\u4e2d": 9, "abc": 5, "ab": 4, ",": 3})
+    vocab = vocabulary.learn_vocabulary(counts, 30, 0)
+    assert {"\u4e2d", ",", "a", "##b", "abc"} <= set(vocab)
+    assert not {"##\u4e2d", "##,"} & set(vocab)
+
+
+def test_a_real_corpus_has_few_unknown(tmp_path):
+    path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
+    counts = vocabulary.count_words(path.read_text().split("\n"), True)
+    vocab = vocabulary.learn_vocabulary(counts, 8000, 99)
+    assert len(vocab) == 8000
+    assert vocabulary.unknown_share(vocab, counts) < 0.001
