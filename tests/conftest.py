@@ -62,3 +62,35 @@ def pretrained(tiny, pretraining_flags):
         save_checkpoints_steps=1,
     )
     return tiny / "run", done.check()
+
+
+@pytest.fixture(scope="session")
+def model_flags(tiny, pretrained):
+    """Flags that start the tiny model from what it was pretrained to."""
+    folder, _ = pretrained
+    return {
+        "bert_config_file": tiny / "bert_config.json",
+        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "init_checkpoint": folder / "model.ckpt-7",
+    }
+
+
+@pytest.fixture(scope="session")
+def classified(tmp_path_factory, model_flags):
+    """A folder with a classifier's `run` and `export`; and what it said."""
+    folder = tmp_path_factory.mktemp("classifier")
+    done = scripts.run(
+        "run_classifier.py",
+        folder,
+        **model_flags,
+        task_name="MRPC",
+        data_dir=scripts.SAMPLES / "glue",
+        output_dir="run",
+        export_dir="export",
+        do_train=True,
+        do_eval=True,
+        do_predict=True,
+        max_seq_length=32,
+        num_train_epochs=0.3,
+    )
+    return folder, done.check()

@@ -13,6 +13,7 @@ import os
 import runpy
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tests.golden import ROOT
@@ -53,8 +54,11 @@ class Done:
         return lines[0]
 
 
-def run(script, cwd, **flags):
-    """Runs a script of the project in a folder, to its end."""
+def run(script, cwd, kill_when=lambda: False, **flags):
+    """Runs a script of the project in a folder.
+
+    To its end, or until `kill_when` returns True; then the script is killed.
+    """
     arguments = [f"--{name}={value}" for name, value in flags.items()]
     with tempfile.TemporaryDirectory() as folder:
         streams = [os.path.join(folder, name) for name in ("out", "err")]
@@ -63,7 +67,11 @@ def run(script, cwd, **flags):
             args=(str(ROOT / script), arguments, str(cwd), streams),
         )
         process.start()
-        process.join(TIMEOUT)
+        end = time.monotonic() + TIMEOUT
+        while process.is_alive() and time.monotonic() < end:
+            if kill_when():
+                break
+            process.join(0.02)
         if process.is_alive():
             process.kill()
             process.join()

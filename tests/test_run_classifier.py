@@ -1,0 +1,94 @@
+import numpy as np
+import tensorflow as tf
+
+from tests import scripts
+
+
+def test_results_are_the_originals(classified):
+    folder, done = classified
+    lines = (folder / "run/eval_results.txt").read_text().splitlines()
+    results = {k: float(v) for k, v in (x.split(" = ") for x in lines)}
+    assert list(results) == sorted(results)
+    # Beside the original's stand the benchmark's own metrics.
+    assert results.keys() >= {
+        "eval_accuracy",
+        "eval_loss",
+        "global_step",
+        "loss",
+    }
+    # 900 pairs in batches of 32, 0.3 times, rounded down.
+    assert results["global_step"] == 8
+    assert 0.3 <= results["eval_accuracy"] <= 1
+    # 120 pairs in batches of 8: the two means are of the same numbers.
+    assert abs(results["eval_loss"] - results["loss"]) < 1e-5
+    assert 0.3 < results["eval_loss"] < 1.2
+    assert "Training step 8/8" in done.stderr
+
+    rows = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")
+    assert rows.shape == (60, 2)
+    assert (rows > 0).all() and len(np.unique(rows)) > 30
+    np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-6)
+
+
+def test_starts_from_the_pretrained_weights_with_a_new_head(classified):
+    folder, done = classified
+    loaded = [x for x in done.stderr.splitlines() if "name = " in x]
+    new = [x for x in loaded if "*INIT_FROM_CKPT*" not in x]
+    assert len(loaded) == 5 + 2 * 16 + 2 + 2
+    assert len(new) == 2
+    assert "output_weights" in new[0] and "output_bias" in new[1]
+    shapes = dict(tf.train.list_variables(str(folder / "run/model.ckpt-8")))
+    assert shapes["output_weights"] == [2, 32]
+    assert shapes["output_bias"] == [2]
+    assert shapes["output_weights/adam_v"] == [2, 32]
+    assert "cls/predictions/output_bias" not in shapes
+
+
+def test_records_are_the_originals(classified):
+    folder, _ = classified
+    record = next(
+        iter(tf.data.TFRecordDataset([folder / "run/eval.tf_record"]))
+    )
+    example = tf.train.Example.FromString(record.numpy())
+    lengths = {
+        name: len(value.int64_list.value)
+        for name, value in example.features.feature.items()
+    }
+    assert lengths == {
+        "input_ids": 32,
+        "input_mask": 32,
+        "segment_ids": 32,
+        "label_ids": 1,
+        "is_real_example": 1,
+    }
+
+
+def test_predicts_from_a_finished_run_whatever_the_batch(
+    tmp_path, classified, model_flags
+):
+    folder, _ = classified
+    flags = {
+        **model_flags,
+        "task_name": "mrpc",
+        "data_dir": scripts.SAMPLES / "glue",
+        "do_predict": True,
+        "max_seq_length": 32,
+        "predict_batch_size": 7,
+        "init_checkpoint": folder / "run" / "model.ckpt-8",
+    }
+    for done in scripts.run_all(
+        [
+            ("run_classifier.py", tmp_path, {**flags, **more})
+            for more in (
+                {"output_dir": "a"},
+                {"output_dir": "b", "mixed_precision": "bfloat16"},
+            )
+        ]
+    ):
+        done.check()
+    rows, again, rough = (
+        np.loadtxt(path / "test_results.tsv", delimiter="\t")
+        for path in (folder / "run", tmp_path / "a", tmp_path / "b")
+    )
+    np.testing.assert_allclose(again, rows, atol=1e-6)
+    np.testing.assert_allclose(rough, rows, atol=0.02)
