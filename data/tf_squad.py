@@ -1,0 +1,226 @@
+"""SQuAD inside a graph: questions and passages to windows.
+
+The windows are those of squad.py, and tf_squad_decoding.py makes answers of
+them as squad_decoding.py does; no Python runs when they are called.
+
+N = questions, each with its passage; F = length of a window. What all
+passages hold together is counted through, from the first passage's first:
+P = WordPieces, C = characters as the tokenizer leaves them, D = the passages'
+own characters but white space, and words as white space parts them.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from data.squad import check_lengths
+from data.tf_tokenization import TokenizerLayer, utf8_length
+from data.tf_windows import cut_windows
+
+# As in squad_reading.py; RE2 and Python write it differently.
+_WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
+_WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
+
+
+class Passages(NamedTuple):
+    """Passages, and what leads from their WordPieces back to the text.
+
+    Attributes:
+        ids: ragged int32 [N, None], the WordPieces.
+        num_unknown: int32 [P + 1], of [UNK] before each WordPiece.
+        first_char: int32 [P], the first character of each WordPiece.
+        last_char: int32 [P], its last.
+        char_words: int32 [C], the word each is of.
+        word_chars: int32 [words + 1], the first character of each word.
+        word_letters: int32 [words + 1], its first letter: any character of
+            the passage that is no white space.
+        tokenized: string [N], `BasicTokenizer`'s tokens, a space in between.
+        tokenized_starts: int32 [N], where each of `tokenized` starts, in
+            bytes, were they strung together.
+        char_starts: int32 [C], where each character starts there.
+        char_ends: int32 [C], where it ends.
+        texts: string [N], the words, each with a space before it.
+        letter_starts: int32 [D], where each letter starts in its text.
+        letter_ends: int32 [D], where it ends there.
+        starts: int32 [D], where it starts in the passage as given, in bytes.
+        ends: int32 [D], where it ends there.
+    """
+
+    ids: tf.RaggedTensor
+    num_unknown: tf.Tensor
+    first_char: tf.Tensor
+    last_char: tf.Tensor
+    char_words: tf.Tensor
+    word_chars: tf.Tensor
+    word_letters: tf.Tensor
+    tokenized: tf.Tensor
+    tokenized_starts: tf.Tensor
+    char_starts: tf.Tensor
+    char_ends: tf.Tensor
+    texts: tf.Tensor
+    letter_starts: tf.Tensor
+    letter_ends: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
+
+
+class SquadWindows:
+    """Makes the windows of questions about passages, of any length.
+
+    Args:
+        vocab: see `TokenizerLayer`.
+        do_lower_case: see `TokenizerLayer`.
+        max_seq_length: F, WordPieces in a window.
+        doc_stride: WordPieces from the start of a window's part of the
+            passage to the start of the next one's, at least 1.
+        max_query_length: WordPieces of the question that are kept.
+
+    Raises:
+        ValueError: the lengths leave no room for the passage.
+    """
+
+    def __init__(
+        self, vocab, do_lower_case, max_seq_length, doc_stride, max_query_length
+    ):
+        check_lengths(max_seq_length, max_query_length, doc_stride)
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
+        self.max_seq_length = max_seq_length
+        self.doc_stride = doc_stride
+        self.max_query_length = max_query_length
+
+    def __call__(self, questions, contexts):
+        """Makes the windows.
+
+        Args:
+            questions: string [N].
+            contexts: string [N], the passages.
+
+        Returns:
+            (features, windows, first_places, passages): dict of int32 [W, F],
+            input_ids, input_mask, segment_ids; Windows; int64 [W], where in
+            each window its part of the passage begins; Passages.
+        """
+        passages = read_passages(self.tokenizer, contexts)
+        query = self.tokenizer(questions)[:, : self.max_query_length]
+        query_lengths = query.row_lengths()
+        windows = cut_windows(
+            passages.ids.row_splits,
+            self.max_seq_length - 3 - query_lengths,
+            self.doc_stride,
+        )
+        first_places = tf.gather(query_lengths, windows.rows) + 2
+        features = self._pack(windows, query, passages.ids, first_places)
+        return features, windows, first_places, passages
+
+    def _pack(self, windows, query, ids, first_places):
+        vocab = self.tokenizer.vocab
+        num_windows = tf.size(windows.rows)
+        cls = tf.fill([num_windows, 1], vocab.index("[CLS]"))
+        sep = tf.fill([num_windows, 1], vocab.index("[SEP]"))
+        parts = windows.tokens.with_flat_values(
+            tf.gather(ids.flat_values, windows.tokens.flat_values)
+        )
+        rows = tf.concat(
+            [cls, tf.gather(query, windows.rows), sep, parts, sep], 1
+        )
+        places = tf.range(self.max_seq_length, dtype=tf.int64)
+        is_real = places < rows.row_lengths()[:, None]
+        is_passage = is_real & (places >= first_places[:, None])
+        return {
+            "input_ids": rows.to_tensor(shape=[None, self.max_seq_length]),
+            "input_mask": tf.cast(is_real, tf.int32),
+            "segment_ids": tf.cast(is_passage, tf.int32),
+        }
+
+
+def read_passages(tokenizer, contexts):
+    """Tokenizes passages.
+
+    Args:
+        tokenizer: TokenizerLayer.
+        contexts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
+
+    Returns:
+        Passages.
+    """
+    given, starts = tf.strings.unicode_decode_with_offsets(
+        contexts, "UTF-8", errors="ignore"
+    )
+    is_letter = tf.reduce_all(
+        given.flat_values[:, None] != _WHITE_SPACE, axis=-1
+    )
+    starts = tf.cast(tf.boolean_mask(starts.flat_values, is_letter), tf.int32)
+    sizes = utf8_length(tf.boolean_mask(given.flat_values, is_letter))
+
+    cleaned = tf.strings.unicode_encode(given, "UTF-8")
+    texts = tf.strings.regex_replace(
+        tf.strings.join([" ", cleaned]), _WHITE_SPACE_RUN, " "
+    )
+    decoded, offsets = tf.strings.unicode_decode_with_offsets(texts, "UTF-8")
+    is_space = decoded.flat_values == ord(" ")
+    words = tf.cumsum(tf.cast(is_space, tf.int32)) - 1
+    num_words = tf.math.count_nonzero(is_space, dtype=tf.int32)
+    letter_words = tf.boolean_mask(words, ~is_space)
+    offsets = tf.cast(offsets.flat_values, tf.int32)
+    letter_starts = tf.boolean_mask(offsets, ~is_space)
+
+    ids, first, last, chars = tokenizer.tokenize_with_chars(texts)
+    # Bytes of all texts strung together find the word of each character.
+    text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
+    word_bytes = tf.boolean_mask(
+        offsets + tf.gather(text_bytes, decoded.value_rowids()), is_space
+    )
+    places = chars["starts"] + tf.gather(text_bytes, chars["rows"])
+    char_words = tf.searchsorted(word_bytes, places, side="right") - 1
+    is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
+    return Passages(
+        ids=ids,
+        num_unknown=_cumulated(tf.cast(is_unknown, tf.int32)),
+        first_char=first.flat_values,
+        last_char=last.flat_values,
+        char_words=char_words,
+        word_chars=_first_of_each(char_words, num_words),
+        word_letters=_first_of_each(letter_words, num_words),
+        **_join_words(chars, tf.size(texts, tf.int64)),
+        texts=texts,
+        letter_starts=letter_starts,
+        letter_ends=letter_starts + sizes,
+        starts=starts,
+        ends=starts + sizes,
+    )
+
+
+def _join_words(chars, num_texts):
+    """Returns the fields of Passages on `BasicTokenizer`'s tokens."""
+    word_starts = tf.where(chars["begins"])[:, 0]
+    words = tf.strings.unicode_encode(
+        tf.RaggedTensor.from_row_starts(chars["cps"], word_starts), "UTF-8"
+    )
+    rows = tf.cast(tf.gather(chars["rows"], word_starts), tf.int64)
+    tokenized = tf.strings.reduce_join(
+        tf.RaggedTensor.from_value_rowids(words, rows, num_texts),
+        axis=1,
+        separator=" ",
+    )
+    # A space before each word but a text's first, which stands for the text.
+    lengths = utf8_length(chars["cps"])
+    begins = tf.cast(chars["begins"], tf.int32)
+    starts = tf.cumsum(lengths, exclusive=True) + tf.cumsum(begins) - 1
+    sizes = tf.strings.length(tokenized)
+    sizes += tf.cast(sizes > 0, tf.int32)
+    return {
+        "tokenized": tokenized,
+        "tokenized_starts": tf.cumsum(sizes, exclusive=True),
+        "char_starts": starts,
+        "char_ends": starts + lengths,
+    }
+
+
+def _cumulated(values):
+    """Returns the sums of what is before each value, and of all."""
+    return tf.concat([[0], tf.cumsum(values)], 0)
+
+
+def _first_of_each(words, num_words):
+    """Returns where each word begins, of the ascending words of characters."""
+    return _cumulated(tf.math.bincount(words, minlength=num_words))

@@ -1,0 +1,99 @@
+"""SQuAD inside a graph: WordPieces led back to the passage's own text.
+
+S = spans of WordPieces. For passages' WordPieces, characters and letters see
+tf_squad.py.
+"""
+
+import tensorflow as tf
+
+
+def span_texts(spans, passages):
+    """Returns the texts that spans stand for, string [S]; "" for no answer."""
+    real = tf.where(spans.starts >= 0)
+    spans_with_text = spans.gather(real[:, 0])
+    first, last = letters_of(spans_with_text, passages)
+    starts = tf.gather(passages.letter_starts, first)
+    ends = tf.gather(passages.letter_ends, last)
+    texts = tf.strings.substr(
+        tf.gather(passages.texts, spans_with_text.rows), starts, ends - starts
+    )
+    return tf.tensor_scatter_nd_update(
+        tf.fill([tf.size(spans.starts)], ""), real, texts
+    )
+
+
+def letters_of(spans, passages):
+    """Returns the first and last letter, int32 [S], of spans' final texts.
+
+    As get_final_text: the characters of the spans' words, as tokenized, are
+    taken one to one for the words' letters. They are sought by their text, so
+    "a" of "an ##a" is found at the first; where the numbers differ, or part
+    of it is unknown, all letters of the words are taken.
+    """
+    first_char = tf.gather(passages.first_char, spans.starts)
+    last_char = tf.gather(passages.last_char, spans.ends)
+    first_word = tf.gather(passages.char_words, first_char)
+    last_word = tf.gather(passages.char_words, last_char)
+    word_char = tf.gather(passages.word_chars, first_word)
+    num_chars = tf.gather(passages.word_chars, last_word + 1) - word_char
+    letter = tf.gather(passages.word_letters, first_word)
+    num_letters = tf.gather(passages.word_letters, last_word + 1) - letter
+    is_known = tf.gather(passages.num_unknown, spans.starts) == tf.gather(
+        passages.num_unknown, spans.ends + 1
+    )
+    is_aligned = is_known & (num_chars == num_letters)
+    # Only inside of its word can a text be found before its own place.
+    sought = tf.where(is_aligned & (first_char > word_char))
+    found_char = tf.tensor_scatter_nd_update(
+        first_char,
+        sought,
+        _find_chars(
+            tf.gather(spans.rows, sought[:, 0]),
+            *(
+                tf.gather_nd(chars, sought)
+                for chars in (word_char, first_char, last_char)
+            ),
+            passages,
+        ),
+    )
+    first = letter + found_char - word_char
+    return (
+        tf.where(is_aligned, first, letter),
+        tf.where(
+            is_aligned,
+            first + last_char - first_char,
+            letter + num_letters - 1,
+        ),
+    )
+
+
+def _find_chars(rows, from_char, first_char, last_char, passages):
+    """Returns where the text of characters is found first, int32 [S].
+
+    Args:
+        rows: int64 [S], the passages.
+        from_char: int32 [S], where to begin to seek.
+        first_char: int32 [S], where the text sought begins.
+        last_char: int32 [S], where it ends.
+        passages: Passages.
+    """
+    row_starts = tf.gather(passages.tokenized_starts, rows)
+    begins = tf.gather(passages.char_starts, from_char)
+    own = tf.gather(passages.char_starts, first_char)
+    ends = tf.gather(passages.char_ends, last_char)
+    tokenized = tf.gather(passages.tokenized, rows)
+    before = tf.map_fn(
+        lambda texts: _bytes_before(*texts),
+        (
+            tf.strings.substr(tokenized, begins - row_starts, ends - begins),
+            tf.strings.substr(tokenized, own - row_starts, ends - own),
+        ),
+        fn_output_signature=tf.int32,
+    )
+    return tf.searchsorted(passages.char_starts, begins + before)
+
+
+def _bytes_before(text, part):
+    """Returns how many bytes of a text, int32, are before a part of it."""
+    parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
+    return tf.strings.length(parts.values[0])

@@ -1,0 +1,249 @@
+"""SQuAD inside a graph, against the Python that equals the original."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import (
+    squad,
+    squad_decoding,
+    tf_squad,
+    tf_squad_decoding,
+    tokenization,
+)
+from tests import golden
+from tests.data.test_squad import CASES, load
+from tests.data.test_tokenization import random_strings
+
+SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+
+
+def create_windows(case, examples):
+    """Returns what `SquadWindows` makes of a case's questions."""
+    layer = tf_squad.SquadWindows(
+        case["folder"] / case["vocab_file"],
+        case["do_lower_case"],
+        case["max_seq_length"],
+        case["doc_stride"],
+        case["max_query_length"],
+    )
+    return layer(
+        tf.constant([example.question_text for example in examples]),
+        tf.constant([example.context for example in examples]),
+    )
+
+
+def create_decoder(case):
+    return tf_squad_decoding.SquadDecoder(
+        case["n_best_size"],
+        case["max_answer_length"],
+        case["version_2_with_negative"],
+        case.get("null_score_diff_threshold", 0.0),
+    )
+
+
+def to_lists(outputs):
+    return {
+        name: [
+            value.decode() if isinstance(value, bytes) else value
+            for value in values.numpy().tolist()
+        ]
+        for name, values in outputs.items()
+        if not name.startswith("nbest_")
+    }
+
+
+def nbest_of(outputs, row):
+    """Returns a question's n-best list as nbest_predictions.json has it."""
+    size = outputs["nbest_sizes"][row]
+    names = ("texts", "probabilities", "start_logits", "end_logits")
+    columns = [outputs[f"nbest_{name}"][row, :size].numpy() for name in names]
+    return [
+        {
+            "text": text.decode(),
+            "probability": probability,
+            "start_logit": start_logit,
+            "end_logit": end_logit,
+        }
+        for text, probability, start_logit, end_logit in zip(
+            *columns, strict=True
+        )
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_windows_equal_the_originals(case):
+    examples, expected, recorded = load(case, "predict_file", False)
+    features, windows, first_places, _ = create_windows(case, examples)
+    for name in ("input_ids", "input_mask", "segment_ids"):
+        assert features[name].dtype == tf.int32
+        np.testing.assert_array_equal(features[name], recorded[name])
+    np.testing.assert_array_equal(windows.rows, recorded["example_index"])
+    for window, feature in enumerate(expected):
+        first = int(first_places[window])
+        is_max_context = windows.is_max_context[window].numpy().tolist()
+        assert feature.token_is_max_context == dict(
+            enumerate(is_max_context, first)
+        )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_answers_equal_the_originals(case):
+    examples, _, recorded = load(case, "predict_file", False)
+    _, *made = create_windows(case, examples)
+    logits = recorded["start_logits"], recorded["end_logits"]
+    outputs = tf.function(create_decoder(case))(*made, *logits)
+    found = to_lists(outputs)
+
+    folder = case["folder"]
+    answers = json.loads((folder / case["predictions"]).read_text())
+    assert found["answer"] == list(answers.values())
+    nbest = json.loads((folder / case["nbest_predictions"]).read_text())
+    for row, expected in enumerate(nbest.values()):
+        ours = nbest_of(outputs, row)
+        assert [e["text"] for e in ours] == [e["text"] for e in expected]
+        for entry, expected_entry in zip(ours, expected, strict=True):
+            assert entry == pytest.approx(expected_entry, abs=1e-6)
+    if case["version_2_with_negative"]:
+        odds = json.loads((folder / case["null_odds"]).read_text())
+        assert found["null_odds"] == pytest.approx(
+            list(odds.values()), abs=1e-6
+        )
+    for row, example in enumerate(examples):
+        check_bytes(example.context, {k: v[row] for k, v in found.items()})
+
+
+def check_bytes(context, found):
+    """Checks that the bytes are the answer's, white space aside."""
+    if found["start_byte"] < 0:
+        assert found["answer"] in ("", "empty") and found["end_byte"] == -1
+        return
+    cut = context.encode()[found["start_byte"] : found["end_byte"]].decode()
+    words = [part.group() for part in squad.WORD.finditer(cut)]
+    assert " ".join(words) == found["answer"] != ""
+
+
+def odd_contexts(seed):
+    """Returns passages that lead answers back in every odd way."""
+    rng = random.Random(seed)
+    parts = [
+        *(
+            "banana",
+            "Ananas",
+            "caf\u00e9",
+            "e\u0301te\u0301",
+            "Stra\u00dfe",
+            "(1895-1943).",
+            "\u0130\u0130",
+        ),
+        *(
+            "\u4e2d\u6587\u5b57\u6587",
+            "a\u200bb",
+            "\u00ad",
+            "\u0391\u03a3",
+            "x\u00a0y",
+            "\ufffd",
+            "\U0001f600ok",
+        ),
+        *("isn't", "the", "harbor", "harbors'", "light,", "[UNK]", "q" * 201),
+    ]
+    spaces = [" ", "  ", "\n", "\t \r", "\u202f", "", ""]
+    return (
+        ["", " ", "\u00ad", "\u4e2d" * 300]
+        + [
+            "".join(
+                rng.choice(parts) + rng.choice(spaces)
+                for _ in range(rng.randint(1, 60))
+            )
+            for _ in range(60)
+        ]
+        + random_strings(40, seed)
+    )
+
+
+@pytest.mark.parametrize(
+    "seed, do_lower_case, version_2_with_negative",
+    [
+        (1, True, True),
+        (2, False, False),
+        *(
+            pytest.param(
+                3 + i % 5, i % 2 == 0, i % 4 < 2, marks=pytest.mark.soak
+            )
+            for i in range(20)
+        ),
+    ],
+)
+def test_odd_text_is_answered_alike(
+    seed, do_lower_case, version_2_with_negative
+):
+    contexts = odd_contexts(seed)
+    examples = [
+        squad.SquadExample(
+            str(i), text[5:25], squad.WORD.findall(text), context=text
+        )
+        for i, text in enumerate(contexts)
+    ]
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
+    features = list(squad.create_features(examples, tokenizer, 32, 7, 9, False))
+    # Few values, so that many are equal.
+    rng = np.random.default_rng(seed)
+    logits = rng.integers(0, 9, [2, len(features), 32]).astype(np.float32)
+    results = [
+        squad.RawResult(feature.unique_id, *values)
+        for feature, *values in zip(features, *logits, strict=True)
+    ]
+    settings = {
+        "n_best_size": 6,
+        "max_answer_length": 8,
+        "version_2_with_negative": version_2_with_negative,
+        "null_score_diff_threshold": -8.0,
+    }
+    answers, nbest, odds = squad_decoding.decode_predictions(
+        examples, features, results, do_lower_case=do_lower_case, **settings
+    )
+    layer = tf_squad.SquadWindows(SMALL_VOCAB, do_lower_case, 32, 7, 9)
+    decoder = tf_squad_decoding.SquadDecoder(**settings)
+
+    @tf.function
+    def answer(questions, contexts):
+        features, *made = layer(questions, contexts)
+        return features, decoder(*made, *logits)
+
+    made, outputs = answer(
+        tf.constant([example.question_text for example in examples]),
+        tf.constant(contexts),
+    )
+    for name in ("input_ids", "input_mask", "segment_ids"):
+        np.testing.assert_array_equal(
+            made[name], [getattr(f, name) for f in features]
+        )
+    found = to_lists(outputs)
+    assert found["answer"] == list(answers.values())
+    if version_2_with_negative:
+        assert found["null_odds"] == list(odds.values())
+        assert 10 < found["answer"].count("") < 90
+    for row, expected in enumerate(nbest.values()):
+        ours = nbest_of(outputs, row)
+        assert [e["text"] for e in ours] == [e["text"] for e in expected]
+        for entry, expected_entry in zip(ours, expected, strict=True):
+            assert entry == pytest.approx(expected_entry, abs=1e-6)
+        check_bytes(contexts[row], {k: v[row] for k, v in found.items()})
+
+
+def test_bytes_are_those_of_the_passage_as_given():
+    layer = tf_squad.SquadWindows(SMALL_VOCAB, True, 32, 7, 9)
+    decoder = tf_squad_decoding.SquadDecoder()
+    context = b" \xff the\xe2\x82\r\n light \xc3"
+    _, windows, first_places, passages = layer(
+        tf.constant(["q"]), tf.constant([context])
+    )
+    last_places = first_places + windows.tokens.row_lengths() - 1
+    logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
+    found = decoder(windows, first_places, passages, *logits)
+    assert found["answer"].numpy().tolist() == [b"the light"]
+    cut = context[int(found["start_byte"][0]) : int(found["end_byte"][0])]
+    assert cut == b"the\xe2\x82\r\n light"
