@@ -1,0 +1,361 @@
+"""What each training flag promises, on real runs of run_pretraining.py."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import scripts
+from tests.golden import ROOT
+
+
+def values(folder, step):
+    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
+    return {
+        name: reader.get_tensor(name)
+        for name in reader.get_variable_to_shape_map()
+    }
+
+
+def scalars(folder):
+    """Returns {tag: {step: value}} of what TensorBoard would show."""
+    found = {}
+    for path in folder.glob("events.out.tfevents.*"):
+        for event in tf.compat.v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                tensor = tf.make_ndarray(value.tensor)
+                found.setdefault(value.tag, {})[event.step] = float(tensor)
+    return found
+
+
+@pytest.fixture(scope="module")
+def flags(pretraining_flags, pretrained):
+    folder, _ = pretrained
+    return {
+        **pretraining_flags,
+        "init_checkpoint": folder / "model.ckpt-7",
+        "do_train": True,
+        "num_train_steps": 4,
+        "num_warmup_steps": 0,
+        "summary_steps": 1,
+    }
+
+
+@pytest.fixture(scope="module")
+def runs(flags, tiny, tmp_path_factory):
+    """Runs that differ in one flag each: {name: (folder, Done)}."""
+    folder = tmp_path_factory.mktemp("runs")
+    changes = {
+        "plain": {},
+        "deterministic": {"deterministic": True},
+        "deterministic_again": {"deterministic": True},
+        "gradient_checkpointing": {"gradient_checkpointing": True},
+        "lamb": {"optimizer": "lamb"},
+        "float16": {"mixed_precision": "float16"},
+        "frozen": {"freeze_layers": 1},
+        "layerwise": {"layerwise_lr_decay": 0.1},
+        "no_next_sentence": {"next_sentence": False},
+        "left_to_right": {"left_to_right": True},
+        "evaluated": {
+            "eval_input_file": tiny / "train.tfrecord",
+            "eval_steps": 2,
+            "max_eval_steps": 3,
+        },
+        "scratch": {"init_from": "scratch", "init_checkpoint": ""},
+    }
+    done = scripts.run_all(
+        [
+            (
+                "run_pretraining.py",
+                folder,
+                {**flags, "output_dir": name, **more},
+            )
+            for name, more in changes.items()
+        ]
+    )
+    return {
+        name: (folder / name, one.check())
+        for name, one in zip(changes, done, strict=True)
+    }
+
+
+def test_summaries_hold_what_the_log_holds(runs):
+    folder, done = runs["plain"]
+    found = scalars(folder)
+    assert found.keys() == {
+        "masked_lm_loss",
+        "next_sentence_loss",
+        "loss",
+        "learning_rate",
+        "gradient_norm",
+        "examples_per_second",
+        "tokens_per_second",
+        "mfu",
+        "peak_memory_gib",
+    }
+    assert sorted(found["loss"]) == [2, 3, 4]
+    for step in (2, 3, 4):
+        parts = (
+            found["masked_lm_loss"][step] + found["next_sentence_loss"][step]
+        )
+        assert found["loss"][step] == pytest.approx(parts, rel=1e-5)
+        rate = found["examples_per_second"][step]
+        assert found["tokens_per_second"][step] == pytest.approx(32 * rate)
+        assert f"Step {step}: masked_lm_loss" in done.stderr
+    assert found["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
+    assert 0 < min(found["mfu"].values())
+    assert 0.1 < found["peak_memory_gib"][4] < 20
+
+
+def test_summary_tells_how_to_repeat_the_run(runs, flags):
+    folder, _ = runs["plain"]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["global_step"] == 4
+    assert summary["flags"]["learning_rate"] == flags["learning_rate"]
+    assert summary["flags"]["input_file"] == str(flags["input_file"])
+    assert summary["versions"]["tensorflow"] == tf.__version__
+    assert (
+        0
+        < summary["seconds"]["training_seconds"]
+        < (summary["seconds"]["total_seconds"])
+    )
+    assert summary["peak_memory_bytes"] > 1e8
+
+
+def test_deterministic_runs_are_equal(runs):
+    expected = values(runs["deterministic"][0], 4)
+    found = values(runs["deterministic_again"][0], 4)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, name)
+
+
+def test_recomputing_activations_changes_only_rounding(runs):
+    # Dropout is on: the pass that is made again drops the same.
+    expected = values(runs["plain"][0], 4)
+    found = values(runs["gradient_checkpointing"][0], 4)
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, atol=2e-5, err_msg=name)
+
+
+def test_frozen_layers_stay_as_they_were(runs, pretrained):
+    before = values(pretrained[0], 7)
+    after = values(runs["frozen"][0], 4)
+    for name in (
+        "bert/embeddings/word_embeddings",
+        "bert/encoder/layer_0/output/dense/kernel",
+    ):
+        np.testing.assert_array_equal(after[name], before[name])
+        assert f"{name}/adam_m" not in after
+    moved = "bert/encoder/layer_1/output/dense/kernel"
+    assert not np.array_equal(after[moved], before[moved])
+
+
+def test_layerwise_decay_moves_lower_layers_less(runs, pretrained):
+    before = values(pretrained[0], 7)
+
+    def moved(run):
+        after = values(runs[run][0], 4)
+        kernels = [
+            f"bert/encoder/layer_{index}/output/dense/kernel"
+            for index in (0, 1)
+        ]
+        return [np.abs(after[k] - before[k]).max() for k in kernels]
+
+    plain, layerwise = moved("plain"), moved("layerwise")
+    assert layerwise[0] < 0.02 * plain[0] * 2
+    assert 0.05 * plain[1] < layerwise[1] < 0.2 * plain[1]
+
+
+def test_lamb_and_float16_train(runs):
+    plain = scalars(runs["plain"][0])["loss"]
+    for name in ("lamb", "float16"):
+        losses = scalars(runs[name][0])["loss"]
+        assert losses.keys() == plain.keys()
+        # The same start, so much the same loss after one step.
+        assert losses[2] == pytest.approx(plain[2], abs=0.5)
+    assert values(runs["float16"][0], 4)["loss_scale"] > 0
+
+
+def test_ablations_train(runs):
+    assert "next_sentence_loss" not in scalars(runs["no_next_sentence"][0])
+    before = scalars(runs["plain"][0])["loss"]
+    after = scalars(runs["left_to_right"][0])["loss"]
+    assert after[2] != before[2]
+    assert after[2] == pytest.approx(before[2], abs=1.0)
+
+
+def test_evaluation_while_training_keeps_the_best(runs):
+    folder, done = runs["evaluated"]
+    assert "Evaluation after step 2" in done.stderr
+    assert "Evaluation after step 4" in done.stderr
+    best = json.loads((folder / "best" / "eval_results.json").read_text())
+    kept = [path.name for path in (folder / "best").glob("*.index")]
+    assert kept == [f"model.ckpt-{best['global_step']}.index"]
+    losses = [
+        float(loss)
+        for loss in re.findall(
+            r"Evaluation after step.*?'loss': ([\d.]+)", done.stderr
+        )
+    ]
+    assert best["loss"] == min(losses)
+
+
+def test_starting_from_scratch_is_said(runs):
+    assert "starting from random weights" in runs["scratch"][1].stderr
+
+
+def test_a_run_is_not_continued_as_another(runs, flags, tiny):
+    folder, _ = runs["plain"]
+    other = tiny / "other_config.json"
+    config = json.loads((tiny / "bert_config.json").read_text())
+    other.write_text(json.dumps(config | {"hidden_dropout_prob": 0.2}))
+    changes = {
+        "batch_size": {"train_batch_size": 8},
+        "bert_config": {"bert_config_file": other},
+        "optimizer": {"optimizer": "lamb"},
+    }
+    done = scripts.run_all(
+        [
+            (
+                "run_pretraining.py",
+                tiny,
+                {**flags, "output_dir": folder, "num_train_steps": 9, **more},
+            )
+            for more in changes.values()
+        ]
+    )
+    for name, one in zip(changes, done, strict=True):
+        assert name in one.error
+        assert "output_dir" in one.error
+
+
+def test_other_mistakes_are_named_before_training(flags, tiny, tmp_path):
+    changes = {
+        "init_from": {"init_from": "scratch"},
+        "freeze_layers": {"freeze_layers": 3},
+        "gradient_accumulation_steps": {"train_batch_size": 100_000_000},
+        "TF_CONFIG": {"distribution_strategy": "multi_worker"},
+    }
+    done = scripts.run_all(
+        [
+            (
+                "run_pretraining.py",
+                tmp_path,
+                {**flags, "output_dir": name, **more},
+            )
+            for name, more in changes.items()
+        ]
+    )
+    for name, one in zip(changes, done, strict=True):
+        assert name in one.error
+        assert not list((tmp_path / name).glob("model.ckpt*"))
+    # The memory that the large batch needs, and what helps.
+    assert re.search(r"needs about [\d.]+ GiB", done[2].error)
+    assert "--gradient_checkpointing" in done[2].error
+
+
+def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
+    flags, tiny, tmp_path
+):
+    done = scripts.run(
+        "run_pretraining.py",
+        tmp_path,
+        **{
+            **flags,
+            "output_dir": "run",
+            "learning_rate": 1e30,
+            "num_train_steps": 100,
+            "save_checkpoints_steps": 1,
+            "max_nonfinite_steps": 3,
+        },
+    )
+    assert "3 steps in a row" in done.error
+    # The records of the batch are named: file and numbers.
+    assert re.search(r"train\.tfrecord records \d+(, \d+){15}", done.error)
+    assert done.stderr.count("was skipped") == 2
+    kept = [path.name for path in (tmp_path / "run").glob("*.index")]
+    assert kept
+
+
+def test_a_full_disk_leaves_the_earlier_checkpoints(flags, tmp_path):
+    # A limit on the size of a file stands for a disk that is full: the first
+    # checkpoints fit, as their files are made before the limit is set.
+    command = [
+        sys.executable,
+        "-c",
+        "import resource, runpy, signal, sys\n"
+        "sys.path.insert(0, '.')\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "from training import checkpointing\n"
+        "save = checkpointing.Checkpointer.save\n"
+        "def limited(self, step):\n"
+        "    if step == 3:\n"
+        "        resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))\n"
+        "    save(self, step)\n"
+        "checkpointing.Checkpointer.save = limited\n"
+        "sys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n",
+        "run_pretraining.py",
+        *(
+            f"--{name}={value}"
+            for name, value in {
+                **flags,
+                "output_dir": tmp_path / "run",
+                "save_checkpoints_steps": 1,
+                "summary_steps": 0,
+            }.items()
+        ),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    (error,) = re.findall("^error: .*", done.stderr, re.MULTILINE)
+    assert "step 2 is intact" in error
+    kept = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert "model.ckpt-2.index" in kept
+    assert not [name for name in kept if name.startswith("model.ckpt-3")]
+    assert values(tmp_path / "run", 2)["global_step"] == 2
+
+
+def test_two_phases_of_lengths(tiny, pretraining_flags, tmp_path):
+    # 90% of the steps on short records, then 10% on long ones from the first
+    # phase's weights, with a schedule of their own (paper A.2).
+    scripts.run(
+        "create_pretraining_data.py",
+        tmp_path,
+        input_file=scripts.SAMPLES / "corpus.txt",
+        vocab_file=scripts.SAMPLES / "vocab.txt",
+        output_file="long.tfrecord",
+        max_seq_length=64,
+        max_predictions_per_seq=10,
+        dupe_factor=1,
+    ).check()
+    first = {
+        **pretraining_flags,
+        "output_dir": "phase1",
+        "do_train": True,
+        "num_train_steps": 18,
+    }
+    scripts.run("run_pretraining.py", tmp_path, **first).check()
+    second = {
+        **pretraining_flags,
+        "input_file": "long.tfrecord",
+        "max_seq_length": 64,
+        "max_predictions_per_seq": 10,
+        "init_checkpoint": "phase1/model.ckpt-18",
+        "output_dir": "phase2",
+        "do_train": True,
+        "num_train_steps": 2,
+        "num_warmup_steps": 0,
+        "summary_steps": 1,
+    }
+    done = scripts.run("run_pretraining.py", tmp_path, **second).check()
+    assert "*INIT_FROM_CKPT*" in done.stderr
+    after = values(tmp_path / "phase2", 2)
+    assert after["global_step"] == 2
+    # Positions that only the second phase has reached are trained now.
+    slot = after["bert/embeddings/position_embeddings/adam_v"]
+    assert (slot[32:64] > 0).any()
