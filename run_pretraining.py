@@ -5,13 +5,14 @@ newest checkpoint of --output_dir, if there is one.
 """
 
 import functools
+from typing import NamedTuple
 
 import keras
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import tfrecords
+from data import tf_masking, tfrecords, tokenization
 from modeling import losses
 from training import cli, export, runner
 from training import flags as common_flags
@@ -43,6 +44,7 @@ def define_flags():
         "Masked positions in a record.",
         lower_bound=1,
     )
+    _define_masking_flags()
     flags.DEFINE_string(
         "eval_input_file",
         None,
@@ -81,6 +83,42 @@ def define_flags():
     flags.DEFINE_integer(
         "max_eval_steps", 100, "Most batches to evaluate.", lower_bound=1
     )
+
+
+def _define_masking_flags():
+    """Defines what is asked for records made with --dynamic_masking only."""
+    flags.DEFINE_string(
+        "vocab_file",
+        None,
+        "The records' vocabulary; needed where they are without masks.",
+    )
+    flags.DEFINE_float(
+        "masked_lm_prob",
+        0.15,
+        "Share of WordPieces to mask, in records without masks.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_bool(
+        "do_whole_word_mask",
+        False,
+        "Mask all WordPieces of a word, or none of them, in records without "
+        "masks.",
+    )
+    flags.DEFINE_bool(
+        "whole_word_draw",
+        False,
+        "Make one draw a word between [MASK], the same and a random word, in "
+        "records without masks.",
+    )
+
+
+class Records(NamedTuple):
+    """Files of one kind, and how to read them."""
+
+    files: list
+    spec: dict
+    dynamic_masking: tf_masking.DynamicMasking | None
 
 
 def pretraining_metrics(outputs, features):
@@ -138,44 +176,70 @@ def export_pretrainer(export_dir, model):
     )
 
 
-def input_files(patterns, flag_name, spec, vocab_size):
-    """Returns the files that a flag names, each looked into."""
+def find_records(patterns, flag_name, vocab_size):
+    """Returns the Records that a flag names, each file looked into."""
     files = tfrecords.expand_patterns(patterns, flag_name)
     logging.info("*** Input Files ***")
     for file in files:
         logging.info("  %s", file)
+    dynamic_masking = None
+    if tfrecords.are_masked(files):
+        spec = tfrecords.pretraining_features(
+            FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
+        )
+    else:
+        spec = tfrecords.unmasked_features(FLAGS.max_seq_length)
+        if not FLAGS.vocab_file:
+            raise ValueError(
+                f"{files[0]} is without masks; give --vocab_file, the "
+                "vocabulary that it was made with"
+            )
+        tokenization.check_vocab(FLAGS.vocab_file, vocab_size)
+        dynamic_masking = tf_masking.DynamicMasking(
+            FLAGS.vocab_file,
+            FLAGS.max_predictions_per_seq,
+            FLAGS.masked_lm_prob,
+            FLAGS.do_whole_word_mask,
+            FLAGS.whole_word_draw,
+            FLAGS.seed,
+        )
     tfrecords.check_records(files, spec, vocab_size)
-    return files
+    return Records(files, spec, dynamic_masking)
 
 
-def evaluate(run, files, spec):
+def evaluate(run, records):
     """Returns the original's metrics over at most --max_eval_steps batches."""
     return run.trainer.evaluate(
         tfrecords.create_dataset(
-            files, spec, FLAGS.eval_batch_size, is_training=False
+            records.files,
+            records.spec,
+            FLAGS.eval_batch_size,
+            is_training=False,
+            dynamic_masking=records.dynamic_masking,
         ),
         pretraining_metrics,
         FLAGS.max_eval_steps,
     )
 
 
-def train(run, files, eval_files, spec):
-    """Trains on `files`, and evaluates on `eval_files` where there are any."""
+def train(run, records, eval_records):
+    """Trains on `records`, and evaluates on `eval_records` if there are any."""
 
     def create_dataset(batch_size, skip_records):
         return tfrecords.create_dataset(
-            files,
-            spec,
+            records.files,
+            records.spec,
             batch_size,
             is_training=True,
             seed=FLAGS.seed,
             skip_records=skip_records,
+            dynamic_masking=records.dynamic_masking,
         )
 
     evaluation = None
-    if eval_files:
+    if eval_records:
         evaluation = run.create_evaluation(
-            lambda: evaluate(run, eval_files, spec),
+            lambda: evaluate(run, eval_records),
             FLAGS.eval_steps,
             "loss",
             higher_is_better=False,
@@ -183,7 +247,7 @@ def train(run, files, eval_files, spec):
     run.train(
         create_dataset,
         describe_batch=lambda batch_size, first: tfrecords.describe_records(
-            files, FLAGS.seed, first, batch_size
+            records.files, FLAGS.seed, first, batch_size
         ),
         evaluation=evaluation,
         num_predictions=FLAGS.max_predictions_per_seq,
@@ -196,14 +260,11 @@ def main(_):
     config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
-    spec = tfrecords.pretraining_features(
-        FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
-    )
-    files = input_files(FLAGS.input_file, "input_file", spec, config.vocab_size)
-    eval_files = []
+    records = find_records(FLAGS.input_file, "input_file", config.vocab_size)
+    eval_records = None
     if FLAGS.eval_input_file:
-        eval_files = input_files(
-            FLAGS.eval_input_file, "eval_input_file", spec, config.vocab_size
+        eval_records = find_records(
+            FLAGS.eval_input_file, "eval_input_file", config.vocab_size
         )
 
     run = runner.Run(
@@ -216,16 +277,17 @@ def main(_):
         FLAGS.num_warmup_steps,
         FLAGS.max_seq_length,
         {
-            "input_file": runner.fingerprint(files),
+            "input_file": runner.fingerprint(records.files),
             "next_sentence": FLAGS.next_sentence,
             "left_to_right": FLAGS.left_to_right,
         },
     )
-    with tfrecords.named_errors([*files, *eval_files]):
+    files = [*records.files, *(eval_records.files if eval_records else ())]
+    with tfrecords.named_errors(files):
         if FLAGS.do_train:
-            train(run, files, eval_files, spec)
+            train(run, records, eval_records)
         if FLAGS.do_eval:
-            results = evaluate(run, eval_files or files, spec)
+            results = evaluate(run, eval_records or records)
             results["global_step"] = run.global_step
             run.write_results("eval_results.txt", results)
     if FLAGS.export_dir:

@@ -15,6 +15,7 @@ from data.records import RecordWriter, count_records, encode_example
 
 __all__ = [
     "RecordWriter",
+    "are_masked",
     "check_records",
     "classifier_features",
     "count_records",
@@ -80,6 +81,16 @@ def pretraining_features(max_seq_length, max_predictions_per_seq):
 def unmasked_features(max_seq_length):
     """Returns the spec of records made with --dynamic_masking."""
     return {**_inputs(max_seq_length), "next_sentence_labels": _ints(1)}
+
+
+def are_masked(files):
+    """Tells whether records hold masks: not with --dynamic_masking.
+
+    Args:
+        files: paths; the first record of the first one is looked at.
+    """
+    record = next(records.read_records(files[0]), b"")
+    return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
 def classifier_features(
