@@ -1,30 +1,38 @@
 """Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
 
-Training goes on from the newest checkpoint of --output_dir, if there is one.
+GLUE's tasks, XNLI, and a user's own tables (--task_name=csv). Training goes
+on from the newest checkpoint of --output_dir, if there is one.
 """
 
 import functools
 import os
 from pathlib import Path
 
-import keras
 import numpy as np
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import glue, tfrecords, tokenization
+from data import (
+    glue,
+    glue_tasks,
+    label_decoding,
+    table_task,
+    tfrecords,
+    tokenization,
+)
 from modeling import losses
-from training import checkpointing, cli, export, runner
+from training import cli, export, fine_tuning, metrics, runner
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
 
-PROCESSORS = {
-    "cola": glue.ColaProcessor,
-    "mnli": glue.MnliProcessor,
-    "mrpc": glue.MrpcProcessor,
-    "xnli": glue.XnliProcessor,
+TASKS = sorted([*glue_tasks.PROCESSORS, "csv"])
+
+LOSSES = {
+    "classification": losses.ClassifierLoss,
+    "multilabel": losses.MultiLabelLoss,
+    "regression": losses.RegressionLoss,
 }
 
 
@@ -32,151 +40,242 @@ def define_flags():
     """Defines the original's flags, and those this project adds."""
     common_flags.define_model_flags()
     common_flags.define_text_flags()
+    common_flags.define_task_flags()
     common_flags.define_training_flags(learning_rate=5e-5)
     common_flags.define_fine_tuning_flags()
     common_flags.define_device_flags()
     common_flags.define_export_flags()
-    flags.DEFINE_string("data_dir", None, "Folder of the task's files.")
     flags.DEFINE_string(
-        "task_name", None, f"One of {', '.join(sorted(PROCESSORS))}."
+        "task_name",
+        None,
+        f"One of {', '.join(TASKS)}; csv is your own train, dev and test "
+        "files, .csv, .tsv or .jsonl.",
+    )
+    flags.DEFINE_enum(
+        "xnli_language",
+        "zh",
+        glue.XnliProcessor.languages,
+        "XNLI's language.",
+    )
+    flags.DEFINE_bool(
+        "glue_submission",
+        False,
+        "Write the predictions also as GLUE's site takes them.",
+    )
+    define_table_flags()
+
+
+def define_table_flags():
+    """Defines how the tables of --task_name=csv are read."""
+    flags.DEFINE_string(
+        "text_column",
+        "text",
+        "Column of the text. Where all columns are given by number, from 1, "
+        "a table's first line does not name them.",
     )
     flags.DEFINE_string(
-        "output_dir", None, "Folder for checkpoints, records and results."
+        "text_b_column", None, "Column of the second text of a pair."
     )
-    flags.DEFINE_integer(
-        "max_seq_length",
-        128,
-        "Longest input in WordPieces; longer ones are cut, shorter padded.",
-        lower_bound=3,
+    flags.DEFINE_string("label_column", "label", "Column of the label.")
+    flags.DEFINE_list(
+        "labels",
+        None,
+        "The labels in their order; by default those of the train set, "
+        "sorted, or those that the model was trained with.",
     )
-    flags.DEFINE_bool("do_train", False, "Train on the train set.")
-    flags.DEFINE_bool("do_eval", False, "Evaluate on the dev set.")
-    flags.DEFINE_bool("do_predict", False, "Predict the test set.")
-    flags.DEFINE_integer(
-        "eval_batch_size", 8, "Examples in an eval batch.", lower_bound=1
+    flags.DEFINE_enum(
+        "output_mode",
+        "classification",
+        list(LOSSES),
+        "One label each; any number of labels; or a number.",
     )
-    flags.DEFINE_integer(
-        "predict_batch_size", 8, "Examples in a test batch.", lower_bound=1
+    flags.DEFINE_string(
+        "label_separator", ",", "Parts the labels of a multilabel cell."
+    )
+    flags.DEFINE_bool(
+        "quoting", True, 'Whether " quotes cells; else it is a character.'
     )
 
 
-def create_processor():
-    """Returns the processor of --task_name.
+def create_processors(saved_labels):
+    """Returns {suffix: processor} of --task_name, see glue_tasks.
+
+    Args:
+        saved_labels: those that the model was trained with, or None.
 
     Raises:
         ValueError: there is no such task.
     """
     name = FLAGS.task_name.lower()
-    if name not in PROCESSORS:
+    if name not in TASKS:
         raise ValueError(
             f"--task_name={FLAGS.task_name} is not known; give one of "
-            f"{', '.join(sorted(PROCESSORS))}"
+            f"{', '.join(TASKS)}"
         )
-    return PROCESSORS[name]()
+    if name == "csv":
+        return {"": create_table_processor(saved_labels)}
+    return glue_tasks.create_processors(name, FLAGS.xnli_language)
 
 
-def write_records(examples, label_list, tokenizer, name):
-    """Writes the features of examples to a TFRecord file of the output.
+def create_table_processor(saved_labels):
+    """Returns the processor of the user's own tables."""
+    labels = FLAGS.labels
+    if labels is None and not FLAGS.do_train:
+        labels = saved_labels
+    return table_task.TableProcessor(
+        FLAGS.data_dir,
+        FLAGS.text_column,
+        FLAGS.label_column,
+        FLAGS.text_b_column,
+        labels,
+        FLAGS.output_mode,
+        FLAGS.label_separator,
+        FLAGS.quoting,
+    )
 
-    Returns:
-        its path.
-    """
-    os.makedirs(FLAGS.output_dir, exist_ok=True)
-    path = os.path.join(FLAGS.output_dir, name)
-    with tfrecords.RecordWriter([path]) as writer:
-        for feature in glue.convert_examples_to_features(
-            examples, label_list, FLAGS.max_seq_length, tokenizer
+
+def read_examples(processors):
+    """Returns {(set, suffix): InputExamples} of the sets that are needed."""
+    examples = {}
+    for suffix, processor in processors.items():
+        for wanted, name, read in (
+            (FLAGS.do_train, "train", processor.get_train_examples),
+            (
+                fine_tuning.needs_dev_set(FLAGS),
+                "eval",
+                processor.get_dev_examples,
+            ),
+            (FLAGS.do_predict, "predict", processor.get_test_examples),
         ):
-            writer.write(
-                tfrecords.encode_example(
-                    {
-                        "input_ids": feature.input_ids,
-                        "input_mask": feature.input_mask,
-                        "segment_ids": feature.segment_ids,
-                        "label_ids": [feature.label_id],
-                        "is_real_example": [int(feature.is_real_example)],
-                    }
-                )
-            )
-    return path
+            if not wanted or (suffix and name == "train"):
+                continue
+            try:
+                found = read(FLAGS.data_dir)
+            except FileNotFoundError:
+                if not suffix:
+                    raise
+                continue
+            logging.info("%d examples to %s on", len(found), name + suffix)
+            examples[name, suffix] = found
+    return examples
 
 
-def create_dataset(path, batch_size, is_training, skip_records=0):
-    """Returns the batches of a file that `write_records` wrote."""
-    return tfrecords.create_dataset(
-        [path],
-        tfrecords.classifier_features(FLAGS.max_seq_length),
-        batch_size,
-        is_training,
-        seed=FLAGS.seed,
-        skip_records=skip_records,
-        trim=FLAGS.trim_padding and not FLAGS.use_tpu,
-    )
+class Task:
+    """The task's sets as records, and what is made of the model's outputs.
 
+    Args:
+        processors: see create_processors.
+        label_list: list of str; None in regression.
+        tokenizer: FullTokenizer.
+    """
 
-def evaluates_while_training():
-    """Returns whether the flags ask for an evaluation after each epoch."""
-    return FLAGS.do_train and (
-        FLAGS.evaluate_each_epoch or FLAGS.early_stopping_patience > 0
-    )
-
-
-def train(run, paths, examples):
-    """Trains on the train records, from where the run stands."""
-    evaluation = None
-    if evaluates_while_training():
-        evaluation = run.create_evaluation(
-            lambda: evaluate(run, paths["eval"], len(examples["eval"])),
-            max(len(examples["train"]) // run.batch_size, 1),
-            "eval_accuracy",
-            patience=FLAGS.early_stopping_patience,
+    def __init__(self, processors, label_list, tokenizer):
+        self.decoder = label_decoding.LabelDecoder(
+            processors[""].output_mode, label_list
         )
-    run.train(
-        lambda batch_size, skip_records: create_dataset(
-            paths["train"], batch_size, True, skip_records
-        ),
-        evaluation=evaluation,
-    )
-    if FLAGS.early_stopping_patience:
-        run.restore_best()
+        self.metrics = processors[""].metrics
+        self.examples = read_examples(processors)
+        self.paths = {
+            (name, suffix): self._write_records(
+                found, tokenizer, f"{name}{suffix}.tf_record"
+            )
+            for (name, suffix), found in self.examples.items()
+        }
+
+    def _write_records(self, examples, tokenizer, name):
+        path = os.path.join(FLAGS.output_dir, name)
+        with tfrecords.RecordWriter([path]) as writer:
+            for feature in glue.convert_examples_to_features(
+                examples,
+                self.decoder.label_list,
+                FLAGS.max_seq_length,
+                tokenizer,
+            ):
+                writer.write(glue.encode_feature(feature))
+        return path
+
+    def create_dataset(self, key, batch_size, skip_records=0):
+        """Returns the batches of a set; those of the train set have no end."""
+        return tfrecords.create_dataset(
+            [self.paths[key]],
+            tfrecords.classifier_features(
+                FLAGS.max_seq_length,
+                self.decoder.output_mode,
+                self.decoder.num_outputs,
+            ),
+            batch_size,
+            is_training=key[0] == "train",
+            seed=FLAGS.seed,
+            skip_records=skip_records,
+            trim=FLAGS.trim_padding and not FLAGS.use_tpu,
+        )
+
+    def describe_batch(self, batch_size, first_record):
+        """Names the records of a batch of the train set."""
+        return tfrecords.describe_records(
+            [self.paths["train", ""]], FLAGS.seed, first_record, batch_size
+        )
+
+    def evaluate(self, run):
+        """Returns the original's figures and the benchmark's, of each set."""
+        results = {}
+        for name, suffix in self.examples:
+            if name != "eval":
+                continue
+            labels, outputs, figures = fine_tuning.collect_outputs(
+                run,
+                self.create_dataset((name, suffix), FLAGS.eval_batch_size),
+                len(self.examples[name, suffix]),
+                FLAGS.eval_batch_size,
+            )
+            predictions = self.decoder.predictions(outputs)
+            if self.decoder.output_mode == "classification":
+                figures["eval_accuracy"] = float(np.mean(predictions == labels))
+            figures |= metrics.compute_metrics(
+                self.metrics, labels, predictions
+            )
+            if suffix:
+                del figures["global_step"]
+            results |= {key + suffix: value for key, value in figures.items()}
+        return results
+
+    def predict(self, run):
+        """Writes the predictions of each test set."""
+        for name, suffix in self.examples:
+            if name != "predict":
+                continue
+            examples = self.examples[name, suffix]
+            dataset = self.create_dataset(
+                (name, suffix), FLAGS.predict_batch_size
+            )
+            num_batches = -(-len(examples) // FLAGS.predict_batch_size)
+            results = os.path.join(
+                FLAGS.output_dir, f"test_results{suffix}.tsv"
+            )
+            labels = label_decoding.write_predictions(
+                results,
+                os.path.join(FLAGS.output_dir, f"predictions{suffix}.jsonl"),
+                (example.guid for example in examples),
+                (
+                    outputs
+                    for _, outputs in run.trainer.predict(dataset, num_batches)
+                ),
+                self.decoder,
+            )
+            logging.info("Wrote %d predictions to %s", len(labels), results)
+            if FLAGS.glue_submission:
+                task_name = FLAGS.task_name.lower() + suffix.replace("_", "-")
+                path = glue_tasks.write_submission(
+                    FLAGS.output_dir, task_name, labels
+                )
+                logging.info("Wrote GLUE's submission to %s", path)
 
 
-def evaluate(run, path, num_examples):
-    """Returns the original's metrics over a file of records."""
-    loss = run.trainer.loss
-    dataset = create_dataset(path, FLAGS.eval_batch_size, is_training=False)
-    num_batches = -(-num_examples // FLAGS.eval_batch_size)
-    right, example_losses, batch_losses = [], [], []
-    for features, logits in run.trainer.predict(
-        dataset, num_batches, "Evaluating"
-    ):
-        batch_loss = np.asarray(loss.example_loss(logits, features))
-        right.append(np.argmax(logits, -1) == features["label_ids"])
-        example_losses.append(batch_loss)
-        batch_losses.append(np.mean(batch_loss))
-    return {
-        "eval_accuracy": float(np.mean(np.concatenate(right))),
-        "eval_loss": float(np.mean(np.concatenate(example_losses))),
-        "global_step": run.global_step,
-        "loss": float(np.mean(batch_losses)),
-    }
+def export_classifier(export_dir, model, decoder):
+    """Exports the probabilities of each label, in the order of labels.txt.
 
-
-def predict(run, path, num_examples):
-    """Writes test_results.tsv: a line an example, a column a label."""
-    dataset = create_dataset(path, FLAGS.predict_batch_size, is_training=False)
-    num_batches = -(-num_examples // FLAGS.predict_batch_size)
-    lines = []
-    for _, logits in run.trainer.predict(dataset, num_batches):
-        for row in np.asarray(keras.ops.softmax(logits)):
-            lines.append("\t".join(str(value) for value in row) + "\n")
-    results = os.path.join(FLAGS.output_dir, "test_results.tsv")
-    checkpointing.write_text(results, "".join(lines))
-    logging.info("Wrote %d predictions to %s", len(lines), results)
-
-
-def export_classifier(export_dir, model, label_list):
-    """Exports the probabilities of each label, in the order of labels.txt."""
+    In regression there are `values` instead.
+    """
 
     def serve(input_ids, input_mask, segment_ids):
         logits = model(
@@ -187,25 +286,47 @@ def export_classifier(export_dir, model, label_list):
             },
             training=False,
         )
-        return {"probabilities": tf.nn.softmax(tf.cast(logits, tf.float32))}
+        logits = tf.cast(logits, tf.float32)
+        if decoder.output_mode == "regression":
+            return {"values": logits[:, 0]}
+        if decoder.output_mode == "multilabel":
+            return {"probabilities": tf.sigmoid(logits)}
+        return {"probabilities": tf.nn.softmax(logits)}
 
+    assets = {}
+    if decoder.label_list:
+        labels = "".join(f"{label}\n" for label in decoder.label_list)
+        assets["labels.txt"] = labels
     export.export_saved_model(
         export_dir,
         model,
         {"serve": (serve, export.ids_signature())},
-        {
+        assets
+        | {
             "vocab.txt": Path(FLAGS.vocab_file),
-            "labels.txt": "".join(f"{label}\n" for label in label_list),
             "bert_config.json": model.config.to_json_string(),
         },
     )
 
 
-def main(_):
-    """Trains, evaluates, predicts and exports as the flags say."""
+def check_flags():
+    """Refuses contradictory flags before any long work.
+
+    Returns:
+        BertConfig.
+
+    Raises:
+        ValueError: a flag does not fit another, or the files they name.
+    """
     runner.check_tasks(
-        FLAGS, ("do_train", "do_eval", "do_predict", "export_dir")
+        FLAGS,
+        ("do_train", "do_eval", "do_predict", "export_dir", "export_weights"),
     )
+    fine_tuning.check_num_train_runs(FLAGS)
+    if FLAGS.glue_submission:
+        glue_tasks.submission_file(FLAGS.task_name.lower())
+        if not FLAGS.do_predict:
+            raise ValueError("--glue_submission needs --do_predict")
     tokenization.validate_case_matches_checkpoint(
         FLAGS.do_lower_case, FLAGS.init_checkpoint
     )
@@ -213,58 +334,63 @@ def main(_):
     tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
-    processor = create_processor()
-    label_list = processor.get_labels()
+    return config
+
+
+def main(_):
+    """Trains, evaluates, predicts and exports as the flags say."""
+    config = check_flags()
+    saved_labels = fine_tuning.read_labels(FLAGS)
+    processors = create_processors(saved_labels)
+    label_list = processors[""].get_labels()
+    fine_tuning.check_labels(label_list, saved_labels)
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
-
-    examples, paths = {}, {}
-    for wanted, name, read in (
-        (FLAGS.do_train, "train", processor.get_train_examples),
-        (
-            FLAGS.do_eval or evaluates_while_training(),
-            "eval",
-            processor.get_dev_examples,
-        ),
-        (FLAGS.do_predict, "predict", processor.get_test_examples),
-    ):
-        if wanted:
-            # Every set is read before the long work begins.
-            examples[name] = read(FLAGS.data_dir)
-            logging.info("%d examples to %s on", len(examples[name]), name)
-    for name, found in examples.items():
-        paths[name] = write_records(
-            found, label_list, tokenizer, f"{name}.tf_record"
-        )
+    task = Task(processors, label_list, tokenizer)
 
     num_train_steps, num_warmup_steps, settings = None, 0, {}
+    num_examples = 0
     if FLAGS.do_train:
+        num_examples = len(task.examples["train", ""])
         num_train_steps, num_warmup_steps = runner.num_steps(
-            FLAGS, len(examples["train"])
+            FLAGS, num_examples
         )
         settings = {
             "task_name": FLAGS.task_name.lower(),
-            "train_records": runner.fingerprint([paths["train"]]),
+            "output_mode": task.decoder.output_mode,
+            "labels": label_list,
+            "train_records": runner.fingerprint([task.paths["train", ""]]),
         }
-    run = runner.Run(
+
+    def create_run():
+        return runner.Run(
+            FLAGS,
+            functools.partial(
+                modeling.BertClassifier, config, task.decoder.num_outputs
+            ),
+            LOSSES[task.decoder.output_mode](),
+            num_train_steps,
+            num_warmup_steps,
+            FLAGS.max_seq_length,
+            settings,
+        )
+
+    run = fine_tuning.train_and_evaluate(
         FLAGS,
-        functools.partial(modeling.BertClassifier, config, len(label_list)),
-        losses.ClassifierLoss(),
-        num_train_steps,
-        num_warmup_steps,
-        FLAGS.max_seq_length,
-        settings,
+        create_run,
+        functools.partial(task.create_dataset, ("train", "")),
+        num_examples,
+        task.evaluate,
+        # The last one is the one that the paper reports.
+        task.metrics[-1],
+        label_list,
+        task.describe_batch,
     )
-    if FLAGS.do_train:
-        train(run, paths, examples)
-    if FLAGS.do_eval:
-        results = evaluate(run, paths["eval"], len(examples["eval"]))
-        run.write_results("eval_results.txt", results)
     if FLAGS.do_predict:
-        predict(run, paths["predict"], len(examples["predict"]))
+        task.predict(run)
     if FLAGS.export_dir:
-        export_classifier(FLAGS.export_dir, run.model, label_list)
+        export_classifier(FLAGS.export_dir, run.model, task.decoder)
     run.finish()
 
 

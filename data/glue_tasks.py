@@ -166,6 +166,24 @@ _TASKS = {
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 
 
+def create_processors(task_name, xnli_language="zh"):
+    """Returns a task's processors by the suffix of what is written of them.
+
+    The first one, "", is the task. MultiNLI has a second one, "_mm", for its
+    mismatched sets.
+
+    Args:
+        task_name: a key of PROCESSORS.
+        xnli_language: see XnliProcessor.
+    """
+    if task_name == "xnli":
+        return {"": glue.XnliProcessor(xnli_language)}
+    processors = {"": PROCESSORS[task_name]()}
+    if task_name == "mnli":
+        processors["_mm"] = MnliMismatchedProcessor()
+    return processors
+
+
 def submission_file(task_name):
     """Returns the name that GLUE's site wants a task's predictions under.
 

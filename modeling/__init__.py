@@ -8,6 +8,7 @@ from modeling.checkpoints.huggingface import (
     load_huggingface,
     save_huggingface,
 )
+from modeling.checkpoints.labels import load_labels, save_labels
 from modeling.checkpoints.names import named_variables
 from modeling.checkpoints.tf1 import save_checkpoint
 from modeling.config import BertConfig
@@ -31,7 +32,9 @@ __all__ = [
     "load_checkpoint",
     "load_config",
     "load_huggingface",
+    "load_labels",
     "named_variables",
     "save_checkpoint",
     "save_huggingface",
+    "save_labels",
 ]

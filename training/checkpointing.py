@@ -18,6 +18,7 @@ from absl import logging
 from modeling.checkpoints import tf1
 
 PREFIX = "model.ckpt"
+SETTINGS_FILE = "run_settings.json"
 
 
 class Checkpointer:
@@ -184,7 +185,7 @@ def check_settings(output_dir, settings, is_chief=True):
     Raises:
         ValueError: a setting differs; the message names it.
     """
-    path = Path(output_dir) / "run_settings.json"
+    path = Path(output_dir) / SETTINGS_FILE
     settings = json.loads(json.dumps(settings))
     if checkpoint_steps(output_dir) and path.is_file():
         begun = json.loads(path.read_text(encoding="utf-8"))

@@ -1,5 +1,6 @@
 """Devices and precision: tf.distribute strategies and Keras dtype policies."""
 
+import functools
 import os
 
 import keras
@@ -14,6 +15,8 @@ PRECISIONS = {
 }
 
 
+# Workers and TPUs are connected to once, whatever number of runs they make.
+@functools.cache
 def create_strategy(
     name=None,
     use_tpu=False,

@@ -66,6 +66,13 @@ def define_training_flags(learning_rate, save_checkpoints_steps=1000):
     flags.DEFINE_integer(
         "seed", 12345, "Seed of initialization, dropout and data order."
     )
+    flags.DEFINE_string(
+        "export_weights",
+        None,
+        "Write the weights without the optimizer's slots, a third of the "
+        "size: to a folder, as the original's releases are laid out, or to a "
+        "prefix that ends in .ckpt.",
+    )
     flags.DEFINE_bool(
         "deterministic",
         False,
@@ -172,6 +179,37 @@ def define_fine_tuning_flags():
         True,
         "Cut each batch to its longest input, which saves time and changes "
         "nothing but rounding; not done on a TPU, which wants one shape.",
+    )
+
+
+def define_task_flags():
+    """Defines a task's folders, what to do with it, and in which batches."""
+    flags.DEFINE_string("data_dir", None, "Folder of the task's files.")
+    flags.DEFINE_string(
+        "output_dir", None, "Folder for checkpoints, records and results."
+    )
+    flags.DEFINE_integer(
+        "max_seq_length",
+        128,
+        "Longest input in WordPieces; longer ones are cut, shorter padded.",
+        lower_bound=3,
+    )
+    flags.DEFINE_bool("do_train", False, "Train on the train set.")
+    flags.DEFINE_bool("do_eval", False, "Evaluate on the dev set.")
+    flags.DEFINE_bool("do_predict", False, "Predict the test set.")
+    flags.DEFINE_integer(
+        "eval_batch_size", 8, "Examples in an eval batch.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "predict_batch_size", 8, "Examples in a test batch.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "num_train_runs",
+        1,
+        "Train so many times with other seeds, in the folders run_1, run_2 "
+        "... of --output_dir; report mean and deviation, and keep the best "
+        "on the dev set in --output_dir.",
+        lower_bound=1,
     )
 
 

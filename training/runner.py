@@ -16,6 +16,7 @@ from training import (
     loop,
     optimization,
     report,
+    weights,
 )
 
 
@@ -305,7 +306,10 @@ class Run:
 
     def restore_best(self):
         """Takes the weights of the best evaluation while training."""
-        self.global_step = self._best_checkpointer().restore()
+        step = self._best_checkpointer().restore()
+        # There is none where training ended before the first evaluation.
+        if step is not None:
+            self.global_step = step
 
     def _best_checkpointer(self):
         return checkpointing.Checkpointer(
@@ -327,10 +331,16 @@ class Run:
                 Path(self.options.output_dir) / name, "\n".join(lines) + "\n"
             )
 
-    def finish(self):
-        """Writes summary.json, the last thing a script does."""
+    def write_summary(self):
+        """Writes summary.json."""
         if self.is_chief:
             self.report.write(self.options.output_dir, self.global_step)
+
+    def finish(self):
+        """Writes --export_weights and summary.json, the last of a script."""
+        if self.options.export_weights and self.is_chief:
+            weights.export_weights(self.model, self.options)
+        self.write_summary()
 
 
 def _check_init_from(options):

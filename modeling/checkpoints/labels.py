@@ -1,0 +1,60 @@
+"""The names of a classifier's outputs, in order, beside its weights."""
+
+import os
+
+from modeling.checkpoints.huggingface import CONFIG_FILE
+from modeling.config import read_json_object
+
+LABELS_FILE = "labels.txt"
+
+
+def load_labels(path):
+    """Returns the labels that stand beside a checkpoint.
+
+    Args:
+        path: a folder, the prefix of a TF1 checkpoint in it, or a
+            `.safetensors` file in it.
+
+    Returns:
+        list of str: the lines of `labels.txt`, else `id2label` of a Hugging
+        Face `config.json`; None where there is neither.
+
+    Raises:
+        ValueError: the config.json's labels are not numbered from 0.
+    """
+    path = str(path)
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    labels_file = os.path.join(folder, LABELS_FILE)
+    if os.path.isfile(labels_file):
+        with open(labels_file, encoding="utf-8", newline="\n") as reader:
+            return reader.read().removesuffix("\n").split("\n")
+    config_file = os.path.join(folder, CONFIG_FILE)
+    if not os.path.isfile(config_file):
+        return None
+    names = read_json_object(config_file).get("id2label")
+    if names is None:
+        return None
+    try:
+        return [names[str(index)] for index in range(len(names))]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f'{config_file}: `id2label` must name the labels from "0" on. '
+            f"Received: {names}"
+        ) from None
+
+
+def save_labels(directory, labels):
+    """Writes `labels.txt`, a label a line; it appears whole or not at all.
+
+    Raises:
+        ValueError: a label spans lines.
+        OSError: the file cannot be written.
+    """
+    for label in labels:
+        if "\n" in label:
+            raise ValueError(f"a label must stand in one line: {label!r}")
+    os.makedirs(directory, exist_ok=True)
+    path = os.path.join(directory, LABELS_FILE)
+    with open(f"{path}.partial", "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{label}\n" for label in labels)
+    os.replace(f"{path}.partial", path)

@@ -1,0 +1,344 @@
+"""run_classifier.py on GLUE's other tasks, on tables, and several runs."""
+
+import csv
+import json
+import math
+import statistics
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import scripts
+
+WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
+
+
+@pytest.fixture(scope="module")
+def flags(tiny):
+    return {
+        "bert_config_file": tiny / "bert_config.json",
+        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "max_seq_length": 24,
+        "train_batch_size": 4,
+        "num_train_epochs": 1,
+        "learning_rate": 1e-3,
+        "do_train": True,
+    }
+
+
+def write_tsv(path, header, rows):
+    path.parent.mkdir(exist_ok=True)
+    lines = ["\t".join(map(str, row)) for row in [header, *rows]]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_regression(folder):
+    for name, count in (("train", 16), ("dev", 8), ("test", 3)):
+        header = ["index", "sentence1", "sentence2", "score"]
+        rows = [
+            (i, WORDS["red"], WORDS["red" if i % 2 else "blue"], 5.0 * (i % 2))
+            for i in range(count)
+        ]
+        if name == "test":
+            header, rows = header[:3], [row[:3] for row in rows]
+        write_tsv(folder / f"{name}.tsv", header, rows)
+
+
+def write_mnli(folder):
+    header = [f"column{i}" for i in range(8)] + ["sentence1", "sentence2"]
+    labels = ("contradiction", "entailment", "neutral")
+    for name, count in (
+        ("train", 12),
+        ("dev_matched", 6),
+        ("dev_mismatched", 3),
+    ):
+        rows = [
+            [i, *"-------", WORDS["red"], WORDS["blue"], labels[i % 3]]
+            for i in range(count)
+        ]
+        write_tsv(folder / f"{name}.tsv", [*header, "gold_label"], rows)
+    write_tsv(
+        folder / "diagnostic.tsv",
+        ["index", "sentence1", "sentence2"],
+        [(i, WORDS["red"], WORDS["blue"]) for i in range(2)],
+    )
+
+
+def write_table(folder):
+    """A multi-label task: quotes, commas and a byte-order mark in its CSV."""
+    folder.mkdir(exist_ok=True)
+    for name, count in (("train", 16), ("dev", 8), ("test", 3)):
+        path = folder / f"{name}.csv"
+        with open(path, "w", encoding="utf-8-sig", newline="") as writer:
+            table = csv.writer(writer)
+            table.writerow(["colours", "id", "review"])
+            for i in range(count):
+                colours = [list(WORDS)[i % 2]] if i % 3 else list(WORDS)
+                text = ", ".join(WORDS[colour] for colour in colours)
+                table.writerow(["|".join(colours), i, f'the "{text}"'])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, flags):
+    """The folders of four trainings, by name, and their streams."""
+    folder = tmp_path_factory.mktemp("runs")
+    write_regression(folder / "sts-b-data")
+    write_mnli(folder / "mnli-data")
+    write_table(folder / "csv-data")
+    commands = {
+        "mrpc": {
+            "data_dir": scripts.SAMPLES / "glue",
+            "num_train_runs": 2,
+            "num_train_epochs": 0.1,
+            "do_predict": True,
+            "glue_submission": True,
+            "export_weights": "given",
+        },
+        "sts-b": {
+            "do_eval": True,
+            "do_predict": True,
+            "glue_submission": True,
+            "export_dir": "served",
+        },
+        "mnli": {"do_eval": True, "early_stopping_patience": 1},
+        "csv": {"do_eval": True, "do_predict": True},
+    }
+    commands["csv"] |= table_flags()
+    for name, more in commands.items():
+        commands[name] = {
+            **flags,
+            "task_name": name,
+            "data_dir": folder / f"{name}-data",
+            "output_dir": folder / name,
+            **more,
+        }
+    done = scripts.run_all(
+        [
+            ("run_classifier.py", folder, command)
+            for command in commands.values()
+        ]
+    )
+    for each in done:
+        each.check()
+    return folder, commands
+
+
+def table_flags():
+    return {
+        "output_mode": "multilabel",
+        "text_column": "review",
+        "label_column": "colours",
+        "label_separator": "|",
+    }
+
+
+def read_results(folder):
+    lines = (folder / "eval_results.txt").read_text().splitlines()
+    return {
+        name: float(value)
+        for name, value in (line.split(" = ") for line in lines)
+    }
+
+
+def read_predictions(folder):
+    table = (folder / "test_results.tsv").read_text().splitlines()
+    lines = (folder / "predictions.jsonl").read_text().splitlines()
+    return (
+        np.array([line.split("\t") for line in table], float),
+        [json.loads(line) for line in lines],
+    )
+
+
+def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
+    folder = runs[0] / "mrpc"
+    one, two = (read_results(folder / f"run_{n}") for n in (1, 2))
+    results = read_results(folder)
+    original = {"eval_accuracy", "eval_loss", "global_step", "loss"}
+    assert one.keys() == two.keys() == original | {"accuracy", "f1"}
+    assert one["accuracy"] == one["eval_accuracy"]
+    assert one["eval_loss"] != two["eval_loss"]
+    for name in one.keys() - {"global_step"}:
+        pair = (one[name], two[name])
+        assert results[f"{name}_mean"] == pytest.approx(statistics.mean(pair))
+        assert results[f"{name}_deviation"] == pytest.approx(
+            statistics.stdev(pair), abs=1e-12
+        )
+    best = 2 if two["f1"] > one["f1"] else 1
+    assert results["best_run"] == best
+    assert results["f1"] == max(one["f1"], two["f1"])
+    steps = int(results["global_step"])
+    kept, given, trained = (
+        tf.train.load_checkpoint(str(runs[0] / path))
+        for path in (
+            f"mrpc/model.ckpt-{steps}",
+            "given/bert_model.ckpt",
+            f"mrpc/run_{best}/model.ckpt-{steps}",
+        )
+    )
+    names = given.get_variable_to_shape_map()
+    assert not any("adam" in name for name in names)
+    for name in names:
+        np.testing.assert_array_equal(
+            kept.get_tensor(name), trained.get_tensor(name)
+        )
+        np.testing.assert_array_equal(
+            given.get_tensor(name), trained.get_tensor(name)
+        )
+    assert sorted(path.name for path in (runs[0] / "given").iterdir()) == [
+        "bert_config.json",
+        "bert_model.ckpt.data-00000-of-00001",
+        "bert_model.ckpt.index",
+        "labels.txt",
+        "vocab.txt",
+    ]
+
+
+def test_predictions_name_examples_and_labels(runs):
+    folder = runs[0] / "mrpc"
+    table, lines = read_predictions(folder)
+    assert len(table) == len(lines) == 60
+    submission = (folder / "MRPC.tsv").read_text().splitlines()
+    assert submission[0] == "index\tprediction"
+    for i, (row, entry) in enumerate(zip(table, lines, strict=True)):
+        assert entry["guid"] == f"test-{i + 1}"
+        assert list(entry["probabilities"].values()) == pytest.approx(row)
+        assert entry["label"] == "01"[np.argmax(row)]
+        assert submission[i + 1] == f"{i}\t{entry['label']}"
+    assert (folder / "labels.txt").read_text() == "0\n1\n"
+
+
+def test_regression_predicts_numbers(runs):
+    folder = runs[0] / "sts-b"
+    results = read_results(folder)
+    assert results.keys() == {
+        "eval_loss",
+        "global_step",
+        "loss",
+        "pearson",
+        "spearman",
+    }
+    table, lines = read_predictions(folder)
+    assert table.shape == (3, 1)
+    assert [entry["label"] for entry in lines] == pytest.approx(table[:, 0])
+    assert not (folder / "labels.txt").exists()
+    submission = (folder / "STS-B.tsv").read_text().splitlines()[1:]
+    assert [0 <= float(line.split("\t")[1]) <= 5 for line in submission]
+    assert (runs[0] / "served" / "saved_model.pb").is_file()
+
+
+def test_multinli_is_evaluated_on_both_sets(runs):
+    folder = runs[0] / "mnli"
+    results = read_results(folder)
+    names = {"eval_accuracy", "eval_loss", "loss", "accuracy"}
+    assert results.keys() == {
+        "global_step",
+        *names,
+        *(f"{name}_mm" for name in names),
+    }
+    best = json.loads((folder / "best" / "eval_results.json").read_text())
+    assert best["accuracy"] == results["accuracy"]
+
+
+def test_several_labels_each(runs):
+    folder = runs[0] / "csv"
+    assert (folder / "labels.txt").read_text() == "blue\nred\n"
+    results = read_results(folder)
+    assert {"accuracy", "f1_micro", "f1_macro"} < results.keys()
+    # The loss of a model that knows nothing is log 2 a label.
+    assert abs(results["eval_loss"] - math.log(2)) < 0.5
+    table, lines = read_predictions(folder)
+    for row, entry in zip(table, lines, strict=True):
+        assert list(entry["probabilities"]) == ["blue", "red"]
+        assert entry["label"] == [
+            label
+            for label, probability in entry["probabilities"].items()
+            if probability > 0.5
+        ]
+        assert list(entry["probabilities"].values()) == pytest.approx(row)
+
+
+def test_goes_on_from_what_stands_there(runs, tmp_path):
+    folder, commands = runs
+    before = read_results(folder / "mrpc")
+    table = (folder / "csv" / "test_results.tsv").read_bytes()
+    # The labels come from the folder of the model; there is no train set.
+    lone = tmp_path / "lone"
+    lone.mkdir()
+    (lone / "test.csv").write_bytes(
+        (folder / "csv-data" / "test.csv").read_bytes()
+    )
+    predicting = {"do_train": False, "do_eval": False}
+    again, tables, diagnostics = scripts.run_all(
+        [
+            ("run_classifier.py", folder, commands["mrpc"]),
+            (
+                "run_classifier.py",
+                folder,
+                commands["csv"] | predicting | {"data_dir": lone},
+            ),
+            (
+                "run_classifier.py",
+                folder,
+                commands["mnli"]
+                | predicting
+                | {
+                    "task_name": "ax",
+                    "do_predict": True,
+                    "glue_submission": True,
+                    "early_stopping_patience": 0,
+                    "init_checkpoint": folder / "mnli" / "best",
+                    "output_dir": tmp_path / "ax",
+                },
+            ),
+        ]
+    )
+    assert again.check().stderr.count("Nothing left to do") in (2, 3)
+    assert "Training step" not in again.stderr
+    assert read_results(folder / "mrpc") == before
+    tables.check()
+    assert (folder / "csv" / "test_results.tsv").read_bytes() == table
+    diagnostics.check()
+    submission = (tmp_path / "ax" / "AX.tsv").read_text().splitlines()
+    assert len(submission) == 3
+    assert submission[1].split("\t")[1] in (
+        "contradiction",
+        "entailment",
+        "neutral",
+    )
+
+
+def test_what_does_not_fit_is_named(runs):
+    folder, commands = runs
+    broken = folder / "broken"
+    write_table(broken)
+    lines = (broken / "dev.csv").read_text().splitlines()
+    (broken / "dev.csv").write_text("\n".join([*lines, "green,9,text"]))
+    no_training = {"do_train": False}
+    cases = [
+        ("csv", {"text_column": "texts"}, "csv-data/train.csv, line 1"),
+        (
+            "csv",
+            {"data_dir": broken, "output_dir": "new"},
+            f"dev.csv, line {len(lines) + 1}, column 'colours': unknown "
+            "label 'green'",
+        ),
+        (
+            "csv",
+            no_training | {"labels": "red,blue"},
+            "the model was trained with the labels ['blue', 'red']",
+        ),
+        ("csv", {"glue_submission": True}, "GLUE takes submissions of ax"),
+        ("csv", {"task_name": "mnlli"}, "--task_name=mnlli is not known"),
+        ("csv", {"num_train_runs": 2}, "holds a single run"),
+        ("mrpc", {"num_train_runs": 1}, "holds several runs"),
+        ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv is not there"),
+    ]
+    done = scripts.run_all(
+        [
+            ("run_classifier.py", folder, commands[name] | more)
+            for name, more, _ in cases
+        ]
+    )
+    for each, (_, _, message) in zip(done, cases, strict=True):
+        assert message in each.error
