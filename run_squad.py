@@ -325,13 +325,16 @@ def main(_):
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
-    questions = Questions(tokenizer) if needs_questions() else None
-
-    num_train_steps, num_warmup_steps, settings = None, 0, {}
+    # Both files are read before the long work begins.
+    examples = None
     if FLAGS.do_train:
         examples = squad.read_squad_examples(
             FLAGS.train_file, True, FLAGS.version_2_with_negative
         )
+    questions = Questions(tokenizer) if needs_questions() else None
+
+    num_train_steps, num_warmup_steps, settings = None, 0, {}
+    if FLAGS.do_train:
         # Shuffled once here, as in the original, so that a buffer of records
         # need not span the file.
         random.Random(12345).shuffle(examples)

@@ -2,7 +2,7 @@
 
 from modeling.attention import AttentionLayer
 from modeling.bert import BertModel
-from modeling.checkpoints import load_checkpoint
+from modeling.checkpoints import find_checkpoint, load_checkpoint
 from modeling.checkpoints.huggingface import (
     load_config,
     load_huggingface,
@@ -29,6 +29,7 @@ __all__ = [
     "BertPretrainer",
     "BertSpanLabeler",
     "BertTokenClassifier",
+    "find_checkpoint",
     "load_checkpoint",
     "load_config",
     "load_huggingface",

@@ -40,7 +40,7 @@ def run(main, define_flags, required=(), passes_rest=False):
     handler.addFilter(_is_ours_or_urgent)
     app.run(
         lambda argv: _guarded(main, argv, passes_rest),
-        flags_parser=lambda argv: flags.FLAGS(argv, known_only=passes_rest),
+        flags_parser=lambda argv: _parse_flags(argv, passes_rest),
     )
 
 
@@ -65,6 +65,13 @@ def check_writable(path, flag):
         f"--{flag}={path} cannot be written: {there} {reason}; give a folder "
         "that can"
     )
+
+
+def _parse_flags(argv, known_only):
+    try:
+        return flags.FLAGS(argv, known_only=known_only)
+    except flags.Error as error:
+        sys.exit(_fail(f"{error} (--help lists the flags)"))
 
 
 def _is_ours_or_urgent(record):

@@ -21,11 +21,17 @@ from training import (
 
 
 def check_tasks(options, names):
-    """Refuses a command that asks for nothing, or has no place for it."""
+    """Refuses a command before any work is done for it.
+
+    Raises:
+        ValueError: it asks for nothing, or has no weights to do it with.
+        OSError: its checkpoint is not there, or its output has no place.
+    """
     if not any(getattr(options, name) for name in names):
         listed = " or ".join(f"--{name}" for name in names)
         raise ValueError(f"nothing to do: give {listed}")
     cli.check_writable(options.output_dir, "output_dir")
+    _check_start(options)
 
 
 def load_config(options, max_seq_length):
@@ -121,7 +127,6 @@ class Run:
         max_seq_length=None,
         settings=None,
     ):
-        _check_init_from(options)
         self.options = options
         self.num_train_steps = num_train_steps
         self.batch_size = update_batch_size(options)
@@ -159,9 +164,9 @@ class Run:
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
         )
+        self.global_step = self._restore()
         if optimizer is not None:
             self._check_settings(settings or {})
-        self.global_step = self._restore()
 
     @property
     def num_records_seen(self):
@@ -218,11 +223,6 @@ class Run:
             return step
         if self.options.init_checkpoint:
             modeling.load_checkpoint(self.model, self.options.init_checkpoint)
-        elif self.num_train_steps is None:
-            raise ValueError(
-                f"no checkpoint in --output_dir={self.options.output_dir} and "
-                "no --init_checkpoint: train first, or give one"
-            )
         else:
             logging.info("No --init_checkpoint: starting from random weights.")
         return 0
@@ -343,7 +343,8 @@ class Run:
         self.write_summary()
 
 
-def _check_init_from(options):
+def _check_start(options):
+    """Refuses a run whose weights would come from nowhere."""
     given = bool(options.init_checkpoint)
     if options.init_from is not None and given != (
         options.init_from == "checkpoint"
@@ -351,6 +352,15 @@ def _check_init_from(options):
         raise ValueError(
             f"--init_from={options.init_from} contradicts --init_checkpoint="
             f"{options.init_checkpoint}"
+        )
+    if checkpointing.checkpoint_steps(options.output_dir):
+        return
+    if given:
+        modeling.find_checkpoint(options.init_checkpoint)
+    elif not options.do_train:
+        raise ValueError(
+            f"no checkpoint in --output_dir={options.output_dir} and no "
+            "--init_checkpoint: train first, or give one"
         )
 
 

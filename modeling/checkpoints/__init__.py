@@ -1,7 +1,26 @@
 """Reading and writing weights under the original's names."""
 
-from modeling.checkpoints.huggingface import is_huggingface, load_huggingface
-from modeling.checkpoints.tf1 import load_tf1_checkpoint
+from modeling.checkpoints.huggingface import (
+    find_huggingface,
+    is_huggingface,
+    load_huggingface,
+)
+from modeling.checkpoints.tf1 import find_tf1_checkpoint, load_tf1_checkpoint
+
+
+def find_checkpoint(path):
+    """Returns the file, or the files' prefix, that load_checkpoint reads.
+
+    Args:
+        path: see load_checkpoint.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+        ValueError: `path` is one file of a TF1 checkpoint.
+    """
+    if is_huggingface(path):
+        return find_huggingface(path)
+    return find_tf1_checkpoint(path)
 
 
 def load_checkpoint(model, path):

@@ -71,6 +71,20 @@ def is_huggingface(path):
     )
 
 
+def find_huggingface(path):
+    """Returns the `.safetensors` file that `path` names.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    path = str(path)
+    if os.path.isdir(path):
+        path = os.path.join(path, WEIGHTS_FILE)
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"There is no file {path}")
+    return path
+
+
 def load_huggingface(model, path):
     """Gives a model the weights of a Hugging Face BERT.
 
@@ -89,11 +103,7 @@ def load_huggingface(model, path):
         ValueError: a variable of the encoder is missing or has another
             shape.
     """
-    path = str(path)
-    if os.path.isdir(path):
-        path = os.path.join(path, WEIGHTS_FILE)
-    if not os.path.isfile(path):
-        raise FileNotFoundError(f"There is no file {path}")
+    path = find_huggingface(path)
     if not model.built:
         model.build()
     names = [original_name(weight) for weight in model.weights]

@@ -36,7 +36,7 @@ def load_tf1_checkpoint(model, path):
         ValueError: a variable of the encoder is missing or has another
             shape, or `path` is one file of a checkpoint.
     """
-    prefix = _resolve(path)
+    prefix = find_tf1_checkpoint(path)
     required = re.compile("bert/").match
     try:
         reader = tf.train.load_checkpoint(prefix)
@@ -127,8 +127,13 @@ def write_checkpoint(path, variables):
             tf.io.gfile.remove(left_over)
 
 
-def _resolve(path):
-    """Returns the checkpoint that `path` names, or says why it names none."""
+def find_tf1_checkpoint(path):
+    """Returns the checkpoint that `path` names; see load_tf1_checkpoint.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: `path` is one file of a checkpoint.
+    """
     path = str(path)
     if _FILE_OF_A_CHECKPOINT.search(path):
         raise ValueError(
