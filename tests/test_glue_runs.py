@@ -238,6 +238,7 @@ def test_multinli_is_evaluated_on_both_sets(runs):
     }
     best = json.loads((folder / "best" / "eval_results.json").read_text())
     assert best["accuracy"] == results["accuracy"]
+    assert best["global_step"] == results["global_step"] == 3
 
 
 def test_several_labels_each(runs):

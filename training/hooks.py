@@ -111,7 +111,8 @@ class Evaluation:
         del logs
         if step % self._every:
             return False
-        results = {"global_step": step} | self._evaluate()
+        # Over the evaluation's own, which is that of the start of training.
+        results = self._evaluate() | {"global_step": step}
         logging.info("Evaluation after step %d: %s", step, results)
         if self._best is None or self._is_better(results, self._best):
             self._best = results
