@@ -21,6 +21,7 @@ class PackingLayer(keras.layers.Layer):
         max_seq_length: F; longer inputs lose WordPieces from the end of the
             longer text.
         do_lower_case: see `TokenizerLayer`.
+        portable: see `TokenizerLayer`.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
@@ -35,7 +36,14 @@ class PackingLayer(keras.layers.Layer):
         ValueError: `max_seq_length` leaves no place for WordPieces.
     """
 
-    def __init__(self, vocab, max_seq_length, do_lower_case=True, **kwargs):
+    def __init__(
+        self,
+        vocab,
+        max_seq_length,
+        do_lower_case=True,
+        portable=False,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if max_seq_length < 3:
             raise ValueError(
@@ -43,7 +51,7 @@ class PackingLayer(keras.layers.Layer):
                 f"Received: {max_seq_length}"
             )
         self.max_seq_length = max_seq_length
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable)
         self.built = True
 
     def get_config(self):
@@ -53,6 +61,7 @@ class PackingLayer(keras.layers.Layer):
             "vocab": self.tokenizer.vocab,
             "max_seq_length": self.max_seq_length,
             "do_lower_case": self.tokenizer.do_lower_case,
+            "portable": self.tokenizer.portable,
         }
 
     def call(self, text_a, text_b=None):

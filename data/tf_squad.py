@@ -83,7 +83,7 @@ class SquadWindows:
         self, vocab, do_lower_case, max_seq_length, doc_stride, max_query_length
     ):
         check_lengths(max_seq_length, max_query_length, doc_stride)
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable=True)
         self.max_seq_length = max_seq_length
         self.doc_stride = doc_stride
         self.max_query_length = max_query_length

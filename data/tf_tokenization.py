@@ -14,6 +14,7 @@ import tensorflow as tf
 import tensorflow_text
 
 from data import tokenization, unicode_tables
+from data.tf_wordpiece import WordpieceTable
 
 _CAPITAL_SIGMA = 0x3A3
 _FINAL_SIGMA = 0x3C2
@@ -28,6 +29,8 @@ class TokenizerLayer(keras.layers.Layer):
     Args:
         vocab: the vocabulary: path of a file, or the WordPieces in order.
         do_lower_case: whether to lower-case the text and strip accents.
+        portable: whether to use nothing but TensorFlow's own operations, so
+            that a saved graph needs no TensorFlow Text beside it; slower.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
@@ -37,7 +40,7 @@ class TokenizerLayer(keras.layers.Layer):
         ragged int32 [N, None], the ids, [CLS] and [SEP] not among them.
     """
 
-    def __init__(self, vocab, do_lower_case=True, **kwargs):
+    def __init__(self, vocab, do_lower_case=True, portable=False, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(vocab, list | tuple):
             tokenization.check_vocab(vocab)
@@ -45,11 +48,14 @@ class TokenizerLayer(keras.layers.Layer):
         # Keras would track each element of a list.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
+        self.portable = portable
         self._tables = unicode_tables.create_tables(do_lower_case)
-        # One kernel splits plain ASCII to words by itself, which is quicker;
-        # the other takes words.
-        self._plain_kernel = self._create_kernel(no_pretokenization=False)
-        self._word_kernel = self._create_kernel(no_pretokenization=True)
+        self._table = WordpieceTable(self.vocab, "[UNK]", _MAX_WORD_LENGTH)
+        if not portable:
+            # One kernel splits plain ASCII to words by itself, which is
+            # quicker; the other takes words.
+            self._plain_kernel = self._create_kernel(no_pretokenization=False)
+            self._word_kernel = self._create_kernel(no_pretokenization=True)
         self._unknown = self.vocab.index("[UNK]")
         self.built = True  # there are no weights
 
@@ -83,6 +89,7 @@ class TokenizerLayer(keras.layers.Layer):
             **super().get_config(),
             "vocab": self.vocab,
             "do_lower_case": self.do_lower_case,
+            "portable": self.portable,
         }
 
     def call(self, texts):
@@ -100,6 +107,13 @@ class TokenizerLayer(keras.layers.Layer):
             are byte offsets, the end exclusive, in the text as given.
         """
         texts = tf.convert_to_tensor(texts)
+        if self.portable:
+            ids, first, last, chars = self.tokenize_with_chars(texts)
+            return (
+                ids,
+                tf.gather(chars["starts"], first),
+                tf.gather(chars["ends"], last),
+            )
         is_plain = tf.strings.regex_full_match(texts, _PLAIN)
         plain = tf.where(is_plain)[:, 0]
         other = tf.where(~is_plain)[:, 0]
@@ -120,41 +134,7 @@ class TokenizerLayer(keras.layers.Layer):
 
     def _tokenize_other(self, texts):
         """Tokenizes any texts, through their code points."""
-        ids, first, last, chars = self.tokenize_with_chars(texts)
-        return (
-            ids,
-            first.with_flat_values(
-                tf.gather(chars["starts"], first.flat_values)
-            ),
-            last.with_flat_values(tf.gather(chars["ends"], last.flat_values)),
-        )
-
-    def tokenize_with_chars(self, texts):
-        """Tokenizes, and gives the normalised characters in between.
-
-        Args:
-            texts: string [N].
-
-        Returns:
-            (ids, first, last, chars): ragged int32 [N, None], the ids and
-            for each the indexes of its first and last character in `chars`;
-            dict of tensors [C], what is left of all texts' characters: int32
-            `cps`, the code points; bool `begins`, whether it begins a word
-            as `BasicTokenizer` parts them; int32 `rows`, its text, and
-            `starts` and `ends`, bytes in the text of what it came from.
-        """
-        chars = self._normalize(texts)
-        # Words are parted at white space and around what is isolated.
-        is_space = (chars["flags"] & unicode_tables.SPACE) > 0
-        is_border = (
-            chars["flags"] & (unicode_tables.SPACE | unicode_tables.ISOLATED)
-        ) > 0
-        begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        chars = {
-            name: tf.boolean_mask(value, ~is_space)
-            for name, value in {**chars, "begins": begins}.items()
-        }
-        word_starts = tf.where(chars["begins"])[:, 0]
+        chars, word_starts = self._part_words(texts)
         words = tf.RaggedTensor.from_row_starts(chars["cps"], word_starts)
         ids, starts, ends = self._split_words(words)
 
@@ -169,14 +149,54 @@ class TokenizerLayer(keras.layers.Layer):
         )
         first = tf.gather(char_of_byte, first_byte + starts.flat_values)
         last = tf.gather(char_of_byte, first_byte + ends.flat_values - 1)
-        row_of_piece = tf.cast(tf.gather(chars["rows"], first), tf.int64)
-        ids, first, last = (
-            tf.RaggedTensor.from_value_rowids(
-                values, row_of_piece, tf.size(texts, tf.int64)
-            )
-            for values in (ids.flat_values, first, last)
+        return _with_rows(
+            texts,
+            chars,
+            first,
+            ids.flat_values,
+            tf.gather(chars["starts"], first),
+            tf.gather(chars["ends"], last),
         )
-        return ids, first, last, chars
+
+    def tokenize_with_chars(self, texts):
+        """Tokenizes, and gives the normalised characters in between.
+
+        It needs nothing but TensorFlow's own operations.
+
+        Args:
+            texts: string [N].
+
+        Returns:
+            (ids, first, last, chars): ragged int32 [N, None], the ids and
+            for each the indexes of its first and last character in `chars`;
+            dict of tensors [C], what is left of all texts' characters: int32
+            `cps`, the code points; bool `begins`, whether it begins a word
+            as `BasicTokenizer` parts them; int32 `rows`, its text, and
+            `starts` and `ends`, bytes in the text of what it came from.
+        """
+        chars, word_starts = self._part_words(texts)
+        ids, first, last = self._table.split(chars["cps"], word_starts)
+        return *_with_rows(texts, chars, first, ids, first, last), chars
+
+    def _part_words(self, texts):
+        """Normalises texts and parts their words.
+
+        Returns:
+            (chars, word_starts): see `tokenize_with_chars`; int64 [W], where
+            in `chars` each word begins.
+        """
+        chars = self._normalize(texts)
+        # Words are parted at white space and around what is isolated.
+        is_space = (chars["flags"] & unicode_tables.SPACE) > 0
+        is_border = (
+            chars["flags"] & (unicode_tables.SPACE | unicode_tables.ISOLATED)
+        ) > 0
+        begins = is_border | tf.concat([[True], is_border], 0)[:-1]
+        chars = {
+            name: tf.boolean_mask(value, ~is_space)
+            for name, value in {**chars, "begins": begins}.items()
+        }
+        return chars, tf.where(chars["begins"])[:, 0]
 
     def _split_words(self, words):
         """Splits words to WordPieces.
@@ -291,6 +311,15 @@ class TokenizerLayer(keras.layers.Layer):
         key = runs * 256 + tf.where(found, tf.gather(classes, index), 0)
         order = tf.argsort(key, stable=True)
         return {name: tf.gather(value, order) for name, value in chars.items()}
+
+
+def _with_rows(texts, chars, first, *values):
+    """Returns values of WordPieces by text, ragged [N, None] each."""
+    rows = tf.cast(tf.gather(chars["rows"], first), tf.int64)
+    return [
+        tf.RaggedTensor.from_value_rowids(value, rows, tf.size(texts, tf.int64))
+        for value in values
+    ]
 
 
 def _can_occur(token):

@@ -14,15 +14,20 @@ from tests.data.test_tokenization import random_strings
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["lower", "cased"])
+@pytest.fixture(
+    scope="module",
+    params=[(True, False), (False, False), (True, True), (False, True)],
+    ids=["lower", "cased", "portable", "portable-cased"],
+)
 def pair(request):
     """The layer and the tokenizer that it has to equal."""
+    do_lower_case, portable = request.param
     shared = golden.SHARED / "data/vocab"
-    name = "uncased.txt" if request.param else "cased.txt"
+    name = "uncased.txt" if do_lower_case else "cased.txt"
     path = shared / name if shared.exists() else SMALL_VOCAB
     return (
-        tf_tokenization.TokenizerLayer(path, request.param),
-        tokenization.FullTokenizer(path, request.param),
+        tf_tokenization.TokenizerLayer(path, do_lower_case, portable),
+        tokenization.FullTokenizer(path, do_lower_case),
     )
 
 
@@ -36,11 +41,14 @@ def assert_equal(pair, texts):
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
-def test_golden(path, casing):
+@pytest.mark.parametrize("portable", [False, True])
+def test_golden(path, casing, portable):
     with gzip.open(path, "rt") as file:
         recorded = json.load(file)
     layer = tf_tokenization.TokenizerLayer(
-        path.parent.parent / "vocab" / f"{casing}.txt", casing == "uncased"
+        path.parent.parent / "vocab" / f"{casing}.txt",
+        casing == "uncased",
+        portable,
     )
     ids = layer(tf.constant(recorded["text"]))
     assert ids.dtype == tf.int32
