@@ -3,20 +3,31 @@
 A line is one text, or two with ` ||| ` between them.
 """
 
-import json
 import re
 from pathlib import Path
 
-import numpy as np
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import files, glue, tokenization
+from data import feature_files, files, glue, tokenization
 from training import cli, distribution, export, progress, runner
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
+
+
+# The paper's ways to make one vector of the blocks' outputs (table 7), and
+# how many blocks each needs.
+TOKEN_FEATURES = {
+    "layers": 1,
+    "embeddings": 0,
+    "last": 1,
+    "second_to_last": 2,
+    "sum_last_four": 4,
+    "concat_last_four": 4,
+    "sum_all": 1,
+}
 
 
 def define_flags():
@@ -26,7 +37,31 @@ def define_flags():
     common_flags.define_device_flags()
     common_flags.define_export_flags()
     flags.DEFINE_string("input_file", None, "Text to read, UTF-8.")
-    flags.DEFINE_string("output_file", None, "JSON lines to write.")
+    flags.DEFINE_string("output_file", None, "File to write.")
+    flags.DEFINE_enum(
+        "output_format",
+        "jsonl",
+        ["jsonl", "npz"],
+        "The original's JSON lines; or arrays for numpy.load: values [tokens, "
+        "layers, width], tokens, offsets (where each line's tokens begin), "
+        "layers, and pooled.",
+    )
+    flags.DEFINE_bool(
+        "pooled", False, "Write each line's pooled vector as well."
+    )
+    flags.DEFINE_enum(
+        "token_features",
+        "layers",
+        list(TOKEN_FEATURES),
+        "What to write of a token: the blocks of --layers, each on its own, "
+        "or one vector as in table 7 of the paper.",
+    )
+    flags.DEFINE_list(
+        "layer_weights",
+        None,
+        "Weights of the blocks that a sum adds up, lowest block first, as a "
+        "tagger has learned them; by default each is 1.",
+    )
     flags.DEFINE_string(
         "layers", "-1,-2,-3,-4", "Blocks to take, counted from the last, -1."
     )
@@ -65,6 +100,37 @@ def parse_layers(layers, num_hidden_layers):
     return indexes
 
 
+def parse_features(config):
+    """Returns the names of the layers to write: numbers, or of their sum.
+
+    Raises:
+        ValueError: the model has too few blocks, or the weights are not those
+            of a sum's blocks.
+    """
+    name, num_blocks = FLAGS.token_features, config.num_hidden_layers
+    if TOKEN_FEATURES[name] > num_blocks:
+        raise ValueError(
+            f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, "
+            f"and the model has {num_blocks}"
+        )
+    if FLAGS.layer_weights is not None:
+        num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
+        try:
+            weights = [float(weight) for weight in FLAGS.layer_weights]
+        except ValueError:
+            weights = []
+        if not num_weights or len(weights) != num_weights:
+            raise ValueError(
+                f"--layer_weights={','.join(FLAGS.layer_weights)} must be "
+                f"{num_weights or 'left out'} "
+                f"{'numbers ' if num_weights else ''}"
+                f"with --token_features={name}"
+            )
+    if name == "layers":
+        return parse_layers(FLAGS.layers, num_blocks)
+    return [name]
+
+
 def read_examples(input_file):
     """Yields an InputExample for each line of a file."""
     for index, line in enumerate(files.read_lines(input_file)):
@@ -90,62 +156,72 @@ def create_batches(examples, tokenizer):
         yield batch
 
 
-def to_json(index, tokens, layer_indexes, layers):
-    """Returns the original's JSON object for one line.
+def create_forward(model, layer_names):
+    """Returns a function from a batch's inputs to what is written of it.
 
     Args:
-        index: number of the line, from 0.
-        tokens: its N WordPieces.
-        layer_indexes: numbers of the blocks.
-        layers: their outputs, float [num blocks, T, W].
+        model: BertModel.
+        layer_names: as `parse_features` returns them.
+
+    Returns:
+        function of int32 [B, T] thrice to float32 [B, L, T, W] and [B, W].
     """
-    # In double precision, so that a rounded value is written short.
-    rounded = np.round(layers[:, : len(tokens)].astype(np.float64), 6)
-    return {
-        "linex_index": index,
-        "features": [
-            {
-                "token": token,
-                "layers": [
-                    {
-                        "index": layer_index,
-                        "values": rounded[layer, position].tolist(),
-                    }
-                    for layer, layer_index in enumerate(layer_indexes)
-                ],
-            }
-            for position, token in enumerate(tokens)
-        ],
-    }
 
-
-def extract(model, tokenizer, layer_indexes):
-    """Writes --output_file, whole or not at all."""
+    def combine(name, outputs):
+        blocks = outputs["all_encoder_layers"]
+        if isinstance(name, int):
+            return blocks[name]
+        if name == "embeddings":
+            return outputs["embedding_output"]
+        if name in ("last", "second_to_last"):
+            return blocks[-1 if name == "last" else -2]
+        if name == "concat_last_four":
+            return tf.concat(blocks[-4:], axis=-1)
+        blocks = blocks if name == "sum_all" else blocks[-4:]
+        weights = FLAGS.layer_weights or [1.0] * len(blocks)
+        return tf.add_n(
+            [
+                tf.cast(float(weight), block.dtype) * block
+                for weight, block in zip(weights, blocks, strict=True)
+            ]
+        )
 
     @tf.function(reduce_retracing=True, jit_compile=FLAGS.jit_compile or None)
     def forward(input_ids, input_mask, segment_ids):
         outputs = model(input_ids, input_mask, segment_ids, training=False)
-        layers = [outputs["all_encoder_layers"][i] for i in layer_indexes]
-        return tf.cast(tf.stack(layers, axis=1), tf.float32)
+        layers = [combine(name, outputs) for name in layer_names]
+        return (
+            tf.cast(tf.stack(layers, axis=1), tf.float32),
+            tf.cast(outputs["pooled_output"], tf.float32),
+        )
 
+    return forward
+
+
+def extract(model, tokenizer, layer_names):
+    """Writes --output_file, whole or not at all."""
+    forward = create_forward(model, layer_names)
+    writer = {
+        "jsonl": feature_files.json_writer,
+        "npz": feature_files.npz_writer,
+    }[FLAGS.output_format]
     num_lines = 0
     batches = create_batches(read_examples(FLAGS.input_file), tokenizer)
-    with files.atomic_open(FLAGS.output_file) as output:
+    with writer(FLAGS.output_file, layer_names) as write:
         for batch in progress.track(batches, None, "batch", "Extracting"):
             inputs = [
                 tf.constant([getattr(f, name) for f in batch], tf.int32)
                 for name in export.INPUT_NAMES
             ]
-            for feature, layers in zip(
-                batch, forward(*inputs).numpy(), strict=True
-            ):
+            layers, pooled = (output.numpy() for output in forward(*inputs))
+            for index, feature in enumerate(batch):
                 length = sum(feature.input_mask)
-                tokens = tokenizer.convert_ids_to_tokens(
-                    feature.input_ids[:length]
+                write(
+                    tokenizer.convert_ids_to_tokens(feature.input_ids[:length]),
+                    layers[index, :, :length],
+                    pooled[index] if FLAGS.pooled else None,
                 )
-                line = to_json(num_lines, tokens, layer_indexes, layers)
-                output.write(json.dumps(line).encode("utf-8") + b"\n")
-                num_lines += 1
+            num_lines += len(batch)
     logging.info("Wrote %d lines to %s", num_lines, FLAGS.output_file)
 
 
@@ -177,7 +253,7 @@ def main(_):
     )
     config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    layer_indexes = parse_layers(FLAGS.layers, config.num_hidden_layers)
+    layer_names = parse_features(config)
     files.expand_patterns(FLAGS.input_file, "input_file")
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
@@ -192,7 +268,7 @@ def main(_):
         )
         model.build()
     modeling.load_checkpoint(model, FLAGS.init_checkpoint)
-    extract(model, tokenizer, layer_indexes)
+    extract(model, tokenizer, layer_names)
     if FLAGS.export_dir:
         export_encoder(FLAGS.export_dir, model)
 

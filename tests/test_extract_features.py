@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+import modeling
 from tests import golden, scripts
 
 
@@ -48,3 +49,119 @@ def test_golden_features(tmp_path, case):
                         rtol=0,
                         atol=1e-5,
                     )
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory):
+    """Flags of a random model of five blocks, and a text of three lines."""
+    folder = tmp_path_factory.mktemp("deep")
+    config = modeling.BertConfig(
+        vocab_size=1600,
+        hidden_size=16,
+        num_hidden_layers=5,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=32,
+        initializer_range=0.3,
+    )
+    model = modeling.BertModel(config, seed=3)
+    model.build()
+    modeling.save_checkpoint(model, folder / "bert_model.ckpt")
+    (folder / "bert_config.json").write_text(config.to_json_string())
+    lines = ["The river is red", "A boat ||| the water", ""]
+    (folder / "input.txt").write_text("\n".join(lines) + "\n")
+    return folder, {
+        "init_checkpoint": folder / "bert_model.ckpt",
+        "bert_config_file": folder / "bert_config.json",
+        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "input_file": folder / "input.txt",
+        "max_seq_length": 16,
+        "pooled": True,
+    }
+
+
+def test_one_vector_a_token_as_the_paper_makes_them(deep):
+    folder, flags = deep
+    weights = [0.5, 0.25, 0.125, 2.0]
+    variants = {
+        "last": {},
+        "second_to_last": {},
+        "sum_last_four": {"layer_weights": ",".join(map(str, weights))},
+        "concat_last_four": {},
+        "sum_all": {},
+        "embeddings": {},
+    }
+    commands = [{"output_file": "all.jsonl", "layers": "0,1,2,3,4"}]
+    for name, more in variants.items():
+        commands.append({"output_file": f"{name}.npz", "token_features": name})
+        commands[-1] |= {"output_format": "npz", **more}
+    done = scripts.run_all(
+        [("extract_features.py", folder, flags | more) for more in commands]
+    )
+    for each in done:
+        each.check()
+    lines = read_lines(folder / "all.jsonl")
+    tokens = [token for line in lines for token in line["features"]]
+    # [tokens, blocks, width]
+    blocks = np.array(
+        [[layer["values"] for layer in token["layers"]] for token in tokens]
+    )
+    expected = {
+        "last": blocks[:, 4],
+        "second_to_last": blocks[:, 3],
+        "sum_last_four": np.einsum("l,nlw->nw", weights, blocks[:, 1:]),
+        "concat_last_four": blocks[:, 1:].reshape(len(tokens), 4 * 16),
+        "sum_all": blocks.sum(1),
+    }
+    for name in variants:
+        with np.load(folder / f"{name}.npz") as made:
+            assert made["layers"].tolist() == [name]
+            counts = [len(line["features"]) for line in lines]
+            assert np.diff(made["offsets"]).tolist() == counts
+            assert made["tokens"].tolist() == [t["token"] for t in tokens]
+            assert made["values"].dtype == np.float32
+            if name == "embeddings":
+                # Before any block a word is the same wherever it stands,
+                # but for its position: [CLS] is always the first.
+                first = made["values"][made["offsets"][:-1], 0]
+                np.testing.assert_allclose(first, first[[0, 0, 0]], atol=1e-6)
+            else:
+                np.testing.assert_allclose(
+                    made["values"][:, 0], expected[name], rtol=0, atol=2e-5
+                )
+            np.testing.assert_allclose(
+                made["pooled"],
+                [line["pooled"] for line in lines],
+                rtol=0,
+                atol=2e-6,
+            )
+
+
+def test_flags_that_do_not_fit_are_named(deep):
+    folder, flags = deep
+    cases = [
+        (
+            {"token_features": "sum_all", "layer_weights": "1,2"},
+            "--layer_weights=1,2 must be 5 numbers with "
+            "--token_features=sum_all",
+        ),
+        (
+            {"layer_weights": "1,2,3,4"},
+            "--layer_weights=1,2,3,4 must be left out with "
+            "--token_features=layers",
+        ),
+        ({"layers": "-1,7"}, "--layers=-1,7: '7' is not one of the model's"),
+    ]
+    done = scripts.run_all(
+        [
+            (
+                "extract_features.py",
+                folder,
+                flags | {"output_file": "no.npz"} | more,
+            )
+            for more, _ in cases
+        ]
+    )
+    for each, (_, message) in zip(done, cases, strict=True):
+        assert message in each.error
+    assert not (folder / "no.npz").exists()
