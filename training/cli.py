@@ -9,7 +9,7 @@ from absl import app, flags, logging
 
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
-USER_ERRORS = (ValueError, OSError)
+USER_ERRORS = (ValueError, OSError, MemoryError)
 
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"

@@ -266,11 +266,12 @@ class Trainer:
             while step < num_train_steps:
                 to_save = save_checkpoints_steps - step % save_checkpoints_steps
                 made = min(steps_per_call, num_train_steps - step, to_save)
-                logs, finite = (
-                    self._train_step(iterator)
-                    if made == 1
-                    else self._train_steps(iterator, tf.constant(made))
-                )
+                with _lost_workers(checkpointer):
+                    logs, finite = (
+                        self._train_step(iterator)
+                        if made == 1
+                        else self._train_steps(iterator, tf.constant(made))
+                    )
                 step += made
                 logs = {name: float(value) for name, value in logs.items()}
                 if finite:
@@ -373,6 +374,23 @@ def _report_nonfinite(step, in_a_row, limit, records):
         step,
         f" It was on {records}." if records else "",
     )
+
+
+@contextlib.contextmanager
+def _lost_workers(checkpointer):
+    """Says in one line that another worker has gone.
+
+    A collective operation that a worker is missing from fails on all others;
+    it cannot be repeated within the same processes.
+    """
+    try:
+        yield
+    except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
+        steps = checkpointer.steps() if checkpointer else []
+        raise ConnectionError(
+            "another worker was lost, so all stop; start every worker again "
+            f"to go on from step {steps[-1] if steps else 0}"
+        ) from error
 
 
 @contextlib.contextmanager

@@ -91,10 +91,8 @@ def training_flops(config, max_seq_length, num_predictions=0):
     return 3 * 2 * (encoder + head + width**2)
 
 
-def training_memory(
-    num_weights, config, batch_size, max_seq_length, num_predictions, options
-):
-    """Estimates the bytes that a training step needs.
+def training_memory(model, options, max_seq_length, num_predictions):
+    """Estimates the bytes that a training step needs, over all devices.
 
     Weights, gradients and two slots of 4 bytes each, and what the backward
     pass keeps: for each WordPiece of each block about 18 vectors of the
@@ -102,8 +100,9 @@ def training_memory(
     head (Korthikanti et al. 2022 count the same), and three times the masked
     LM's logits.
     """
+    config = model.config
     size = 4 if options.mixed_precision == "float32" else 2
-    tokens = batch_size * max_seq_length
+    tokens = options.train_batch_size * max_seq_length
     block = (
         18 * config.hidden_size
         + 3 * config.intermediate_size
@@ -113,11 +112,12 @@ def training_memory(
     if options.gradient_checkpointing:
         # The input of every block, and one block's insides at a time.
         kept = config.num_hidden_layers * config.hidden_size + block
-    logits = 3 * batch_size * num_predictions * config.vocab_size * 4
-    return 16 * num_weights + size * tokens * kept + logits
+    predictions = options.train_batch_size * num_predictions
+    logits = 3 * predictions * config.vocab_size * 4
+    return 16 * model.count_params() + size * tokens * kept + logits
 
 
-def check_memory(model, options, num_replicas, max_seq_length, num_predictions):
+def check_memory(model, options, max_seq_length, num_predictions):
     """Refuses a batch that cannot fit into the memory of this machine.
 
     Raises:
@@ -125,25 +125,22 @@ def check_memory(model, options, num_replicas, max_seq_length, num_predictions):
             and what helps.
     """
     if tf.config.list_physical_devices("GPU") or options.use_tpu:
-        # Their own allocator says when they are full.
+        # Only their own allocator knows when they are full.
         return
-    needed = training_memory(
-        model.count_params(),
-        model.config,
-        options.train_batch_size,
-        max_seq_length,
-        num_predictions,
-        options,
-    )
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = training_memory(model, options, max_seq_length, num_predictions)
     if needed > there:
-        raise ValueError(out_of_memory(options, needed, there, num_replicas))
+        raise ValueError(
+            out_of_memory(model, options, max_seq_length, num_predictions)
+            + f"; there are {there / 2**30:.1f} GiB"
+        )
 
 
-def out_of_memory(options, needed, there, num_replicas):
-    """Returns the advice for a batch that does not fit."""
+def out_of_memory(model, options, max_seq_length, num_predictions):
+    """Returns what to tell of a batch that does not fit."""
+    needed = training_memory(model, options, max_seq_length, num_predictions)
     helping = []
-    if options.train_batch_size > num_replicas:
+    if options.train_batch_size > 1:
         helping.append(
             "a smaller --train_batch_size with --gradient_accumulation_steps"
         )
@@ -154,8 +151,8 @@ def out_of_memory(options, needed, there, num_replicas):
     helping.append("a smaller --max_seq_length")
     return (
         f"--train_batch_size={options.train_batch_size} needs about "
-        f"{needed / 2**30:.1f} GiB, and there are {there / 2**30:.1f} GiB; "
-        f"what helps: {', '.join(helping)}"
+        f"{needed / 2**30:.1f} GiB of memory in all; what helps: "
+        f"{', '.join(helping)}"
     )
 
 

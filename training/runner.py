@@ -1,5 +1,6 @@
 """What every training script does between its flags and its task."""
 
+import contextlib
 import functools
 from pathlib import Path
 
@@ -260,13 +261,8 @@ class Run:
         flops = report.training_flops(
             self.model.config, self.max_seq_length, num_predictions
         )
-        report.check_memory(
-            self.model,
-            options,
-            self.strategy.num_replicas_in_sync,
-            self.max_seq_length,
-            num_predictions,
-        )
+        sizes = (self.model, options, self.max_seq_length, num_predictions)
+        report.check_memory(*sizes)
         made = [evaluation] if evaluation else []
         if options.summary_steps and self.is_chief:
             made.append(
@@ -281,7 +277,10 @@ class Run:
                 )
             )
         dataset = create_dataset(self.batch_size, self.num_records_seen)
-        with self.report.timed("training_seconds"):
+        with (
+            self.report.timed("training_seconds"),
+            _memory_advice(*sizes),
+        ):
             self.trainer.train(
                 distribution.distribute(self.strategy, dataset),
                 self.num_train_steps,
@@ -341,6 +340,14 @@ class Run:
         if self.options.export_weights and self.is_chief:
             weights.export_weights(self.model, self.options)
         self.write_summary()
+
+
+@contextlib.contextmanager
+def _memory_advice(*sizes):
+    try:
+        yield
+    except tf.errors.ResourceExhaustedError as error:
+        raise MemoryError(report.out_of_memory(*sizes)) from error
 
 
 def _check_start(options):

@@ -193,3 +193,43 @@ def test_two_workers_equal_one(inputs, one_device, tmp_path):
     for worker in start_workers(arguments(inputs, tmp_path)):
         finish(worker)
     assert_same_losses(tmp_path, one_device)
+
+
+def wait_for_step(output_dir, step, timeout=120):
+    deadline = time.monotonic() + timeout
+    while time.monotonic() < deadline:
+        if (checkpointing.checkpoint_steps(output_dir) or [0])[-1] >= step:
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"no checkpoint of step {step} in {output_dir}")
+
+
+def test_a_lost_worker_stops_the_others_and_all_go_on(inputs, tmp_path):
+    command = arguments(
+        inputs, tmp_path, num_train_steps=2000, save_checkpoints_steps=10
+    )
+    chief, worker = start_workers(command)
+    try:
+        wait_for_step(tmp_path, 10)
+        worker.send_signal(signal.SIGKILL)
+        lost = time.monotonic()
+        _, stderr = chief.communicate(timeout=60)
+        assert time.monotonic() - lost < 60
+    finally:
+        chief.kill()
+        worker.kill()
+    assert chief.returncode == 1, stderr
+    errors = [x for x in stderr.splitlines() if x.startswith("error:")]
+    assert len(errors) == 1, stderr
+    assert "worker" in errors[0]
+    saved = checkpointing.checkpoint_steps(tmp_path)[-1]
+    assert saved >= 10
+
+    steps = saved + 5
+    command = arguments(inputs, tmp_path, num_train_steps=steps)
+    for one in start_workers(command):
+        stderr = finish(one)
+        assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
+            stderr
+        )
+    assert checkpointing.checkpoint_steps(tmp_path)[-1] == steps
