@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -198,3 +199,41 @@ def test_a_full_disk_names_the_file(corpus):
     assert "made/out" in error_of(done)
     assert not list(corpus.parent.glob("made/out-*"))
     assert run(corpus.parent, **flags).returncode == 0
+
+
+@pytest.mark.soak
+def test_memory_does_not_grow_with_the_corpus(tmp_path):
+    source = golden.shared("data/corpus/wikipedia_490_articles.txt")
+    text = source.read_bytes().strip() + b"\n\n"
+    corpus = tmp_path / "corpus.txt"
+    with open(corpus, "wb") as file:
+        while file.tell() < 600e6:
+            file.write(text)
+    peaks = {}
+    with subprocess.Popen(
+        command(
+            input_file=corpus,
+            vocab_file=golden.shared("data/vocab/uncased.txt"),
+            output_file=tmp_path / "out",
+            dupe_factor=1,
+            num_processes=2,
+        )
+    ) as process:
+        while process.poll() is None:
+            for pid in (process.pid, *children(process)):
+                peaks[pid] = max(peaks.get(pid, 0), peak_memory(pid))
+            time.sleep(0.05)
+    assert process.returncode == 0
+    assert len(peaks) >= 3
+    # Each measured from its exec on; megabytes of 2 ** 20.
+    assert max(peaks.values()) < 600
+
+
+def peak_memory(pid):
+    """The most memory a process has held, in MiB; 0 once it is gone."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            found = re.search(r"VmHWM:\s+(\d+) kB", file.read())
+    except OSError:
+        return 0
+    return int(found[1]) / 1024 if found else 0
