@@ -33,7 +33,9 @@ from data import (
 # Without --num_shards a shard gets about so many WordPieces, a quarter of a
 # million instances of 128.
 _SHARD_TOKENS = 32 << 20
+# Eight at least, for processes to share, if each gets a few hundred.
 _LEAST_SHARDS = 8
+_LEAST_SHARD_TOKENS = 64 << 10
 MAX_SHARDS = 1 << 16
 
 
@@ -132,8 +134,14 @@ def create_shards(job, executor, progress, report):
         "plan",
         [(job, *each) for each in itertools.product(passes, ranges)],
     )
+    ends = np.array([plan.pop("shard_ends") for plan in plans])
+    if not np.diff(ends.sum(0), prepend=0).all():
+        raise ValueError(
+            f"--num_shards={job.num_shards} leaves a shard empty, with "
+            f"{ends[:, -1].sum()} instances in all; give fewer"
+        )
     with files.atomic_open(job.work_path("plan.npy")) as file:
-        np.save(file, np.array([plan.pop("shard_ends") for plan in plans]))
+        np.save(file, ends)
     made = run(job, "shard", [(job, shard) for shard in range(job.num_shards)])
     manifest = {
         **description,
@@ -254,8 +262,9 @@ def _create_store(job, run):
 def _with_num_shards(job, num_tokens):
     if job.num_shards:
         return job
-    wanted = num_tokens * job.instances.dupe_factor // _SHARD_TOKENS
-    number = min(max(wanted, _LEAST_SHARDS), MAX_SHARDS)
+    num_tokens *= job.instances.dupe_factor
+    least = min(_LEAST_SHARDS, num_tokens // _LEAST_SHARD_TOKENS)
+    number = min(max(num_tokens // _SHARD_TOKENS, least, 1), MAX_SHARDS)
     return dataclasses.replace(job, num_shards=number)
 
 

@@ -301,6 +301,12 @@ def test_an_empty_corpus_is_an_error(tmp_path):
         create(tmp_path, [path])
 
 
+def test_shards_suit_the_corpus(tmp_path):
+    assert len(create(tmp_path / "a", num_shards=0)[0]["shards"]) == 1
+    with pytest.raises(ValueError, match="--num_shards=500 leaves a shard"):
+        create(tmp_path / "b", num_shards=500)
+
+
 def words_masked_whole(manifest, words, vocab_file):
     """Whether each occurrence of words is masked whole or not at all."""
     features = read(manifest)
