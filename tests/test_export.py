@@ -13,48 +13,52 @@ from data import tokenization
 from tests import scripts
 from training import export
 
+PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
+
 # What a server does, in a process that has TensorFlow but nothing of ours.
 SERVE = """
+import json
 import sys
 import numpy as np
 import tensorflow as tf
-model, batches, results = sys.argv[1:]
-serve = tf.saved_model.load(model).signatures["serving_default"]
-batches = np.load(batches)
-found = {}
-for name in sorted({key.split("/")[0] for key in batches}):
-    outputs = serve(
-        **{
-            key.split("/")[1]: tf.constant(batches[key])
-            for key in batches
-            if key.startswith(name + "/")
-        }
-    )
-    found |= {f"{name}/{key}": value.numpy() for key, value in outputs.items()}
+for request in json.load(sys.stdin):
+    serve = tf.saved_model.load(request["model"]).signatures["serving_default"]
+    for batch, result in request["batches"]:
+        inputs = {k: tf.constant(v) for k, v in np.load(batch).items()}
+        np.savez(result, **{k: v.numpy() for k, v in serve(**inputs).items()})
 assert not {"modeling", "data", "training"} & set(sys.modules)
-np.savez(results, **found)
 """
 
 
-def serve(model, folder, batches):
-    np.savez(
-        folder / "batches.npz",
-        **{
-            f"{b}/{k}": v
-            for b, batch in batches.items()
-            for k, v in batch.items()
-        },
-    )
+def serve(folder, requests):
+    """Gives batches to SavedModels, all of them in one process.
+
+    Args:
+        folder: where the process runs.
+        requests: list of (path of a SavedModel, list of dicts of arrays).
+
+    Returns:
+        for each of them, the list of its outputs, dicts of arrays.
+    """
+    told, results = [], []
+    for number, (model, batches) in enumerate(requests):
+        names = [f"{number}_{i}" for i in range(len(batches))]
+        for name, batch in zip(names, batches, strict=True):
+            np.savez(folder / f"{name}.npz", **batch)
+        pairs = [[f"{name}.npz", f"{name}_out.npz"] for name in names]
+        told.append({"model": str(model), "batches": pairs})
+        results.append([folder / result for _, result in pairs])
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, "-c", SERVE, model, "batches.npz", "results.npz"],
+        [sys.executable, "-c", SERVE],
+        input=json.dumps(told),
         cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    return np.load(folder / "results.npz")
+    return [[dict(np.load(path)) for path in paths] for paths in results]
 
 
 def tokenize(pairs, max_seq_length=None):
@@ -78,32 +82,110 @@ def tokenize(pairs, max_seq_length=None):
     return inputs
 
 
-def test_serves_what_the_script_predicts(tmp_path, classified):
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory, tiny, model_flags):
+    """A folder with an export of each script that has not trained."""
+    folder = tmp_path_factory.mktemp("exports")
+    (folder / "lines.txt").write_text(f"{PAIR[0]} ||| {PAIR[1]}\n")
+    no_vocab = {k: v for k, v in model_flags.items() if k != "vocab_file"}
+    for done in scripts.run_all(
+        [
+            (
+                "extract_features.py",
+                folder,
+                model_flags
+                | {
+                    "input_file": "lines.txt",
+                    "output_file": "features.jsonl",
+                    "layers": "-1",
+                    "max_seq_length": 40,
+                    "export_dir": "encoder",
+                },
+            ),
+            (
+                "run_pretraining.py",
+                folder,
+                no_vocab
+                | {
+                    "input_file": tiny / "train.tfrecord",
+                    "output_dir": "pretraining",
+                    "max_seq_length": 32,
+                    "max_predictions_per_seq": 5,
+                    "export_dir": "pretrainer",
+                },
+            ),
+            (
+                "run_squad.py",
+                folder,
+                model_flags
+                | {
+                    "output_dir": "squad",
+                    "max_seq_length": 64,
+                    "max_query_length": 24,
+                    "export_dir": "span_labeler",
+                },
+            ),
+        ]
+    ):
+        done.check()
+    return folder
+
+
+def test_serves_what_the_script_predicts(tmp_path, classified, exported):
     folder, _ = classified
     with open(scripts.SAMPLES / "glue/test.tsv", encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     pairs = [row[3:5] for row in rows[1:]]
     # Those that the script did not have to cut to 32 WordPieces.
     whole = [
-        i for i, p in enumerate(pairs) if tokenize([p])["input_ids"].size <= 32
+        index
+        for index, pair in enumerate(pairs)
+        if tokenize([pair])["input_ids"].size <= 32
     ]
     assert len(whole) > 20
-    batches = {
-        "padded": tokenize([pairs[i] for i in whole], 32),
-        "short": tokenize([pairs[i] for i in whole[:3]]),
-    }
-    assert batches["short"]["input_ids"].shape[1] < 32
-    found = serve(folder / "export", tmp_path, batches)
-    expected = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")[
-        whole
-    ]
-    assert set(found) == {"padded/probabilities", "short/probabilities"}
-    np.testing.assert_allclose(
-        found["padded/probabilities"], expected, rtol=0, atol=1e-5
+    padded = tokenize([pairs[index] for index in whole], 32)
+    short = tokenize([pairs[index] for index in whole[:3]])
+    assert short["input_ids"].shape[1] < 32
+    one = tokenize([PAIR])
+    classifier, encoder, pretrainer, span_labeler = serve(
+        tmp_path,
+        [
+            (folder / "export", [padded, short]),
+            (exported / "encoder", [one]),
+            (exported / "pretrainer", [one]),
+            (exported / "span_labeler", [one, tokenize([PAIR] * 2, 60)]),
+        ],
     )
-    np.testing.assert_allclose(
-        found["short/probabilities"], expected[:3], rtol=0, atol=1e-5
+    expected = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")
+    expected = expected[whole]
+    assert list(classifier[0]) == list(classifier[1]) == ["probabilities"]
+    assert_close(classifier[0]["probabilities"], expected)
+    assert_close(classifier[1]["probabilities"], expected[:3])
+
+    line = json.loads((exported / "features.jsonl").read_text())
+    values = [token["layers"][0]["values"] for token in line["features"]]
+    assert_close(encoder[0]["sequence_output"], [values])
+    assert encoder[0]["pooled_output"].shape == (1, 32)
+
+    length = one["input_ids"].shape[1]
+    masked, following = (
+        pretrainer[0][f"{name}_probabilities"]
+        for name in ("masked_lm", "next_sentence")
     )
+    assert masked.shape == (1, length, 1600) and following.shape == (1, 2)
+    assert_close(masked.sum(-1), np.ones([1, length]))
+    assert_close(following.sum(-1), [1])
+
+    for name in ("start_logits", "end_logits"):
+        assert span_labeler[1][name].shape == (2, 60)
+        assert_close(
+            span_labeler[1][name][:, :length],
+            np.repeat(span_labeler[0][name], 2, axis=0),
+        )
+
+
+def assert_close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
 def test_vocabulary_and_labels_go_with_it(tiny, classified):

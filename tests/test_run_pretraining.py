@@ -152,9 +152,8 @@ def test_trains_from_a_checkpoint_the_same_each_time(
             for more in (
                 {"output_dir": "a"},
                 {"output_dir": "b"},
-                {"output_dir": "c", "seed": 1},
+                {"output_dir": "c", "seed": 1, "jit_compile": True},
                 {"output_dir": "d", "mixed_precision": "bfloat16"},
-                {"output_dir": "e", "jit_compile": True},
             )
         ]
     )
@@ -171,7 +170,9 @@ def test_trains_from_a_checkpoint_the_same_each_time(
     assert a["global_step"] == 2
     assert d[word_embeddings].dtype == np.float32
     assert not np.array_equal(a[word_embeddings], d[word_embeddings])
-    losses = [float(read_results(tmp_path / x)["loss"]) for x in "abcde"]
+    losses = [float(read_results(tmp_path / x)["loss"]) for x in "abcd"]
     assert losses[0] == losses[1]
-    # Other dropout and other roundings, in two small steps.
-    np.testing.assert_allclose(losses, losses[0], atol=0.02)
+    # Another seed: other batches, too.
+    assert 0 < abs(losses[2] - losses[0]) < 0.1
+    # Other roundings, in two small steps.
+    assert 0 < abs(losses[3] - losses[0]) < 0.02
