@@ -10,7 +10,7 @@ from modeling.checkpoints.huggingface import (
 )
 from modeling.checkpoints.labels import load_labels, save_labels
 from modeling.checkpoints.names import named_variables
-from modeling.checkpoints.tf1 import save_checkpoint
+from modeling.checkpoints.tf1 import save_checkpoint, save_release
 from modeling.config import BertConfig
 from modeling.tasks import (
     BertClassifier,
@@ -38,4 +38,5 @@ __all__ = [
     "save_checkpoint",
     "save_huggingface",
     "save_labels",
+    "save_release",
 ]

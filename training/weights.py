@@ -1,12 +1,8 @@
 """A model's weights alone, to give away or to start another task from."""
 
-import shutil
-from pathlib import Path
-
 from absl import logging
 
 import modeling
-from training import checkpointing
 
 
 def export_weights(model, options):
@@ -23,17 +19,15 @@ def export_weights(model, options):
     Raises:
         OSError: a file cannot be written.
     """
-    path = Path(options.export_weights)
-    is_prefix = path.suffix == ".ckpt"
-    prefix = path if is_prefix else path / "bert_model.ckpt"
-    modeling.save_checkpoint(model, prefix)
-    if not is_prefix:
-        checkpointing.write_text(
-            path / "bert_config.json", model.config.to_json_string()
+    path = options.export_weights
+    if path.endswith(".ckpt"):
+        modeling.save_checkpoint(model, path)
+    else:
+        modeling.save_release(
+            model,
+            path,
+            # Pretraining may read records, and have no vocabulary.
+            getattr(options, "vocab_file", None),
+            modeling.load_labels(options.output_dir),
         )
-        # Pretraining reads records, and has no vocabulary.
-        if vocab_file := getattr(options, "vocab_file", None):
-            shutil.copyfile(vocab_file, path / "vocab.txt")
-        if labels := modeling.load_labels(options.output_dir):
-            modeling.save_labels(path, labels)
-    logging.info("Wrote the weights to %s", prefix)
+    logging.info("Wrote the weights to %s", path)

@@ -7,12 +7,13 @@ Its tensors carry other names, and a dense kernel is stored transposed; its
 import json
 import os
 import re
+import shutil
 
 import numpy as np
 import safetensors
 import safetensors.numpy
-from absl import logging
 
+from modeling.checkpoints.labels import copy_file
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import restore_variables
 from modeling.config import BertConfig, read_json_object
@@ -136,17 +137,7 @@ def _restore(model, path, file, names):
         for name in theirs.values()
         if not re.search(r"position_ids$|predictions\.decoder\.", name)
     }
-    report = restore_variables(
-        model,
-        path,
-        {**shapes, **unused},
-        read,
-        required=lambda name: re.match(r"bert/(?!pooler/)", name),
-    )
-    pooler = [name for name in report.missing if name.startswith("bert/")]
-    if pooler:
-        logging.warning("%s has no pooler: it starts at random values.", path)
-    return report
+    return restore_variables(model, path, {**shapes, **unused}, read)
 
 
 def _normalize(name):
@@ -162,7 +153,9 @@ def _normalize(name):
     return name
 
 
-def save_huggingface(model, directory, labels=None):
+def save_huggingface(
+    model, directory, labels=None, vocab_file=None, leave_out=()
+):
     """Writes `model.safetensors` and `config.json` for transformers.
 
     Args:
@@ -170,6 +163,9 @@ def save_huggingface(model, directory, labels=None):
         directory: folder to write into; made where there is none.
         labels: list of str, names of a classifier's outputs in order;
             None = LABEL_0, LABEL_1, ...
+        vocab_file: the vocabulary to copy to `vocab.txt`, or None.
+        leave_out: original names of weights not to write, such as those of a
+            head that a model for masked words alone does not have.
 
     Raises:
         ValueError: the model is of no class here, or not built, or `labels`
@@ -183,12 +179,17 @@ def save_huggingface(model, directory, labels=None):
             f"Received: {class_name}, built={model.built}"
         )
     values = config_to_huggingface(model.config)
-    values["architectures"] = [_ARCHITECTURES[class_name]]
+    architecture = _ARCHITECTURES[class_name]
+    if "cls/seq_relationship/output_weights" in leave_out:
+        architecture = "BertForMaskedLM"
+    values["architectures"] = [architecture]
     if hasattr(model, "num_labels"):
         values.update(_label_entries(labels, model.num_labels))
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)
+        if name in leave_out:
+            continue
         value = np.asarray(weight)
         if name.endswith("/kernel"):
             value = value.T
@@ -206,8 +207,12 @@ def save_huggingface(model, directory, labels=None):
     with open(f"{config_path}.partial", "w", encoding="utf-8") as writer:
         json.dump(values, writer, indent=2, sort_keys=True)
         writer.write("\n")
+    # safetensors makes a file that nobody else may read.
+    shutil.copymode(f"{config_path}.partial", f"{weights_path}.partial")
     for path in (config_path, weights_path):
         os.replace(f"{path}.partial", path)
+    if vocab_file:
+        copy_file(vocab_file, os.path.join(directory, "vocab.txt"))
 
 
 def _label_entries(labels, num_labels):
@@ -275,6 +280,32 @@ def config_to_huggingface(config):
     }
 
 
+def _find_config(path):
+    path = str(path)
+    if not os.path.isdir(path):
+        return path
+    candidates = [
+        os.path.join(path, name) for name in ("bert_config.json", CONFIG_FILE)
+    ]
+    found = [name for name in candidates if os.path.isfile(name)]
+    if not found:
+        raise FileNotFoundError(f"There is neither {' nor '.join(candidates)}")
+    return found[0]
+
+
+def read_architectures(path):
+    """Returns the classes that a config.json is of, [] where it is silent.
+
+    Args:
+        path: see load_config.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it holds no JSON object.
+    """
+    return read_json_object(_find_config(path)).get("architectures") or []
+
+
 def load_config(path):
     """Reads a `bert_config.json` or a Hugging Face `config.json`.
 
@@ -289,18 +320,7 @@ def load_config(path):
         ValueError: it is not the configuration of a BERT; the message names
             the file.
     """
-    path = str(path)
-    if os.path.isdir(path):
-        candidates = [
-            os.path.join(path, name)
-            for name in ("bert_config.json", CONFIG_FILE)
-        ]
-        found = [name for name in candidates if os.path.isfile(name)]
-        if not found:
-            raise FileNotFoundError(
-                f"There is neither {' nor '.join(candidates)}"
-            )
-        path = found[0]
+    path = _find_config(path)
     values = read_json_object(path)
     if "model_type" not in values and "architectures" not in values:
         return BertConfig.from_json_file(path)

@@ -1,8 +1,8 @@
-"""The names of a classifier's outputs, in order, beside its weights."""
+"""What stands beside weights: the names of outputs, in order, and copies."""
 
 import os
+import shutil
 
-from modeling.checkpoints.huggingface import CONFIG_FILE
 from modeling.config import read_json_object
 
 LABELS_FILE = "labels.txt"
@@ -28,7 +28,7 @@ def load_labels(path):
     if os.path.isfile(labels_file):
         with open(labels_file, encoding="utf-8", newline="\n") as reader:
             return reader.read().removesuffix("\n").split("\n")
-    config_file = os.path.join(folder, CONFIG_FILE)
+    config_file = os.path.join(folder, "config.json")
     if not os.path.isfile(config_file):
         return None
     names = read_json_object(config_file).get("id2label")
@@ -58,3 +58,15 @@ def save_labels(directory, labels):
     with open(f"{path}.partial", "w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{label}\n" for label in labels)
     os.replace(f"{path}.partial", path)
+
+
+def copy_file(source, destination):
+    """Copies a file; it appears whole or not at all, or is there already.
+
+    Raises:
+        OSError: the file cannot be read, or not be written.
+    """
+    if os.path.exists(destination) and os.path.samefile(source, destination):
+        return
+    shutil.copyfile(source, f"{destination}.partial")
+    os.replace(f"{destination}.partial", destination)

@@ -1,11 +1,14 @@
 """Giving a model's variables the values that a file has under their names."""
 
 import dataclasses
+import re
 
 from absl import logging
 
 from modeling.checkpoints.names import original_name
 
+# Models for masked words, questions or tags may have no pooler.
+_REQUIRED = re.compile(r"bert/(?!pooler/)")
 # Which entry of the configuration the first dimension of a table comes from.
 _ROWS = {
     "bert/embeddings/word_embeddings": "vocab_size",
@@ -34,24 +37,22 @@ class LoadReport:
     unused: list[str]
 
 
-def restore_variables(model, path, shapes, read, required):
+def restore_variables(model, path, shapes, read):
     """Assigns the values of a checkpoint, one variable at a time.
 
-    Nothing is assigned unless everything fits.
+    Nothing is assigned unless everything fits. The encoder must be there.
 
     Args:
         model: any model here, built or not, or a built one around them.
         path: the checkpoint, for messages.
         shapes: dict from original name to shape, all that the file holds.
         read: function from such a name to its array.
-        required: function from original name to whether a model must find
-            it in the checkpoint.
 
     Returns:
         `LoadReport`.
 
     Raises:
-        ValueError: a required variable is missing or all are, a shape differs,
+        ValueError: a variable of the encoder is missing, a shape differs,
             or two of the model's variables have one name.
     """
     if not model.built:
@@ -63,7 +64,7 @@ def restore_variables(model, path, shapes, read, required):
             "a checkpoint cannot tell them apart: load it into each BertModel."
         )
     missing = [name for name in variables if name not in shapes]
-    lost = [name for name in missing if required(name)]
+    lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(variables):
         first = (lost or missing)[0]
         raise ValueError(
@@ -83,6 +84,8 @@ def restore_variables(model, path, shapes, read, required):
         )
         if name in shapes:
             variable.assign(read(name))
+    if any(name.startswith("bert/pooler/") for name in missing):
+        logging.warning("%s has no pooler: it starts at random values.", path)
     return LoadReport(
         path=path,
         loaded=[name for name in variables if name in shapes],

@@ -4,10 +4,12 @@ A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
 `bert_model.ckpt.data-00000-of-00001`; what names it is what they share.
 """
 
+import os
 import re
 
 import tensorflow as tf
 
+from modeling.checkpoints.labels import copy_file, save_labels
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import restore_variables
 
@@ -37,7 +39,6 @@ def load_tf1_checkpoint(model, path):
             shape, or `path` is one file of a checkpoint.
     """
     prefix = find_tf1_checkpoint(path)
-    required = re.compile("bert/").match
     try:
         reader = tf.train.load_checkpoint(prefix)
         shapes = {
@@ -59,14 +60,14 @@ def load_tf1_checkpoint(model, path):
                 dtypes=[dtypes[name]],
             )[0]
 
-        return restore_variables(model, prefix, shapes, read, required)
+        return restore_variables(model, prefix, shapes, read)
     except tf.errors.OpError as error:
         raise OSError(
             f"The checkpoint {prefix} cannot be read: {error.message}"
         ) from error
 
 
-def save_checkpoint(model, path):
+def save_checkpoint(model, path, leave_out=()):
     """Writes a model's weights as a checkpoint with the original's names.
 
     The checkpoint appears whole or not at all.
@@ -75,6 +76,7 @@ def save_checkpoint(model, path):
         model: any model here.
         path: the checkpoint to write, without `.index`; its directory is
             made where there is none.
+        leave_out: original names of weights not to write.
 
     Raises:
         ValueError: the model is not built.
@@ -85,9 +87,41 @@ def save_checkpoint(model, path):
             "The model has no weights yet: call `model.build()`, or load a "
             "checkpoint, before saving one."
         )
+    weights = {original_name(weight): weight for weight in model.weights}
     write_checkpoint(
-        path, {original_name(weight): weight for weight in model.weights}
+        path, {n: w for n, w in weights.items() if n not in leave_out}
     )
+
+
+def save_release(model, directory, vocab_file=None, labels=None, leave_out=()):
+    """Writes a folder laid out as the original's releases are.
+
+    It holds bert_model.ckpt and bert_config.json, and vocab.txt and
+    labels.txt where there are any.
+
+    Args:
+        model: any model here.
+        directory: the folder; made where there is none.
+        vocab_file: the vocabulary to copy, or None.
+        labels: list of str, or None.
+        leave_out: original names of weights not to write.
+
+    Raises:
+        ValueError: the model is not built, or a label spans lines.
+        OSError: the files cannot be written.
+    """
+    os.makedirs(directory, exist_ok=True)
+    save_checkpoint(
+        model, os.path.join(directory, "bert_model.ckpt"), leave_out
+    )
+    config_file = os.path.join(directory, "bert_config.json")
+    with open(f"{config_file}.partial", "w", encoding="utf-8") as writer:
+        writer.write(model.config.to_json_string())
+    os.replace(f"{config_file}.partial", config_file)
+    if vocab_file:
+        copy_file(vocab_file, os.path.join(directory, "vocab.txt"))
+    if labels:
+        save_labels(directory, labels)
 
 
 def write_checkpoint(path, variables):

@@ -1,0 +1,244 @@
+"""Checkpoints to Hugging Face's format and back, by convert_checkpoint.py.
+
+What transformers computes was recorded; see testdata/huggingface/record.py.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import tensorflow as tf
+
+import modeling
+from tests import golden, scripts
+
+RECORDED = golden.ROOT / "tests/testdata/huggingface"
+CREATE = {
+    "BertModel": modeling.BertModel,
+    "BertForPreTraining": modeling.BertPretrainer,
+    "BertForMaskedLM": modeling.BertPretrainer,
+    "BertForSequenceClassification": lambda config: modeling.BertClassifier(
+        config, 3
+    ),
+    "BertForTokenClassification": lambda config: modeling.BertTokenClassifier(
+        config, 3
+    ),
+    "BertForQuestionAnswering": modeling.BertSpanLabeler,
+    "BertForMultipleChoice": modeling.BertMultipleChoice,
+}
+# Our flag, where the names of a TF1 checkpoint do not tell the heads apart.
+MODEL = {
+    "BertForSequenceClassification": "classifier",
+    "BertForTokenClassification": "token_classifier",
+    "BertForMultipleChoice": "multiple_choice",
+}
+LABELS = ["no", "yes", "maybe"]
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory):
+    """A folder with CLASS (TF1) and CLASS-back (Hugging Face) of each class."""
+    folder = tmp_path_factory.mktemp("converted")
+    there = [
+        (
+            "convert_checkpoint.py",
+            folder,
+            {"init_checkpoint": RECORDED / name, "output_dir": name},
+        )
+        for name in CREATE
+    ]
+    back = [
+        (
+            "convert_checkpoint.py",
+            folder,
+            {
+                "init_checkpoint": folder / name / "bert_model.ckpt",
+                "output_dir": f"{name}-back",
+                **({"model": MODEL[name]} if name in MODEL else {}),
+            },
+        )
+        for name in CREATE
+    ]
+    for commands in (there, back):
+        for done in scripts.run_all(commands):
+            done.check()
+    return folder
+
+
+def compute(name, model, recorded):
+    """Returns what a model of ours computes, by transformers' names."""
+    features = {
+        ours: recorded[theirs]
+        for ours, theirs in (
+            ("input_ids", "input_ids"),
+            ("input_mask", "attention_mask"),
+            ("segment_ids", "token_type_ids"),
+        )
+    }
+    if name == "BertModel":
+        outputs = model(*features.values())
+        return {
+            "last_hidden_state": outputs["sequence_output"],
+            "pooler_output": outputs["pooled_output"],
+        }
+    if name == "BertForMultipleChoice":
+        features = {
+            key: np.stack([value, value[::-1]], 1)
+            for key, value in features.items()
+        }
+    if "PreTraining" in name or "MaskedLM" in name:
+        batch, length = features["input_ids"].shape
+        every = np.tile(np.arange(length), (batch, 1))
+        outputs = model({**features, "masked_lm_positions": every})
+        if name == "BertForMaskedLM":
+            return {"logits": outputs["masked_lm_logits"]}
+        return {
+            "prediction_logits": outputs["masked_lm_logits"],
+            "seq_relationship_logits": outputs["next_sentence_logits"],
+        }
+    outputs = model(features)
+    return outputs if isinstance(outputs, dict) else {"logits": outputs}
+
+
+@pytest.mark.parametrize("name", CREATE)
+def test_computes_what_transformers_does(converted, name):
+    recorded = np.load(RECORDED / "outputs.npz")
+    for source in (RECORDED / name, converted / name):
+        model = CREATE[name](modeling.load_config(source))
+        modeling.load_checkpoint(model, source)
+        outputs = compute(name, model, recorded)
+        expected = {
+            key.split("/")[1] for key in recorded if key.startswith(f"{name}/")
+        }
+        assert outputs.keys() == expected
+        for key, value in outputs.items():
+            np.testing.assert_allclose(
+                value, recorded[f"{name}/{key}"], rtol=0, atol=1e-4
+            )
+
+
+@pytest.mark.parametrize("name", CREATE)
+def test_there_and_back_is_equal_to_the_bit(converted, name):
+    before = safetensors.numpy.load_file(RECORDED / name / "model.safetensors")
+    after = safetensors.numpy.load_file(
+        converted / f"{name}-back" / "model.safetensors"
+    )
+    assert after.keys() == before.keys()
+    for key, value in before.items():
+        assert after[key].dtype == value.dtype
+        np.testing.assert_array_equal(after[key], value)
+    config, original = (
+        json.loads((path / name_ / "config.json").read_text())
+        for path, name_ in ((converted, f"{name}-back"), (RECORDED, name))
+    )
+    for key in ("architectures", "hidden_act", "hidden_size", "model_type"):
+        assert config[key] == original[key]
+    if name in ("BertForSequenceClassification", "BertForTokenClassification"):
+        assert config["id2label"] == original["id2label"]
+        assert config["label2id"] == original["label2id"]
+        labels_file = converted / name / "labels.txt"
+        assert labels_file.read_text().splitlines() == LABELS
+
+
+def test_names_are_the_originals(converted):
+    names = dict(
+        tf.train.list_variables(
+            str(converted / "BertForPreTraining" / "bert_model.ckpt")
+        )
+    )
+    assert len(names) == 5 + 2 * 16 + 2 + 5 + 2
+    assert names["cls/predictions/output_bias"] == [24]
+    assert names["bert/encoder/layer_1/intermediate/dense/kernel"] == [8, 12]
+    names = dict(
+        tf.train.list_variables(
+            str(converted / "BertForMaskedLM" / "bert_model.ckpt")
+        )
+    )
+    # What the file does not have is not made up.
+    assert not any("seq_relationship" in name for name in names)
+    assert not any("pooler" in name for name in names)
+
+
+@pytest.mark.parametrize("name", CREATE)
+def test_transformers_reads_what_is_written(converted, name):
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    create = getattr(transformers, name)
+    model, report = create.from_pretrained(
+        converted / f"{name}-back", output_loading_info=True
+    )
+    assert not report["missing_keys"] and not report["mismatched_keys"]
+    recorded = np.load(RECORDED / "outputs.npz")
+    inputs = {
+        key: torch.tensor(recorded[key])
+        for key in ("input_ids", "attention_mask", "token_type_ids")
+    }
+    if name == "BertForMultipleChoice":
+        inputs = {
+            key: torch.stack([value, value.flip(0)], 1)
+            for key, value in inputs.items()
+        }
+    with torch.no_grad():
+        outputs = model.eval()(**inputs)
+    for key in recorded:
+        if key.startswith(f"{name}/"):
+            np.testing.assert_allclose(
+                outputs[key.split("/")[1]].numpy(),
+                recorded[key],
+                rtol=0,
+                atol=1e-5,
+            )
+
+
+def test_what_cannot_be_converted_is_named(converted, tmp_path):
+    other, torch_only = tmp_path / "other", tmp_path / "torch"
+    shutil.copytree(RECORDED / "BertModel", other)
+    config = json.loads((other / "config.json").read_text())
+    config["architectures"] = ["BertLMHeadModel"]
+    (other / "config.json").write_text(json.dumps(config))
+    torch_only.mkdir()
+    (torch_only / "pytorch_model.bin").write_bytes(b"")
+    classifier = converted / "BertForSequenceClassification/bert_model.ckpt"
+    cases = [
+        ({"init_checkpoint": other}, "is of BertLMHeadModel"),
+        ({"init_checkpoint": torch_only}, "holds pytorch_model.bin; save"),
+        ({"init_checkpoint": classifier}, "give --model=classifier, token_"),
+        ({"init_checkpoint": tmp_path / "no"}, "There is no checkpoint"),
+        (
+            {"init_checkpoint": RECORDED / "BertModel", "model": "squad"},
+            "has no weights for --model=squad",
+        ),
+    ]
+    done = scripts.run_all(
+        [
+            ("convert_checkpoint.py", tmp_path, {"output_dir": "new"} | flags)
+            for flags, _ in cases
+        ]
+    )
+    for each, (_, message) in zip(done, cases, strict=True):
+        assert message in each.error
+    assert not (tmp_path / "new").exists()
+
+
+def test_minilm(tmp_path):
+    """Real weights; BERT_MINILM_DIR names the folder that holds them."""
+    if "BERT_MINILM_DIR" not in os.environ:
+        pytest.skip("BERT_MINILM_DIR does not name MiniLM's folder")
+    folder = Path(os.environ["BERT_MINILM_DIR"])
+    for source, made in ((folder, "tf1"), (tmp_path / "tf1", "back")):
+        scripts.run(
+            "convert_checkpoint.py",
+            tmp_path,
+            init_checkpoint=source,
+            output_dir=made,
+        ).check()
+    before = safetensors.numpy.load_file(folder / "model.safetensors")
+    before.pop("embeddings.position_ids", None)
+    after = safetensors.numpy.load_file(tmp_path / "back/model.safetensors")
+    assert after.keys() == before.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value)

@@ -1,0 +1,78 @@
+"""Records what transformers computes with tiny random models of each head.
+
+    python record.py    # needs torch and transformers
+
+Writes, beside this file, a folder for each class as `save_pretrained` makes
+it, and outputs.npz: the inputs, and `CLASS/OUTPUT` of each model.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import transformers
+
+HERE = Path(__file__).parent
+CLASSES = {
+    "BertModel": ("last_hidden_state", "pooler_output"),
+    "BertForPreTraining": ("prediction_logits", "seq_relationship_logits"),
+    "BertForMaskedLM": ("logits",),
+    "BertForSequenceClassification": ("logits",),
+    "BertForTokenClassification": ("logits",),
+    "BertForQuestionAnswering": ("start_logits", "end_logits"),
+    "BertForMultipleChoice": ("logits",),
+}
+BATCH, CHOICES, LENGTH, VOCAB = 3, 2, 10, 24
+
+
+def create_inputs(rng):
+    """Returns inputs of the names that transformers gives them."""
+    lengths = np.array([10, 7, 1])
+    return {
+        "input_ids": rng.integers(0, VOCAB, (BATCH, LENGTH)),
+        "attention_mask": (np.arange(LENGTH) < lengths[:, None]).astype(int),
+        "token_type_ids": rng.integers(0, 2, (BATCH, LENGTH)),
+    }
+
+
+def main():
+    """Makes the models and records what they compute."""
+    rng = np.random.default_rng(0)
+    recorded = create_inputs(rng)
+    inputs = {name: torch.tensor(value) for name, value in recorded.items()}
+    for seed, (name, outputs) in enumerate(CLASSES.items()):
+        torch.manual_seed(seed)
+        config = transformers.BertConfig(
+            vocab_size=VOCAB,
+            hidden_size=8,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=12,
+            max_position_embeddings=12,
+            initializer_range=0.5,
+            hidden_act="gelu_new" if name == "BertForPreTraining" else "gelu",
+        )
+        if name.endswith("Classification"):
+            config.id2label = {0: "no", 1: "yes", 2: "maybe"}
+            config.label2id = {"no": 0, "yes": 1, "maybe": 2}
+        model = getattr(transformers, name)(config).eval()
+        for parameter in model.parameters():
+            # Biases and normalisations start at trivial values.
+            parameter.data += 0.2 * torch.randn_like(parameter)
+        given = inputs
+        if name == "BertForMultipleChoice":
+            # The second choice is the first one read backwards.
+            given = {
+                key: torch.stack([value, value.flip(0)], 1)
+                for key, value in inputs.items()
+            }
+        with torch.no_grad():
+            result = model(**given)
+        for output in outputs:
+            recorded[f"{name}/{output}"] = result[output].numpy()
+        model.save_pretrained(HERE / name)
+    np.savez_compressed(HERE / "outputs.npz", **recorded)
+
+
+if __name__ == "__main__":
+    main()
