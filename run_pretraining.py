@@ -256,7 +256,9 @@ def train(run, records, eval_records):
 
 def main(_):
     """Trains, evaluates and exports as the flags say."""
-    runner.check_tasks(FLAGS, ("do_train", "do_eval", "export_dir"))
+    runner.check_tasks(
+        FLAGS, ("do_train", "do_eval", "export_dir", "export_weights")
+    )
     config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)

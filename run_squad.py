@@ -17,12 +17,20 @@ from data import (
     squad,
     squad_decoding,
     squad_records,
+    squad_report,
     squad_scoring,
     tfrecords,
     tokenization,
 )
 from modeling import losses
-from training import checkpointing, cli, export, progress, runner
+from training import (
+    checkpointing,
+    cli,
+    export,
+    fine_tuning,
+    progress,
+    runner,
+)
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
@@ -93,18 +101,24 @@ def define_flags():
         0.0,
         "No answer is given where the null score is higher by more than this.",
     )
-
-
-def evaluates_while_training():
-    """Returns whether the flags ask for an evaluation after each epoch."""
-    return FLAGS.do_train and (
-        FLAGS.evaluate_each_epoch or FLAGS.early_stopping_patience > 0
+    flags.DEFINE_bool(
+        "use_char_offsets",
+        False,
+        "Find answers by their characters, and cut predictions out of the "
+        "passage where their tokens stand in it: right for scripts without "
+        "spaces, such as Chinese.",
+    )
+    flags.DEFINE_bool(
+        "report",
+        False,
+        "Write report.html: the questions answered wrong and right, with the "
+        "passages.",
     )
 
 
 def needs_questions():
     """Returns whether --predict_file is read."""
-    return FLAGS.do_predict or evaluates_while_training()
+    return FLAGS.do_predict or fine_tuning.evaluates_while_training(FLAGS)
 
 
 def check_flags():
@@ -113,7 +127,11 @@ def check_flags():
     Raises:
         ValueError: a flag is missing, or does not fit another.
     """
-    runner.check_tasks(FLAGS, ("do_train", "do_predict", "export_dir"))
+    runner.check_tasks(
+        FLAGS, ("do_train", "do_predict", "export_dir", "export_weights")
+    )
+    if FLAGS.report and not FLAGS.do_predict:
+        raise ValueError("--report needs --do_predict")
     if FLAGS.do_train and not FLAGS.train_file:
         raise ValueError("--do_train needs --train_file")
     if needs_questions() and not FLAGS.predict_file:
@@ -180,6 +198,7 @@ class Questions:
             FLAGS.doc_stride,
             FLAGS.max_query_length,
             False,
+            FLAGS.use_char_offsets,
         ):
             self.features.append(feature)
             yield squad_records.encode_feature(feature, False)
@@ -217,25 +236,9 @@ class Questions:
 def score(predictions, nbest, null_odds):
     """Returns the official scores; {} where --predict_file has no answers."""
     try:
-        if not FLAGS.version_2_with_negative:
-            return squad_scoring.score_predictions(
-                FLAGS.predict_file, predictions
-            )
-        scores = squad_scoring.score_predictions(
-            FLAGS.predict_file, predictions, True
+        return squad_scoring.score_outputs(
+            FLAGS.predict_file, predictions, nbest, null_odds
         )
-        # The best threshold is sought among answers made without one.
-        scores |= {
-            name: value
-            for name, value in squad_scoring.score_predictions(
-                FLAGS.predict_file,
-                squad_scoring.best_answers(nbest),
-                True,
-                null_odds,
-            ).items()
-            if name.startswith("best_")
-        }
-        return scores
     except ValueError as error:
         logging.warning("Not scored: %s", error)
         return {}
@@ -257,6 +260,10 @@ def predict(run, questions):
         )
     logging.info("Wrote %s to %s", ", ".join(outputs), FLAGS.output_dir)
     scores = score(predictions, nbest, null_odds)
+    if FLAGS.report and scores:
+        path = os.path.join(FLAGS.output_dir, "report.html")
+        squad_report.write_report(path, FLAGS.predict_file, predictions)
+        logging.info("Wrote the report %s", path)
     if scores:
         run.write_results(
             "eval_results.txt", scores | {"global_step": run.global_step}
@@ -265,25 +272,18 @@ def predict(run, questions):
 
 def train(run, train_path, num_windows, questions):
     """Trains on the train records, from where the run stands."""
-    evaluation = None
-    if evaluates_while_training():
-        evaluation = run.create_evaluation(
-            lambda: score(*questions.answer(run)),
-            max(num_windows // run.batch_size, 1),
-            "f1",
-            patience=FLAGS.early_stopping_patience,
-        )
-    run.train(
+    fine_tuning.train(
+        run,
         lambda batch_size, skip_records: create_dataset(
             train_path, batch_size, True, skip_records
         ),
-        describe_batch=lambda batch_size, first: tfrecords.describe_records(
+        num_windows,
+        lambda: score(*questions.answer(run)),
+        "f1",
+        lambda batch_size, first: tfrecords.describe_records(
             [train_path], FLAGS.seed, first, batch_size
         ),
-        evaluation=evaluation,
     )
-    if FLAGS.early_stopping_patience:
-        run.restore_best()
 
 
 def export_span_labeler(export_dir, model):
@@ -350,6 +350,7 @@ def main(_):
                 FLAGS.doc_stride,
                 FLAGS.max_query_length,
                 True,
+                FLAGS.use_char_offsets,
                 num_processes=FLAGS.num_processes,
             ),
             "train.tf_record",

@@ -59,6 +59,36 @@ def score_predictions(
     return _score_v2(right_answers, predictions, null_odds)
 
 
+def score_outputs(input_file, predictions, nbest, null_odds):
+    """Scores what decode_predictions gives, its best threshold included.
+
+    Args:
+        input_file: SQuAD JSON with the right answers.
+        predictions: dict of question id to text.
+        nbest: dict of question id to entries with a "text", best first.
+        null_odds: in v2.0, dict of question id to a score of no answer; in
+            v1.1 it is empty.
+
+    Returns:
+        as score_predictions.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: as score_predictions.
+    """
+    if not null_odds:
+        return score_predictions(input_file, predictions)
+    # The best threshold is sought among answers made without one.
+    without = score_predictions(
+        input_file, best_answers(nbest), True, null_odds
+    )
+    return score_predictions(input_file, predictions, True) | {
+        name: value
+        for name, value in without.items()
+        if name.startswith("best_")
+    }
+
+
 def best_answers(nbest):
     """Returns the best answer that is not "" for each question, or "".
 
