@@ -1,11 +1,13 @@
 """Records what transformers computes with tiny random models of each head.
 
-    python record.py    # needs torch and transformers
+    python record.py [MiniLM's folder]    # needs torch and transformers
 
 Writes, beside this file, a folder for each class as `save_pretrained` makes
-it, and outputs.npz: the inputs, and `CLASS/OUTPUT` of each model.
+it, and outputs.npz: the inputs, and `CLASS/OUTPUT` of each model; and
+minilm.npz, the same of the real weights where their folder is given.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +37,29 @@ def create_inputs(rng):
     }
 
 
+def record_minilm(folder):
+    """Records what MiniLM computes of one pair, padded."""
+    recorded = {
+        # [CLS] the cat sat on the mat . [SEP] it slept . [SEP] [PAD] [PAD]
+        "input_ids": [
+            [101, 1996, 4937, 2938, 2006, 1996, 13523, 1012]
+            + [102, 2009, 7771, 1012, 102, 0, 0]
+        ],
+        "attention_mask": [[1] * 13 + [0] * 2],
+        "token_type_ids": [[0] * 9 + [1] * 4 + [0] * 2],
+    }
+    model = transformers.BertModel.from_pretrained(folder).eval()
+    with torch.no_grad():
+        result = model(**{k: torch.tensor(v) for k, v in recorded.items()})
+    for output in CLASSES["BertModel"]:
+        recorded[f"BertModel/{output}"] = result[output].numpy()
+    np.savez_compressed(HERE / "minilm.npz", **recorded)
+
+
 def main():
     """Makes the models and records what they compute."""
+    if len(sys.argv) > 1:
+        record_minilm(sys.argv[1])
     rng = np.random.default_rng(0)
     recorded = create_inputs(rng)
     inputs = {name: torch.tensor(value) for name, value in recorded.items()}
