@@ -66,10 +66,12 @@ class PackingLayer(keras.layers.Layer):
 
     def call(self, text_a, text_b=None):
         """Returns the inputs of the model."""
-        return self.pack(
-            self.tokenizer(text_a),
-            None if text_b is None else self.tokenizer(text_b),
-        )
+        if text_b is None:
+            return self.pack(self.tokenizer(text_a))
+        # One call for both makes half the graph.
+        tokens = self.tokenizer(tf.concat([text_a, text_b], 0))
+        count = tf.shape(text_a)[0]
+        return self.pack(tokens[:count], tokens[count:])
 
     def pack(self, tokens_a, tokens_b=None):
         """Packs WordPieces; ragged int32 [N, None] in place of the texts."""

@@ -54,6 +54,8 @@ def export_saved_model(export_dir, model, endpoints, files=()):
         archive = keras.export.ExportArchive()
         archive.track(model)
         for name, (function, signature) in endpoints.items():
+            # Keras and TensorFlow trace it four times; let them find it done.
+            function = tf.function(function, autograph=False)
             archive.add_endpoint(name, function, input_signature=signature)
         archive.write_out(str(beside), verbose=False)
         extra = beside / "assets.extra"

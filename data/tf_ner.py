@@ -1,0 +1,139 @@
+"""Named entities inside a graph: texts to words and windows, tags to words.
+
+The windows are those of ner.py; no Python runs when it is called.
+
+N = texts, F = length of a window, W = windows, L = labels.
+"""
+
+import tensorflow as tf
+
+from data.tf_tokenization import TokenizerLayer
+from data.tf_windows import cut_windows
+
+# What `str.split` splits at.
+_WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
+
+
+def part_punctuation(texts):
+    """Puts spaces around the punctuation that begins or ends words.
+
+        He's "in" (St. Ives). -> He's " in " ( St . Ives ).
+
+    Args:
+        texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
+
+    Returns:
+        string [N].
+    """
+    texts = _drop_invalid(texts)
+    texts = tf.strings.regex_replace(texts, r"(^|[\s\pZ])(\pP+)", r"\1\2 ")
+    return tf.strings.regex_replace(texts, r"(\pP+)([\s\pZ]|$)", r" \1\2")
+
+
+class NerWindows:
+    """Makes the windows of texts, of any length.
+
+    Args:
+        vocab: see `TokenizerLayer`.
+        do_lower_case: see `TokenizerLayer`.
+        max_seq_length: F, WordPieces in a window, at least 3.
+
+    Raises:
+        ValueError: max_seq_length is too small.
+    """
+
+    def __init__(self, vocab, do_lower_case, max_seq_length):
+        if max_seq_length < 3:
+            raise ValueError(
+                "max_seq_length must be at least 3, for [CLS], a token and "
+                f"[SEP]. Received: max_seq_length={max_seq_length}"
+            )
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable=True)
+        self.max_seq_length = max_seq_length
+
+    def __call__(self, texts):
+        """Makes the windows of texts whose words white space parts.
+
+        Args:
+            texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
+
+        Returns:
+            (words, features, places): ragged string [N, None]; dict of int32
+            [W, F], input_ids, input_mask, segment_ids; int64 [words, 2], the
+            window and the position in it that tags each word.
+        """
+        words = self._split_words(texts)
+        pieces = self.tokenizer(words.flat_values)
+        # Every word has a token to be tagged by.
+        unknown = tf.fill(
+            [tf.size(words.flat_values), 1],
+            self.tokenizer.vocab.index("[UNK]"),
+        )
+        has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
+        pieces = tf.concat(
+            [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
+        )
+        tokens = words.with_flat_values(pieces).merge_dims(1, 2)
+        max_tokens = self.max_seq_length - 2
+        windows = cut_windows(
+            tokens.row_splits,
+            tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
+            max(max_tokens // 2, 1),
+        )
+        return (
+            words,
+            self._pack(windows, tokens),
+            _places_of(pieces.row_starts(), windows),
+        )
+
+    def _split_words(self, texts):
+        texts = tf.strings.regex_replace(
+            _drop_invalid(texts), _WHITE_SPACE_RUN, " "
+        )
+        words = tf.strings.split(texts, " ")
+        return tf.ragged.boolean_mask(words, words != "")
+
+    def _pack(self, windows, tokens):
+        vocab = self.tokenizer.vocab
+        num_windows = tf.size(windows.rows)
+        parts = windows.tokens.with_flat_values(
+            tf.gather(tokens.flat_values, windows.tokens.flat_values)
+        )
+        ids = tf.concat(
+            [
+                tf.fill([num_windows, 1], vocab.index("[CLS]")),
+                parts,
+                tf.fill([num_windows, 1], vocab.index("[SEP]")),
+            ],
+            1,
+        )
+        shape = [None, self.max_seq_length]
+        ids, mask = ids.to_tensor(shape=shape), tf.ones_like(ids)
+        mask = mask.to_tensor(shape=shape)
+        return {
+            "input_ids": ids,
+            "input_mask": mask,
+            "segment_ids": tf.zeros_like(ids),
+        }
+
+
+def _drop_invalid(texts):
+    return tf.strings.unicode_transcode(
+        texts, "UTF-8", "UTF-8", errors="ignore"
+    )
+
+
+def _places_of(tokens, windows):
+    """Returns where tokens have the most context, int64 [tokens, 2]."""
+    counts = tf.where(windows.is_max_context.flat_values)[:, 0]
+    window = windows.tokens.value_rowids()
+    # One further for [CLS].
+    position = (
+        tf.range(tf.size(window, tf.int64))
+        - tf.gather(windows.tokens.row_starts(), window)
+        + 1
+    )
+    # Each token counts in one window: in the order of the tokens.
+    order = tf.argsort(tf.gather(windows.tokens.flat_values, counts))
+    counts = tf.gather(tf.gather(counts, order), tokens)
+    return tf.stack([tf.gather(window, counts), tf.gather(position, counts)], 1)

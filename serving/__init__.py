@@ -1,0 +1,1 @@
+"""Models as they are served: SavedModels over ids and over text."""

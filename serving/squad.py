@@ -1,0 +1,97 @@
+"""run_squad.py's model over ids, and over questions and passages.
+
+N = questions, W = windows, F = length of a window.
+"""
+
+import tensorflow as tf
+
+from data.tf_squad import SquadWindows
+from data.tf_squad_decoding import SquadDecoder
+from serving import signatures
+from training import export
+
+_ANSWER = ("answer", "probability", "start_byte", "end_byte", "null_odds")
+
+
+def export_span_labeler(
+    export_dir,
+    model,
+    vocab_file,
+    do_lower_case,
+    max_seq_length=384,
+    doc_stride=128,
+    max_query_length=64,
+    n_best_size=20,
+    max_answer_length=30,
+    version_2_with_negative=False,
+    null_score_diff_threshold=0.0,
+    batch_size=8,
+):
+    """Exports a span labeler: `serve` over ids, `answer` over text.
+
+    `answer` takes `question` and `context`, string [N], of any length, and
+    answers as run_squad.py does. It gives, [N] each: `answer`, string;
+    `probability`, float32, among the n best; `start_byte` and `end_byte`,
+    int32, where the answer stands in the context, -1 for no answer;
+    `null_odds`, float32, the score of no answer less that of the best one.
+
+    Args:
+        export_dir: folder to write, whole or not at all.
+        model: BertSpanLabeler.
+        vocab_file: path of its vocabulary.
+        do_lower_case: whether its text is lower-cased.
+        max_seq_length: WordPieces in a window.
+        doc_stride: see `SquadWindows`.
+        max_query_length: WordPieces of the question that are kept.
+        n_best_size: starts and ends of a window, and answers, to keep.
+        max_answer_length: WordPieces.
+        version_2_with_negative: whether there may be no answer.
+        null_score_diff_threshold: see `SquadDecoder`.
+        batch_size: windows that the network takes at a time.
+    """
+    create_windows = SquadWindows(
+        vocab_file, do_lower_case, max_seq_length, doc_stride, max_query_length
+    )
+    decode = SquadDecoder(
+        n_best_size,
+        max_answer_length,
+        version_2_with_negative,
+        null_score_diff_threshold,
+    )
+
+    def predict(features):
+        return {
+            name: tf.cast(logits, tf.float32)
+            for name, logits in model(features, training=False).items()
+        }
+
+    def predict_both(features):
+        logits = predict(features)
+        return tf.stack([logits["start_logits"], logits["end_logits"]], 1)
+
+    def answer(question, context):
+        features, *made = create_windows(question, context)
+        # Not cut to the longest: padding, too, takes part in the n best.
+        logits = signatures.call_in_batches(
+            predict_both, features, batch_size, [2, max_seq_length]
+        )
+        outputs = decode(*made, logits[:, 0], logits[:, 1])
+        return {
+            name: tf.cast(outputs[name], tf.float32)
+            if outputs[name].dtype == tf.float64
+            else outputs[name]
+            for name in _ANSWER
+        }
+
+    export.export_saved_model(
+        export_dir,
+        model,
+        {
+            "serve": signatures.serve_ids(predict),
+            "answer": (
+                answer,
+                signatures.text_signature("question", "context"),
+            ),
+        },
+        signatures.bert_files(model, vocab_file),
+    )

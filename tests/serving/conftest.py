@@ -1,0 +1,193 @@
+"""Exports of every kind, asked in a process that has TensorFlow alone."""
+
+import json
+import os
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+import modeling
+from data import tokenization
+from serving import classifier, features, ner, pretraining, squad
+from tests.scripts import SAMPLES
+
+VOCAB = SAMPLES / "vocab.txt"
+LABELS = ["no", "maybe", "yes"]
+TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
+LENGTH = 24
+SQUAD = {
+    "max_seq_length": 32,
+    "doc_stride": 9,
+    "max_query_length": 8,
+    "n_best_size": 5,
+    "max_answer_length": 6,
+}
+NO_ANSWERS = {
+    "version_2_with_negative": True,
+    "null_score_diff_threshold": -3.0,
+}
+CASINGS = {"uncased": True, "cased": False}
+# All that a text can be: nothing, long, in scripts of all kinds, odd.
+TEXTS = [
+    "The harbor light is on.",
+    "",
+    " \t\n",
+    "A boat, the sea and (a storm)! " * 40,
+    "Der Hafen in K\u00f6ln; le caf\u00e9 e\u0301te\u0301, \u0130stanbul",
+    "\u6e2f\u53e3\u7684\u706f the light \u6e2f\u3002",
+    "\u0397 \u0398\u0391\u039b\u0391\u03a3\u03a3\u0391 \u03a3\u0391\u03a3"
+    " \u05d4\u05d9\u05dd \u0627\u0644\u0628\u062d\u0631",
+    "the\u00a0boat\u2028and\u202fthe sea \U0001f6a2 a\u200bb \ufffd",
+    "x" * 300 + " boats",
+]
+
+_ASK = """
+import json, sys
+import numpy as np
+import tensorflow as tf
+
+found = {}
+for name, (path, requests) in json.load(open(sys.argv[1])).items():
+    signatures = tf.saved_model.load(path).signatures
+    assert "serving_default" in signatures
+    for number, (signature, inputs) in enumerate(requests):
+        texts = {k: tf.constant(v, tf.string) for k, v in inputs.items()}
+        for key, value in signatures[signature](**texts).items():
+            value = value.numpy()
+            if value.dtype == object:
+                value = np.array(
+                    [text.decode() for text in value.flat], np.str_
+                ).reshape(value.shape)
+            found[f"{name}/{number}/{key}"] = value
+ours = {"modeling", "data", "training", "serving", "tensorflow_text"}
+assert not ours & set(sys.modules)
+np.savez(sys.argv[2], **found)
+"""
+
+
+def create_model(kind, *args, seed=6):
+    """Returns a tiny model with weights large enough to tell texts apart."""
+    keras.utils.set_random_seed(seed)
+    config = modeling.BertConfig(
+        vocab_size=len(tokenization.read_vocab(VOCAB)),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=32,
+        initializer_range=0.5,
+    )
+    model = kind(config, *args)
+    model.build()
+    return model
+
+
+class Served:
+    """An export, the model in it, and what a server made of requests.
+
+    `outputs[i]` are the outputs of the i-th request, arrays by name.
+    """
+
+    def __init__(self, name, model, do_lower_case, requests):
+        self.name = name
+        self.model = model
+        self.do_lower_case = do_lower_case
+        self.tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
+        self.requests = requests
+        self.outputs = []
+
+
+def _exports(folder, casing):
+    """Exports models; yields a Served of each.
+
+    An export takes seconds: what differs by casing is the tokenizer alone.
+    """
+    do_lower_case = CASINGS[casing]
+    text = (VOCAB, do_lower_case)
+    pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
+
+    model = create_model(modeling.BertClassifier, len(LABELS))
+    classifier.export_classifier(
+        folder / "classifier", model, LABELS, *text, LENGTH
+    )
+    yield Served("classifier", model, do_lower_case, [("classify", pair)])
+    model = create_model(modeling.BertSpanLabeler)
+    questions = {
+        "question": [*TEXTS[4:], *TEXTS[:4]],
+        "context": TEXTS,
+    }
+    settings = {} if do_lower_case else NO_ANSWERS
+    squad.export_span_labeler(
+        folder / "squad", model, *text, **SQUAD, **settings
+    )
+    yield Served("squad", model, do_lower_case, [("answer", questions)])
+    if not do_lower_case:
+        return
+    model = create_model(modeling.BertTokenClassifier, len(TAGS))
+    ner.export_token_classifier(folder / "ner", model, TAGS, *text, LENGTH)
+    requests = [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})]
+    yield Served("ner", model, do_lower_case, requests)
+    model = create_model(modeling.BertPretrainer)
+    pretraining.export_pretrainer(folder / "pretraining", model, *text, LENGTH)
+    masked = {
+        "text": [
+            *TEXTS,
+            "[MASK]",
+            "The [MASK] light is[MASK].",
+            "[MASK] [MASK]" + " boat" * 40 + " [MASK]",
+        ]
+    }
+    requests = [("fill_mask", masked), ("next_sentence", pair)]
+    yield Served("pretraining", model, do_lower_case, requests)
+    model = create_model(modeling.BertModel)
+    features.export_encoder(folder / "features", model, *text, LENGTH)
+    requests = [("embed", {"text": TEXTS}), ("embed", {"text": []})]
+    yield Served("features", model, do_lower_case, requests)
+
+
+@pytest.fixture(scope="session")
+def export_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("exports")
+
+
+@pytest.fixture(scope="session")
+def served(export_folder):
+    """{casing: {name: Served}}, asked in one process that runs elsewhere."""
+    found, asked = {}, {}
+    for casing in CASINGS:
+        found[casing] = {}
+        for one in _exports(export_folder / casing, casing):
+            found[casing][one.name] = one
+            path = export_folder / casing / one.name
+            asked[f"{casing}-{one.name}"] = (str(path), one.requests)
+    request = export_folder / "requests.json"
+    request.write_text(json.dumps(asked))
+    results = export_folder / "results.npz"
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", _ASK, request, results],
+        cwd=export_folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    outputs = np.load(results)
+    for casing, exports in found.items():
+        for one in exports.values():
+            one.outputs = [{} for _ in one.requests]
+            prefix = f"{casing}-{one.name}/"
+            for key in outputs.files:
+                if key.startswith(prefix):
+                    number, name = key.removeprefix(prefix).split("/")
+                    one.outputs[int(number)][name] = outputs[key]
+    return found
+
+
+@pytest.fixture(scope="session")
+def exports(served):
+    """{name: Served} of the uncased models."""
+    return served["uncased"]

@@ -1,0 +1,121 @@
+"""Text asked of SavedModels, against the Python that the scripts run."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import glue
+from tests.serving.conftest import CASINGS, LABELS, LENGTH
+
+
+def pack(served, text_a, text_b=None):
+    """Returns run_classifier.py's inputs of texts, int32 [N, LENGTH]."""
+    found = [
+        glue.convert_single_example(
+            i,
+            glue.InputExample(i, *texts, label="0"),
+            ["0"],
+            LENGTH,
+            served.tokenizer,
+        )
+        for i, texts in enumerate(
+            zip(text_a, text_b or [None] * len(text_a), strict=True)
+        )
+    ]
+    return {
+        name: tf.constant([getattr(one, name) for one in found], tf.int32)
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+
+
+def softmax(logits):
+    return tf.nn.softmax(logits).numpy()
+
+
+@pytest.mark.parametrize("casing", CASINGS)
+def test_classify(served, casing):
+    served = served[casing]["classifier"]
+    ((_, inputs),) = served.requests
+    (outputs,) = served.outputs
+    expected = softmax(served.model(pack(served, **inputs)))
+    assert len({*expected.argmax(-1)}) > 1
+    np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
+    labels = [LABELS[index] for index in expected.argmax(-1)]
+    assert outputs["label"].tolist() == labels
+    assert outputs["labels"].tolist() == LABELS
+
+
+def test_embed(exports):
+    served = exports["features"]
+    texts = served.requests[0][1]["text"]
+    outputs, none = served.outputs
+    features = pack(served, texts)
+    expected = served.model(
+        features["input_ids"], features["input_mask"], features["segment_ids"]
+    )
+    np.testing.assert_allclose(
+        outputs["pooled_output"], expected["pooled_output"], atol=1e-5
+    )
+    lengths = features["input_mask"].numpy().sum(1)
+    assert outputs["lengths"].tolist() == lengths.tolist()
+    assert outputs["tokens"].shape == (len(texts), lengths.max())
+    for row, length in enumerate(lengths):
+        np.testing.assert_allclose(
+            outputs["sequence_output"][row, :length],
+            expected["sequence_output"][row, :length],
+            atol=1e-5,
+        )
+        assert not outputs["sequence_output"][row, length:].any()
+        tokens = outputs["tokens"][row].tolist()
+        assert tokens[:length] == served.tokenizer.convert_ids_to_tokens(
+            features["input_ids"][row, :length].numpy()
+        )
+        assert not any(tokens[length:])
+    # No text at all is no error either.
+    assert none["pooled_output"].shape == (0, 16)
+
+
+def test_next_sentence(exports):
+    served = exports["pretraining"]
+    features = pack(served, **served.requests[1][1])
+    positions = tf.zeros([len(features["input_ids"]), 1], tf.int32)
+    logits = served.model({**features, "masked_lm_positions": positions})
+    np.testing.assert_allclose(
+        served.outputs[1]["probability"],
+        softmax(logits["next_sentence_logits"])[:, 0],
+        atol=1e-5,
+    )
+
+
+def test_fill_mask(exports):
+    served = exports["pretraining"]
+    outputs = served.outputs[0]
+    tokenizer = served.tokenizer
+    counts = []
+    for row, text in enumerate(served.requests[0][1]["text"]):
+        tokens = []
+        for part in text.split("[MASK]"):
+            tokens += ["[MASK]", *tokenizer.tokenize(part)]
+        tokens = ["[CLS]", *tokens[1:][: LENGTH - 2], "[SEP]"]
+        ids = tokenizer.convert_tokens_to_ids(tokens)
+        positions = [i for i, token in enumerate(tokens) if token == "[MASK]"]
+        counts.append(len(positions))
+        found = outputs["tokens"][row], outputs["probabilities"][row]
+        assert not any("".join(tokens) for tokens in found[0][counts[-1] :])
+        assert not found[1][counts[-1] :].any()
+        if not positions:
+            continue
+        logits = served.model(
+            {
+                "input_ids": tf.constant([ids]),
+                "masked_lm_positions": tf.constant([positions]),
+            }
+        )["masked_lm_logits"]
+        values, best = tf.math.top_k(tf.nn.softmax(logits[0]), 10)
+        np.testing.assert_allclose(
+            found[1][: counts[-1]], values.numpy(), atol=1e-5
+        )
+        for tokens, expected in zip(found[0], best.numpy(), strict=False):
+            assert tokens.tolist() == tokenizer.convert_ids_to_tokens(expected)
+    assert outputs["num_masks"].tolist() == counts
+    assert counts[-3:] == [1, 2, 2]

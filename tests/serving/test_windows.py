@@ -1,0 +1,126 @@
+"""Texts of many windows asked of SavedModels, against the Python path."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data import ner, squad, squad_decoding
+from tests.data.test_tf_squad import check_bytes
+from tests.serving.conftest import (
+    CASINGS,
+    LENGTH,
+    NO_ANSWERS,
+    SQUAD,
+    TAGS,
+    TEXTS,
+)
+
+
+def call(model, features):
+    """Returns a model's outputs for a list of InputFeatures."""
+    return model(
+        {
+            name: tf.constant([getattr(f, name) for f in features], tf.int32)
+            for name in ("input_ids", "input_mask", "segment_ids")
+        }
+    )
+
+
+@pytest.mark.parametrize("casing", CASINGS)
+def test_answer(served, casing):
+    served = served[casing]["squad"]
+    # The cased model may find no answer.
+    settings = {} if served.do_lower_case else NO_ANSWERS
+    inputs = served.requests[0][1]
+    found = {k: v.tolist() for k, v in served.outputs[0].items()}
+    examples = [
+        squad.SquadExample(
+            str(i), question, squad.WORD.findall(context), context=context
+        )
+        for i, (question, context) in enumerate(
+            zip(inputs["question"], inputs["context"], strict=True)
+        )
+    ]
+    features = list(
+        squad.create_features(
+            examples,
+            served.tokenizer,
+            SQUAD["max_seq_length"],
+            SQUAD["doc_stride"],
+            SQUAD["max_query_length"],
+            False,
+        )
+    )
+    logits = call(served.model, features)
+    results = [
+        squad.RawResult(feature.unique_id, start, end)
+        for feature, start, end in zip(
+            features,
+            logits["start_logits"].numpy(),
+            logits["end_logits"].numpy(),
+            strict=True,
+        )
+    ]
+    answers, nbest, odds = squad_decoding.decode_predictions(
+        examples,
+        features,
+        results,
+        SQUAD["n_best_size"],
+        SQUAD["max_answer_length"],
+        served.do_lower_case,
+        **settings,
+    )
+    assert found["answer"] == list(answers.values())
+    assert len({*found["answer"]}) > 2
+    for row, (key, entries) in enumerate(nbest.items()):
+        (probability,) = (
+            entry["probability"]
+            for entry in entries
+            if entry["text"] == answers[key]
+        )
+        assert found["probability"][row] == pytest.approx(probability, abs=1e-5)
+        check_bytes(
+            inputs["context"][row], {k: v[row] for k, v in found.items()}
+        )
+    if settings:
+        assert "" in answers.values()
+        assert found["null_odds"] == pytest.approx(
+            list(odds.values()), abs=1e-4
+        )
+
+
+def test_tag_words(exports):
+    served = exports["ner"]
+    found = served.outputs[0]
+    examples = [
+        ner.NerExample(str(i), text.split(), ["O"] * len(text.split()), i)
+        for i, text in enumerate(TEXTS)
+    ]
+    features = list(
+        ner.create_features(examples, TAGS, LENGTH, served.tokenizer)
+    )
+    logits = call(served.model, features).numpy()
+    tags = ner.decode_predictions(examples, features, logits.argmax(-1), TAGS)
+    assert len({tag for row in tags for tag in row}) > 2
+    for row, example in enumerate(examples):
+        count = len(example.words)
+        assert found["num_words"][row] == count
+        assert found["words"][row, :count].tolist() == example.words
+        assert found["tags"][row, :count].tolist() == tags[row]
+        assert not any(found["words"][row, count:])
+        assert not any(found["tags"][row, count:])
+        assert (found["probabilities"][row, :count] > 1 / len(TAGS)).all()
+
+
+def test_tag_parts_punctuation(exports):
+    served = exports["ner"]
+    words = served.outputs[1]["words"]
+    assert [word for word in words[0] if word] == [
+        *("The", "harbor", "light", "is", "on", "."),
+    ]
+    assert words[3, :11].tolist() == [
+        *("A", "boat", ",", "the", "sea", "and", "(", "a", "storm", ")!", "A"),
+    ]
+    assert not any(words[1]) and not any(words[2])
+    tags = served.outputs[1]["tags"]
+    np.testing.assert_array_equal(tags == "", words == "")
