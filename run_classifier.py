@@ -318,11 +318,7 @@ def check_flags():
     Raises:
         ValueError: a flag does not fit another, or the files they name.
     """
-    runner.check_tasks(
-        FLAGS,
-        ("do_train", "do_eval", "do_predict", "export_dir", "export_weights"),
-    )
-    fine_tuning.check_num_train_runs(FLAGS)
+    config = fine_tuning.check_flags(FLAGS)
     if FLAGS.glue_submission:
         glue_tasks.submission_file(FLAGS.task_name.lower())
         if not FLAGS.do_predict:
@@ -330,10 +326,7 @@ def check_flags():
     tokenization.validate_case_matches_checkpoint(
         FLAGS.do_lower_case, FLAGS.init_checkpoint
     )
-    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    if FLAGS.export_dir:
-        export.check_export_dir(FLAGS.export_dir)
     return config
 
 

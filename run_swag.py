@@ -153,33 +153,13 @@ def export_multiple_choice(export_dir, model):
     )
 
 
-def check_flags():
-    """Refuses contradictory flags before any long work.
-
-    Returns:
-        BertConfig.
-
-    Raises:
-        ValueError: a flag does not fit another, or the files they name.
-    """
-    runner.check_tasks(
-        FLAGS,
-        ("do_train", "do_eval", "do_predict", "export_dir", "export_weights"),
-    )
-    fine_tuning.check_num_train_runs(FLAGS)
+def main(_):
+    """Trains, evaluates, predicts and exports as the flags say."""
+    config = fine_tuning.check_flags(FLAGS)
     tokenization.validate_case_matches_checkpoint(
         FLAGS.do_lower_case, FLAGS.init_checkpoint
     )
-    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    if FLAGS.export_dir:
-        export.check_export_dir(FLAGS.export_dir)
-    return config
-
-
-def main(_):
-    """Trains, evaluates, predicts and exports as the flags say."""
-    config = check_flags()
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )

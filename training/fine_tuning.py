@@ -11,7 +11,7 @@ import numpy as np
 from absl import logging
 
 import modeling
-from training import checkpointing
+from training import checkpointing, export, runner
 
 
 def evaluates_while_training(options):
@@ -30,12 +30,28 @@ def needs_dev_set(options):
     )
 
 
-def check_num_train_runs(options):
-    """Refuses to mix one run and several in a folder.
+def check_flags(options):
+    """Refuses contradictory flags before any long work.
+
+    Returns:
+        BertConfig of the model.
 
     Raises:
-        ValueError: --output_dir holds the other kind.
+        ValueError: a flag does not fit another, or what stands in a folder.
+        OSError: a file is not there, or an output has no place.
     """
+    runner.check_tasks(
+        options,
+        ("do_train", "do_eval", "do_predict", "export_dir", "export_weights"),
+    )
+    _check_num_train_runs(options)
+    if options.export_dir:
+        export.check_export_dir(options.export_dir)
+    return runner.load_config(options, options.max_seq_length)
+
+
+def _check_num_train_runs(options):
+    """Refuses to mix one run and several in a folder."""
     if not options.do_train:
         return
     folder = Path(options.output_dir)
