@@ -22,6 +22,7 @@ from data import (
     at_scale,
     files,
     instance_plan,
+    masking,
     pretraining,
     records,
     token_store,
@@ -93,6 +94,20 @@ def define_flags():
         "short_seq_prob",
         0.1,
         "Share of sequences made shorter than max_seq_length.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_float(
+        "mask_token_prob",
+        0.8,
+        "Share of the WordPieces to predict that become [MASK].",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_float(
+        "same_token_prob",
+        0.1,
+        "Share that stay as they are; the rest become random ones.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
@@ -177,6 +192,8 @@ def create_as_original(input_files):
             random.Random(FLAGS.random_seed),
             FLAGS.do_whole_word_mask,
             functools.partial(progress.track, unit="document"),
+            FLAGS.mask_token_prob,
+            FLAGS.same_token_prob,
         )
         logging.info("The first instance:\n%s", instances[0])
         for instance in progress.track(instances, len(instances), "instance"):
@@ -232,6 +249,8 @@ def create_at_scale(input_files, beam_arguments):
             FLAGS.do_whole_word_mask,
             bool(FLAGS.whole_word_draw),
             bool(FLAGS.dynamic_masking),
+            FLAGS.mask_token_prob,
+            FLAGS.same_token_prob,
         ),
         tuple(input_files),
         tuple(boundary_files),
@@ -271,6 +290,7 @@ def main(argv):
         raise ValueError(f"unknown arguments. Received: {argv[1:]}")
     input_files = files.expand_patterns(FLAGS.input_file, "input_file")
     tokenization.check_vocab(FLAGS.vocab_file)
+    masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
     if any(FLAGS[name].value is not None for name in _SCALABLE):
         num_instances, num_files = create_at_scale(input_files, argv[1:])
     else:

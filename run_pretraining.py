@@ -12,7 +12,7 @@ import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import tf_masking, tfrecords, tokenization
+from data import masking, tf_masking, tfrecords, tokenization
 from modeling import losses
 from training import cli, export, runner
 from training import flags as common_flags
@@ -111,6 +111,21 @@ def _define_masking_flags():
         "Make one draw a word between [MASK], the same and a random word, in "
         "records without masks.",
     )
+    flags.DEFINE_float(
+        "mask_token_prob",
+        0.8,
+        "Share of the WordPieces to predict that become [MASK], in records "
+        "without masks.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_float(
+        "same_token_prob",
+        0.1,
+        "Share that stay as they are; the rest become random ones.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
 
 
 class Records(NamedTuple):
@@ -195,12 +210,15 @@ def find_records(patterns, flag_name, vocab_size):
                 "vocabulary that it was made with"
             )
         tokenization.check_vocab(FLAGS.vocab_file, vocab_size)
+        masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
         dynamic_masking = tf_masking.DynamicMasking(
             FLAGS.vocab_file,
             FLAGS.max_predictions_per_seq,
             FLAGS.masked_lm_prob,
             FLAGS.do_whole_word_mask,
             FLAGS.whole_word_draw,
+            FLAGS.mask_token_prob,
+            FLAGS.same_token_prob,
             FLAGS.seed,
         )
     tfrecords.check_records(files, spec, vocab_size)

@@ -46,6 +46,8 @@ class InstanceOptions:
         whole_word_draw: whether the WordPieces of a word share the draw
             between [MASK], themselves and random words.
         dynamic_masking: whether masks are left to training.
+        mask_token_prob: share of the chosen WordPieces that become [MASK].
+        same_token_prob: share that stay; the rest become random ones.
     """
 
     max_seq_length: int = 128
@@ -57,6 +59,8 @@ class InstanceOptions:
     do_whole_word_mask: bool = False
     whole_word_draw: bool = False
     dynamic_masking: bool = False
+    mask_token_prob: float = 0.8
+    same_token_prob: float = 0.1
 
 
 def document_ranges(store):

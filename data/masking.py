@@ -7,6 +7,16 @@ n = instances, F = max_seq_length, P = max_predictions_per_seq.
 import numpy as np
 
 
+def check_shares(mask_token_prob, same_token_prob):
+    """Refuses shares that leave less than nothing for random WordPieces."""
+    if mask_token_prob + same_token_prob > 1.0 + 1e-9:
+        raise ValueError(
+            f"--mask_token_prob={mask_token_prob} and --same_token_prob="
+            f"{same_token_prob} are more than 1 together; what they leave of 1 "
+            "becomes random WordPieces"
+        )
+
+
 def create_masked_lm_predictions(
     input_ids,
     can_be_masked,
@@ -58,11 +68,11 @@ def create_masked_lm_predictions(
     else:
         draws = draws[rows, columns]
     masked_ids = input_ids.copy()
-    # 80% [MASK], 10% the same, 10% random.
+    stays = draws < options.mask_token_prob + options.same_token_prob
     masked_ids[rows, columns] = np.where(
-        draws < 0.8,
+        draws < options.mask_token_prob,
         mask_id,
-        np.where(draws < 0.9, labels, rng.integers(vocab_size, size=len(rows))),
+        np.where(stays, labels, rng.integers(vocab_size, size=len(rows))),
     )
     shape = (len(input_ids), max_predictions)
     features = {

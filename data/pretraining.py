@@ -126,6 +126,8 @@ def create_training_instances(
     rng,
     do_whole_word_mask=False,
     progress=lambda passes, total: passes,
+    mask_token_prob=0.8,
+    same_token_prob=0.1,
 ):
     """Creates instances from raw text, shuffled.
 
@@ -141,6 +143,8 @@ def create_training_instances(
         rng: random.Random.
         do_whole_word_mask: whether a word is masked whole or not at all.
         progress: wraps the iteration over `total` passes over documents.
+        mask_token_prob: see `create_masked_lm_predictions`.
+        same_token_prob: see there.
 
     Returns:
         list of TrainingInstance.
@@ -168,6 +172,8 @@ def create_training_instances(
                 vocab_words,
                 rng,
                 do_whole_word_mask,
+                mask_token_prob,
+                same_token_prob,
             )
         )
     _shuffle(instances, rng)
@@ -184,6 +190,8 @@ def create_instances_from_document(
     vocab_words,
     rng,
     do_whole_word_mask=False,
+    mask_token_prob=0.8,
+    same_token_prob=0.1,
 ):
     """Creates the instances of one pass over one document.
 
@@ -201,6 +209,8 @@ def create_instances_from_document(
         vocab_words: list of str that random words are drawn from.
         rng: random.Random.
         do_whole_word_mask: whether a word is masked whole or not at all.
+        mask_token_prob: see `create_masked_lm_predictions`.
+        same_token_prob: see there.
 
     Returns:
         list of TrainingInstance.
@@ -244,6 +254,8 @@ def create_instances_from_document(
             vocab_words,
             rng,
             do_whole_word_mask,
+            mask_token_prob,
+            same_token_prob,
         )
         segment_ids = [0] * (len(tokens_a) + 2) + [1] * (len(tokens_b) + 1)
         instances.append(
@@ -279,6 +291,8 @@ def create_masked_lm_predictions(
     vocab_words,
     rng,
     do_whole_word_mask=False,
+    mask_token_prob=0.8,
+    same_token_prob=0.1,
 ):
     """Masks WordPieces to be predicted.
 
@@ -292,6 +306,8 @@ def create_masked_lm_predictions(
         vocab_words: list of str that random words are drawn from.
         rng: random.Random.
         do_whole_word_mask: whether a word is masked whole or not at all.
+        mask_token_prob: share of those chosen that become [MASK].
+        same_token_prob: share that stay; the rest become random words.
 
     Returns:
         (tokens after masking, positions ascending, labels), three lists.
@@ -318,11 +334,14 @@ def create_masked_lm_predictions(
     else:
         chosen = candidates[:num_to_predict]
 
+    # Of those that do not become [MASK]; rounded, for 0.1 of 0.2 to be 0.5.
+    others = 1.0 - mask_token_prob
+    same_of_others = round(same_token_prob / others, 9) if others else 0.0
     output_tokens = list(tokens)
     for index in chosen:
-        if rng.random() < 0.8:
+        if rng.random() < mask_token_prob:
             output_tokens[index] = "[MASK]"
-        elif rng.random() >= 0.5:
+        elif rng.random() >= same_of_others:
             output_tokens[index] = vocab_words[
                 rng.randint(0, len(vocab_words) - 1)
             ]

@@ -21,6 +21,8 @@ class DynamicMasking:
         do_whole_word_mask: whether a word is masked whole or not at all.
         whole_word_draw: whether the WordPieces of a word share the draw
             between [MASK], themselves and random words.
+        mask_token_prob: share of the chosen WordPieces that become [MASK].
+        same_token_prob: share that stay; the rest become random ones.
         seed: int; the draws depend on it and on a record's number alone.
     """
 
@@ -31,6 +33,8 @@ class DynamicMasking:
         masked_lm_prob=0.15,
         do_whole_word_mask=False,
         whole_word_draw=False,
+        mask_token_prob=0.8,
+        same_token_prob=0.1,
         seed=0,
     ):
         tokenization.check_vocab(vocab_file)
@@ -42,6 +46,8 @@ class DynamicMasking:
         self._masked_lm_prob = masked_lm_prob
         self._do_whole_word_mask = do_whole_word_mask
         self._whole_word_draw = whole_word_draw
+        self._mask_token_prob = mask_token_prob
+        self._kept_prob = mask_token_prob + same_token_prob
         self._seed = seed
 
     def draw(self, number, max_seq_length):
@@ -102,11 +108,10 @@ class DynamicMasking:
         random_ids = tf.cast(
             word_draws * tf.cast(len(self._goes_on), tf.float32), tf.int32
         )
-        # 80% [MASK], 10% the same, 10% random.
         replacements = tf.where(
-            kind_draws < 0.8,
+            kind_draws < self._mask_token_prob,
             self._mask_id,
-            tf.where(kind_draws < 0.9, input_ids, random_ids),
+            tf.where(kind_draws < self._kept_prob, input_ids, random_ids),
         )
         # Positions ascending, the chosen ones first.
         width = tf.shape(input_ids)[1]

@@ -95,3 +95,24 @@ def test_one_draw_a_word():
 def test_number_of_predictions_has_bounds(prob, most, count):
     chosen = make(n=50, masked_lm_prob=prob, max_predictions_per_seq=most)[-1]
     assert (chosen.sum(1) == count).all()
+
+
+@pytest.mark.parametrize(
+    ("mask", "same"), [(1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.8, 0.2)]
+)
+def test_shares_of_the_papers_table_8(mask, same):
+    input_ids, _, _, made, chosen = make(
+        mask_token_prob=mask, same_token_prob=same
+    )
+    found = made["input_ids"][chosen]
+    is_mask = found == MASK
+    stays = found == input_ids[chosen]
+    # A random WordPiece is now and then [MASK] or the same.
+    assert abs(is_mask.mean() - mask) < 0.02
+    assert abs((stays & ~is_mask).mean() - same) < 0.02
+
+
+def test_shares_above_one_are_refused():
+    with pytest.raises(ValueError, match="more than 1 together"):
+        masking.check_shares(0.8, 0.3)
+    masking.check_shares(0.9, 0.1)

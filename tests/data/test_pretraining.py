@@ -1,3 +1,4 @@
+import collections
 import logging
 import random
 
@@ -112,3 +113,27 @@ def test_bytes_that_are_no_utf8_are_dropped_and_counted(tmp_path, caplog):
 def test_an_empty_corpus_is_an_error(tmp_path, caplog, text):
     with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
         create(tmp_path, text, caplog)
+
+
+@pytest.mark.parametrize(("mask", "same"), [(1.0, 0.0), (0.0, 1.0), (0.2, 0.3)])
+def test_shares_of_the_papers_table_8(mask, same):
+    vocab_words = [f"word{i}" for i in range(1000)]
+    rng = random.Random(0)
+    counts = collections.Counter()
+    for _ in range(300):
+        tokens = ["[CLS]", *rng.choices(vocab_words, k=98), "[SEP]"]
+        output, positions, labels = pretraining.create_masked_lm_predictions(
+            tokens,
+            0.15,
+            20,
+            vocab_words,
+            rng,
+            mask_token_prob=mask,
+            same_token_prob=same,
+        )
+        for position, label in zip(positions, labels, strict=True):
+            token = output[position]
+            counts["mask" if token == "[MASK]" else token == label] += 1
+    total = counts.total()
+    assert abs(counts["mask"] / total - mask) < 0.03
+    assert abs(counts[True] / total - same) < 0.03
