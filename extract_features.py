@@ -4,13 +4,13 @@ A line is one text, or two with ` ||| ` between them.
 """
 
 import re
-from pathlib import Path
 
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
 from data import feature_files, files, glue, tokenization
+from serving.features import export_encoder
 from training import cli, distribution, export, progress, runner
 from training import flags as common_flags
 
@@ -225,27 +225,6 @@ def extract(model, tokenizer, layer_names):
     logging.info("Wrote %d lines to %s", num_lines, FLAGS.output_file)
 
 
-def export_encoder(export_dir, model):
-    """Exports the last block's output and the pooled one."""
-
-    def serve(input_ids, input_mask, segment_ids):
-        outputs = model(input_ids, input_mask, segment_ids, training=False)
-        return {
-            name: tf.cast(outputs[name], tf.float32)
-            for name in ("sequence_output", "pooled_output")
-        }
-
-    export.export_saved_model(
-        export_dir,
-        model,
-        {"serve": (serve, export.ids_signature())},
-        {
-            "vocab.txt": Path(FLAGS.vocab_file),
-            "bert_config.json": model.config.to_json_string(),
-        },
-    )
-
-
 def main(_):
     """Extracts and exports as the flags say."""
     tokenization.validate_case_matches_checkpoint(
@@ -270,7 +249,13 @@ def main(_):
     modeling.load_checkpoint(model, FLAGS.init_checkpoint)
     extract(model, tokenizer, layer_names)
     if FLAGS.export_dir:
-        export_encoder(FLAGS.export_dir, model)
+        export_encoder(
+            FLAGS.export_dir,
+            model,
+            FLAGS.vocab_file,
+            FLAGS.do_lower_case,
+            FLAGS.max_seq_length,
+        )
 
 
 if __name__ == "__main__":

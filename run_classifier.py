@@ -6,10 +6,8 @@ on from the newest checkpoint of --output_dir, if there is one.
 
 import functools
 import os
-from pathlib import Path
 
 import numpy as np
-import tensorflow as tf
 from absl import flags, logging
 
 import modeling
@@ -22,7 +20,8 @@ from data import (
     tokenization,
 )
 from modeling import losses
-from training import cli, export, fine_tuning, metrics, runner
+from serving.classifier import export_classifier
+from training import cli, fine_tuning, metrics, runner
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
@@ -271,44 +270,6 @@ class Task:
                 logging.info("Wrote GLUE's submission to %s", path)
 
 
-def export_classifier(export_dir, model, decoder):
-    """Exports the probabilities of each label, in the order of labels.txt.
-
-    In regression there are `values` instead.
-    """
-
-    def serve(input_ids, input_mask, segment_ids):
-        logits = model(
-            {
-                "input_ids": input_ids,
-                "input_mask": input_mask,
-                "segment_ids": segment_ids,
-            },
-            training=False,
-        )
-        logits = tf.cast(logits, tf.float32)
-        if decoder.output_mode == "regression":
-            return {"values": logits[:, 0]}
-        if decoder.output_mode == "multilabel":
-            return {"probabilities": tf.sigmoid(logits)}
-        return {"probabilities": tf.nn.softmax(logits)}
-
-    assets = {}
-    if decoder.label_list:
-        labels = "".join(f"{label}\n" for label in decoder.label_list)
-        assets["labels.txt"] = labels
-    export.export_saved_model(
-        export_dir,
-        model,
-        {"serve": (serve, export.ids_signature())},
-        assets
-        | {
-            "vocab.txt": Path(FLAGS.vocab_file),
-            "bert_config.json": model.config.to_json_string(),
-        },
-    )
-
-
 def check_flags():
     """Refuses contradictory flags before any long work.
 
@@ -383,7 +344,15 @@ def main(_):
     if FLAGS.do_predict:
         task.predict(run)
     if FLAGS.export_dir:
-        export_classifier(FLAGS.export_dir, run.model, task.decoder)
+        export_classifier(
+            FLAGS.export_dir,
+            run.model,
+            label_list,
+            FLAGS.vocab_file,
+            FLAGS.do_lower_case,
+            FLAGS.max_seq_length,
+            task.decoder.output_mode,
+        )
     run.finish()
 
 

@@ -6,16 +6,15 @@ Training goes on from the newest checkpoint of --output_dir, if there is one.
 import functools
 import json
 import os
-from pathlib import Path
 
 import numpy as np
-import tensorflow as tf
 from absl import flags, logging
 
 import modeling
 from data import files, ner, ner_scoring, tfrecords, tokenization
 from modeling import losses
-from training import cli, export, fine_tuning, progress, runner
+from serving.ner import export_token_classifier
+from training import cli, fine_tuning, progress, runner
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
@@ -174,32 +173,6 @@ class Task:
             )
 
 
-def export_token_classifier(export_dir, model, label_list):
-    """Exports each WordPiece's probabilities, in the order of labels.txt."""
-
-    def serve(input_ids, input_mask, segment_ids):
-        logits = model(
-            {
-                "input_ids": input_ids,
-                "input_mask": input_mask,
-                "segment_ids": segment_ids,
-            },
-            training=False,
-        )
-        return {"probabilities": tf.nn.softmax(tf.cast(logits, tf.float32))}
-
-    export.export_saved_model(
-        export_dir,
-        model,
-        {"serve": (serve, export.ids_signature())},
-        {
-            "vocab.txt": Path(FLAGS.vocab_file),
-            "labels.txt": "".join(f"{label}\n" for label in label_list),
-            "bert_config.json": model.config.to_json_string(),
-        },
-    )
-
-
 def main(_):
     """Trains, evaluates, predicts and exports as the flags say."""
     config = fine_tuning.check_flags(FLAGS)
@@ -254,7 +227,15 @@ def main(_):
     if FLAGS.do_predict:
         task.predict(run)
     if FLAGS.export_dir:
-        export_token_classifier(FLAGS.export_dir, run.model, label_list)
+        export_token_classifier(
+            FLAGS.export_dir,
+            run.model,
+            label_list,
+            FLAGS.vocab_file,
+            FLAGS.do_lower_case,
+            FLAGS.max_seq_length,
+            FLAGS.predict_batch_size,
+        )
     run.finish()
 
 

@@ -7,13 +7,13 @@ newest checkpoint of --output_dir, if there is one.
 import functools
 from typing import NamedTuple
 
-import keras
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
 from data import masking, tf_masking, tfrecords, tokenization
 from modeling import losses
+from serving.pretraining import export_pretrainer
 from training import cli, export, runner
 from training import flags as common_flags
 
@@ -90,7 +90,13 @@ def _define_masking_flags():
     flags.DEFINE_string(
         "vocab_file",
         None,
-        "The records' vocabulary; needed where they are without masks.",
+        "The records' vocabulary; needed where they are without masks, and "
+        "for an export that takes text.",
+    )
+    flags.DEFINE_bool(
+        "do_lower_case",
+        True,
+        "Whether the export lower-cases text: as the records were made.",
     )
     flags.DEFINE_float(
         "masked_lm_prob",
@@ -156,39 +162,6 @@ def pretraining_metrics(outputs, features):
         tf.cast(tf.size(right), tf.float32),
     )
     return metrics
-
-
-def export_pretrainer(export_dir, model):
-    """Exports both heads' probabilities, the masked LM's at every position."""
-
-    def serve(input_ids, input_mask, segment_ids):
-        batch, length = tf.unstack(tf.shape(input_ids))
-        outputs = model(
-            {
-                "input_ids": input_ids,
-                "input_mask": input_mask,
-                "segment_ids": segment_ids,
-                "masked_lm_positions": tf.tile(
-                    tf.range(length)[tf.newaxis], [batch, 1]
-                ),
-            },
-            training=False,
-        )
-        return {
-            "masked_lm_probabilities": keras.ops.softmax(
-                tf.cast(outputs["masked_lm_logits"], tf.float32)
-            ),
-            "next_sentence_probabilities": keras.ops.softmax(
-                tf.cast(outputs["next_sentence_logits"], tf.float32)
-            ),
-        }
-
-    export.export_saved_model(
-        export_dir,
-        model,
-        {"serve": (serve, export.ids_signature())},
-        {"bert_config.json": model.config.to_json_string()},
-    )
 
 
 def find_records(patterns, flag_name, vocab_size):
@@ -280,6 +253,8 @@ def main(_):
     config = runner.load_config(FLAGS, FLAGS.max_seq_length)
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
+        if FLAGS.vocab_file:
+            tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
     records = find_records(FLAGS.input_file, "input_file", config.vocab_size)
     eval_records = None
     if FLAGS.eval_input_file:
@@ -311,7 +286,13 @@ def main(_):
             results["global_step"] = run.global_step
             run.write_results("eval_results.txt", results)
     if FLAGS.export_dir:
-        export_pretrainer(FLAGS.export_dir, run.model)
+        export_pretrainer(
+            FLAGS.export_dir,
+            run.model,
+            FLAGS.vocab_file,
+            FLAGS.do_lower_case,
+            FLAGS.max_seq_length,
+        )
     run.finish()
 
 

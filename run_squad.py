@@ -7,9 +7,7 @@ import functools
 import json
 import os
 import random
-from pathlib import Path
 
-import tensorflow as tf
 from absl import flags, logging
 
 import modeling
@@ -23,6 +21,7 @@ from data import (
     tokenization,
 )
 from modeling import losses
+from serving.squad import export_span_labeler
 from training import (
     checkpointing,
     cli,
@@ -286,34 +285,6 @@ def train(run, train_path, num_windows, questions):
     )
 
 
-def export_span_labeler(export_dir, model):
-    """Exports the logits of where an answer starts and ends."""
-
-    def serve(input_ids, input_mask, segment_ids):
-        outputs = model(
-            {
-                "input_ids": input_ids,
-                "input_mask": input_mask,
-                "segment_ids": segment_ids,
-            },
-            training=False,
-        )
-        return {
-            name: tf.cast(logits, tf.float32)
-            for name, logits in outputs.items()
-        }
-
-    export.export_saved_model(
-        export_dir,
-        model,
-        {"serve": (serve, export.ids_signature())},
-        {
-            "vocab.txt": Path(FLAGS.vocab_file),
-            "bert_config.json": model.config.to_json_string(),
-        },
-    )
-
-
 def main(_):
     """Trains, predicts and exports as the flags say."""
     check_flags()
@@ -371,7 +342,20 @@ def main(_):
     if FLAGS.do_predict:
         predict(run, questions)
     if FLAGS.export_dir:
-        export_span_labeler(FLAGS.export_dir, run.model)
+        export_span_labeler(
+            FLAGS.export_dir,
+            run.model,
+            FLAGS.vocab_file,
+            FLAGS.do_lower_case,
+            FLAGS.max_seq_length,
+            FLAGS.doc_stride,
+            FLAGS.max_query_length,
+            FLAGS.n_best_size,
+            FLAGS.max_answer_length,
+            FLAGS.version_2_with_negative,
+            FLAGS.null_score_diff_threshold,
+            FLAGS.predict_batch_size,
+        )
     run.finish()
 
 
