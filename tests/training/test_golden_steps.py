@@ -109,3 +109,22 @@ def test_training_equals_the_original(path, monkeypatch):
         np.testing.assert_allclose(
             variable.numpy(), recording[name], rtol=0, atol=1e-6, err_msg=name
         )
+
+
+def test_steps_made_without_returning_are_the_same_steps():
+    # What --iterations_per_loop does on a TPU.
+    path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]
+    recording, variables, trainer = start(path)
+    seen = []
+    trainer.train(
+        batches(recording),
+        num_train_steps=len(recording["global_norm"]),
+        batch_size=4,
+        steps_per_call=7,
+        hooks=[lambda step, values: seen.append(step)],
+    )
+    assert seen == [7, 14, 21, 28, 30]
+    name = "bert/embeddings/word_embeddings"
+    np.testing.assert_allclose(
+        variables[name].numpy(), recording[f"final/{name}"], rtol=0, atol=1e-6
+    )

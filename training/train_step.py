@@ -1,0 +1,201 @@
+"""One step of training, on one device or many, in one part or several.
+
+A loss (modeling/losses.py) gives sums over a batch and the weights to divide
+them by. Weights are added up over every replica before the division, so the
+loss and its gradient are those of the whole batch however it is cut.
+"""
+
+import tensorflow as tf
+
+from training import optimization
+
+
+class TrainStep:
+    """Takes the next batch and updates the model.
+
+    The arguments are loop.Trainer's.
+
+    Attributes:
+        one: tf.function (iterator) -> (logs, finite): dict of scalars, the
+            loss in all and by part, the learning rate and the norm of the
+            gradient; and whether loss and gradient were finite, without which
+            the batch is passed over.
+        many: tf.function (iterator, number) -> the same of the last of many
+            steps, made without returning to Python.
+    """
+
+    def __init__(
+        self,
+        model,
+        loss,
+        optimizer,
+        strategy,
+        clip_norm,
+        gradient_accumulation_steps,
+        jit_compile,
+    ):
+        self.model = model
+        self.loss = loss
+        self.optimizer = optimizer
+        self.strategy = strategy
+        self.clip_norm = clip_norm
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        self._scales_loss = hasattr(optimizer, "inner_optimizer")
+        self._batch_gradients = tf.function(
+            self._accumulate_gradients,
+            jit_compile=jit_compile or None,
+            autograph=False,
+        )
+        self.one = tf.function(self._next, autograph=False)
+        self.many = tf.function(self._next_many)
+        if not optimizer.built:
+            with strategy.scope():
+                optimizer.build(model.trainable_variables)
+
+    def _next(self, iterator):
+        features = next(iterator)
+        grads, norm, losses = self.strategy.run(
+            self._reduced_gradients, args=(features,)
+        )
+        norm, losses = tf.nest.map_structure(self._local, (norm, losses))
+        finite = tf.math.is_finite(norm) & tf.math.is_finite(losses["loss"])
+        step = tf.convert_to_tensor(self.optimizer.iterations.value)
+        logs = losses | {
+            "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
+            "gradient_norm": norm,
+        }
+
+        def apply():
+            self.strategy.run(self._apply, args=(grads,))
+            return tf.constant(True)
+
+        if self._scales_loss:
+            # Keras's loss scaling looks for itself, and halves its scale.
+            apply()
+        else:
+            # Outside of strategy.run: an update inside a condition may not
+            # leave the replicas.
+            tf.cond(finite, apply, lambda: tf.constant(False))
+        # A skipped batch counts, so that a step says which batch it took.
+        self.optimizer.iterations.assign(step + 1)
+        return logs, finite
+
+    def _next_many(self, iterator, num_steps):
+        # On a TPU, where each return to the host costs.
+        for _ in tf.range(num_steps - 1):
+            self._next(iterator)
+        return self._next(iterator)
+
+    def _local(self, value):
+        # Every replica holds the same reduced value.
+        return self.strategy.experimental_local_results(value)[0]
+
+    def _reduced_gradients(self, features):
+        """Returns clipped gradients, their norm before it, and the losses."""
+        weights = _all_reduce(self.loss.weights(features))
+        seed = self._offset_seed(
+            self.model.draw_seed(training=True),
+            tf.distribute.get_replica_context().replica_id_in_sync_group,
+        )
+        grads, squares, losses = _all_reduce(
+            self._batch_gradients(features, weights, seed)
+        )
+        for index, grad in enumerate(grads):
+            if str(index) not in squares:
+                squares[str(index)] = optimization.sum_of_squares(grad)
+        norm = tf.sqrt(tf.add_n(list(squares.values())))
+        scale = tf.cast(self._loss_scale(), norm.dtype)
+        grads, _ = tf.clip_by_global_norm(
+            grads, self.clip_norm * scale, use_norm=norm
+        )
+        return grads, norm / scale, losses
+
+    def _offset_seed(self, seed, index):
+        # One draw a step serves every replica and part, each with dropout of
+        # its own: their seeds are further apart than a model has dropouts.
+        return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
+
+    def _accumulate_gradients(self, features, weights, seed):
+        """Adds up `_part_gradients` over the parts of a batch."""
+        num_parts = self.gradient_accumulation_steps
+        if num_parts == 1:
+            return self._part_gradients(features, weights, seed)
+        parts = tf.nest.map_structure(
+            lambda t: tf.reshape(
+                t, tf.concat([[num_parts, -1], tf.shape(t)[1:]], 0)
+            ),
+            features,
+        )
+
+        def part(index):
+            chosen = tf.nest.map_structure(lambda t: t[index], parts)
+            for name, value in chosen.items():
+                rows = features[name].shape
+                value.set_shape([None, *rows[1:]])
+            part_seed = self._offset_seed(
+                seed, index * self.strategy.num_replicas_in_sync
+            )
+            return self._part_gradients(chosen, weights, part_seed)
+
+        def add_part(index, sums):
+            return index + 1, tf.nest.map_structure(
+                tf.add, sums, part(index), expand_composites=True
+            )
+
+        _, sums = tf.while_loop(
+            lambda index, _: index < num_parts,
+            add_part,
+            (tf.constant(1), part(0)),
+            parallel_iterations=1,
+        )
+        return sums
+
+    def _part_gradients(self, features, weights, seed):
+        """Returns one part's share of the gradients and of the losses.
+
+        Returns:
+            dense gradients of the variables that have any, {position in that
+            list: sum of squares of the slices} of those that were slices,
+            and {name: loss}.
+        """
+        variables = self.model.trainable_variables
+        with tf.GradientTape() as tape:
+            outputs = self.model(features, training=True, seed=seed)
+            losses = {
+                name: value
+                / (
+                    tf.cast(weights[name], value.dtype)
+                    + self.loss.epsilon[name]
+                )
+                for name, value in self.loss.sums(outputs, features).items()
+            }
+            losses["loss"] = tf.add_n(list(losses.values()))
+            scaled = losses["loss"] * tf.cast(
+                self._loss_scale(), losses["loss"].dtype
+            )
+        grads = tape.gradient(scaled, [v.value for v in variables])
+        # A variable that the loss does not reach (the pooler of a span
+        # labeler) is left alone, as in the original: no decay either.
+        self._trained = [
+            v for v, g in zip(variables, grads, strict=True) if g is not None
+        ]
+        grads = [g for g in grads if g is not None]
+        squares = {
+            str(index): optimization.sum_of_squares(grad)
+            for index, grad in enumerate(grads)
+            if isinstance(grad, tf.IndexedSlices)
+        }
+        return [tf.convert_to_tensor(g) for g in grads], squares, losses
+
+    def _apply(self, grads):
+        self.optimizer.apply(grads, self._trained)
+
+    def _loss_scale(self):
+        return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
+
+
+def _all_reduce(values):
+    context = tf.distribute.get_replica_context()
+    if context.num_replicas_in_sync == 1:
+        return values
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
