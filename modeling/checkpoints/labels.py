@@ -17,7 +17,8 @@ def load_labels(path):
 
     Returns:
         list of str: the lines of `labels.txt`, else `id2label` of a Hugging
-        Face `config.json`; None where there is neither.
+        Face `config.json`; None where there is neither, or nothing but the
+        names LABEL_0, LABEL_1, ... that it has for outputs without a name.
 
     Raises:
         ValueError: the config.json's labels are not numbered from 0.
@@ -35,12 +36,15 @@ def load_labels(path):
     if names is None:
         return None
     try:
-        return [names[str(index)] for index in range(len(names))]
+        labels = [names[str(index)] for index in range(len(names))]
     except (KeyError, TypeError):
         raise ValueError(
             f'{config_file}: `id2label` must name the labels from "0" on. '
             f"Received: {names}"
         ) from None
+    if labels == [f"LABEL_{index}" for index in range(len(labels))]:
+        return None
+    return labels
 
 
 def save_labels(directory, labels):

@@ -19,6 +19,7 @@ from modeling import (
     BertTokenClassifier,
     load_checkpoint,
     load_config,
+    load_labels,
     save_huggingface,
 )
 
@@ -277,6 +278,9 @@ def test_labels_are_kept(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["id2label"] == {"0": "no", "1": "yes"}
     assert config["label2id"] == {"no": 0, "yes": 1}
+    assert load_labels(tmp_path) == ["no", "yes"]
+    save_huggingface(model, tmp_path)
+    assert load_labels(tmp_path / "model.safetensors") is None
     with pytest.raises(
         ValueError, match="`labels` must name the model's 2 out"
     ):
