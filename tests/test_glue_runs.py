@@ -91,6 +91,7 @@ def runs(tmp_path_factory, flags):
             "data_dir": scripts.SAMPLES / "glue",
             "num_train_runs": 2,
             "num_train_epochs": 0.1,
+            "save_checkpoints_steps": 20,
             "do_predict": True,
             "glue_submission": True,
             "export_weights": "given",
@@ -263,6 +264,9 @@ def test_goes_on_from_what_stands_there(runs, tmp_path):
     folder, commands = runs
     before = read_results(folder / "mrpc")
     table = (folder / "csv" / "test_results.tsv").read_bytes()
+    # As if the second run had been killed after its checkpoint of step 20.
+    for file in (folder / "mrpc" / "run_2").glob("model.ckpt-22.*"):
+        file.unlink()
     # The labels come from the folder of the model; there is no train set.
     lone = tmp_path / "lone"
     lone.mkdir()
@@ -294,8 +298,10 @@ def test_goes_on_from_what_stands_there(runs, tmp_path):
             ),
         ]
     )
-    assert again.check().stderr.count("Nothing left to do") in (2, 3)
-    assert "Training step" not in again.stderr
+    # The first run, and once more if it is the best.
+    assert again.check().stderr.count("Nothing left to do") in (1, 2)
+    assert "Training step 21/22" in again.stderr
+    assert "Training step 1/22" not in again.stderr
     assert read_results(folder / "mrpc") == before
     tables.check()
     assert (folder / "csv" / "test_results.tsv").read_bytes() == table
