@@ -19,17 +19,22 @@ sys.path.insert(0, str(ROOT))
 SAMPLES = Path("samples")
 OUTPUT = Path("output/demo")
 
-MODEL = [
-    f"--bert_config_file={SAMPLES}/bert_config.json",
-    f"--vocab_file={SAMPLES}/vocab.txt",
-]
+VOCAB = OUTPUT / "vocab.txt"
+CONFIG = OUTPUT / "bert_config.json"
+MODEL = [f"--bert_config_file={CONFIG}", f"--vocab_file={VOCAB}"]
 PRETRAINED = OUTPUT / "pretraining"
 
+CREATE_VOCABULARY = [
+    "create_vocabulary.py",
+    f"--input_file={SAMPLES}/corpus.txt",
+    f"--output_file={VOCAB}",
+    "--vocab_size=1600",
+]
 CREATE_DATA = [
     "create_pretraining_data.py",
     f"--input_file={SAMPLES}/corpus.txt",
     f"--output_file={OUTPUT}/corpus.tfrecord",
-    f"--vocab_file={SAMPLES}/vocab.txt",
+    f"--vocab_file={VOCAB}",
     "--max_seq_length=64",
     "--max_predictions_per_seq=10",
     "--dupe_factor=10",
@@ -37,7 +42,7 @@ CREATE_DATA = [
 PRETRAIN = [
     "run_pretraining.py",
     f"--input_file={OUTPUT}/corpus.tfrecord",
-    f"--bert_config_file={SAMPLES}/bert_config.json",
+    f"--bert_config_file={CONFIG}",
     f"--output_dir={PRETRAINED}",
     "--do_train",
     "--do_eval",
@@ -93,7 +98,7 @@ EXTRACT = [
 
 # The lines of a log that tell how far the work is.
 SHOWN = re.compile(
-    r" (step|batch|document|instance) \d|instances from|Saved|Wrote|error:"
+    r" (step|batch|document|instance) \d|written|Saved|Wrote|error:"
 )
 
 
@@ -124,6 +129,13 @@ def run(command):
                 print(f"  {line.rstrip()}", flush=True)
     if process.returncode:
         sys.exit(f"{command[0]} failed; {log} ends:\n{''.join(lines[-20:])}")
+
+
+def create_config():
+    """Writes the samples' configuration for the vocabulary just learned."""
+    config = json.loads((SAMPLES / "bert_config.json").read_text())
+    config["vocab_size"] = len(VOCAB.read_text("utf-8").splitlines())
+    CONFIG.write_text(json.dumps(config, indent=2) + "\n")
 
 
 def read_results(name):
@@ -175,6 +187,8 @@ def main():
     OUTPUT.mkdir(parents=True)
     corpus = (SAMPLES / "corpus.txt").read_text(encoding="utf-8").splitlines()
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
+    run(CREATE_VOCABULARY)
+    create_config()
     for command in (CREATE_DATA, PRETRAIN, CLASSIFY, ANSWER, EXTRACT):
         run(command)
 
@@ -193,6 +207,7 @@ def main():
     print(
         f"""
 What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
+  vocab.txt            learned from the corpus
   corpus.tfrecord      pretraining instances
   pretraining/         masked LM accuracy \
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
