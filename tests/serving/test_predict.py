@@ -1,0 +1,261 @@
+"""predict.py and saved_model_cli, run as a user does."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests import scripts
+from tests.golden import ROOT
+
+ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
+
+
+@pytest.fixture(scope="module")
+def exported(served, export_folder):
+    """The folder of the uncased exports, in which `served` has been asked."""
+    return export_folder / "uncased"
+
+
+def ask(tmp_path, exported, model, requests, **flags):
+    """Returns the command that answers requests; see scripts.run_all."""
+    name = f"{model}-{flags.get('task')}"
+    lines = [
+        request if isinstance(request, bytes) else json.dumps(request).encode()
+        for request in requests
+    ]
+    (tmp_path / f"{name}.in").write_bytes(b"\n".join(lines))
+    return (
+        "predict.py",
+        tmp_path,
+        {
+            "model": exported / model,
+            "input_file": f"{name}.in",
+            "output_file": f"{name}.out",
+            **flags,
+        },
+    )
+
+
+def answers_of(command):
+    _, folder, flags = command
+    text = (folder / flags["output_file"]).read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def row_of(served, request, row):
+    return {
+        name: values[row] for name, values in served.outputs[request].items()
+    }
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory, exported, served):
+    """The answers to what `served` has been asked, by model and task."""
+    tmp_path = tmp_path_factory.mktemp("predict")
+    exports = served["uncased"]
+
+    def requests(model, number=0):
+        _, inputs = exports[model].requests[number]
+        return [
+            {"id": i, **dict(zip(inputs, texts, strict=True))}
+            for i, texts in enumerate(zip(*inputs.values(), strict=True))
+        ]
+
+    pairs = requests("classifier")
+    odd = [
+        b"",
+        {"text_a": "The harbor."},
+        b"{",
+        {"text_b": "b"},
+        {"text_a": 7},
+        b"[1]",
+        b'{"text_a": "\xff"}',
+        b'{"text_a": "\\ud800"}',
+    ]
+    masked = [
+        request
+        for request in requests("pretraining")
+        if "[MASK]" in request["text"]
+    ]
+    words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
+    commands = {
+        "classify": ask(tmp_path, exported, "classifier", pairs + odd),
+        "answer": ask(
+            tmp_path, exported, "squad", requests("squad"), batch_size=2
+        ),
+        "fill-mask": ask(tmp_path, exported, "pretraining", masked, top_k=3),
+        "next-sentence": ask(
+            tmp_path,
+            exported,
+            "pretraining",
+            requests("pretraining", 1),
+            task="next-sentence",
+        ),
+        "tag": ask(tmp_path, exported, "ner", words + requests("ner", 1)),
+        "embed": ask(
+            tmp_path, exported, "features", requests("features"), tokens=True
+        ),
+    }
+    done = scripts.run_all(list(commands.values()))
+    return {
+        task: (answers_of(command), one.check())
+        for (task, command), one in zip(commands.items(), done, strict=True)
+    }
+
+
+def test_classify(answered, served):
+    answers, done = answered["classify"]
+    outputs = served["uncased"]["classifier"].outputs[0]
+    for i, answer in enumerate(answers[:9]):
+        assert answer["id"] == i
+        assert answer["label"] == outputs["label"][i]
+        assert list(answer["probabilities"]) == ["no", "maybe", "yes"]
+        assert list(answer["probabilities"].values()) == pytest.approx(
+            outputs["probabilities"][i], abs=1e-5
+        )
+    # An empty line is passed over; the number is that of the line.
+    single, *errors = answers[9:]
+    assert single["label"] in ("no", "maybe", "yes") and "id" not in single
+    assert [error["line"] for error in errors] == [12, 13, 14, 15, 16, 17]
+    for error, part in zip(
+        errors,
+        [
+            "not JSON",
+            "no 'text_a'; classify takes text_a, text_b",
+            "'text_a' must be a text. Received: 7",
+            "a JSON object must be given",
+            "not UTF-8",
+            "half of a surrogate pair",
+        ],
+        strict=True,
+    ):
+        assert part in error["error"]
+        assert f"line {error['line']}: {error['error']}" in done.stderr
+    assert "10 lines answered, 6 could not be" in done.stderr
+
+
+def test_answer(answered, served):
+    answers, _ = answered["answer"]
+    for i, answer in enumerate(answers):
+        row = row_of(served["uncased"]["squad"], 0, i)
+        for name in ("probability", "null_odds"):
+            assert answer[name] == pytest.approx(row.pop(name), abs=1e-4)
+        assert row == {name: answer[name] for name in row}
+    assert len(answers) == 9
+
+
+def test_fill_mask(answered, served):
+    answers, _ = answered["fill-mask"]
+    good = served["uncased"]["pretraining"]
+    for answer in answers:
+        row = row_of(good, 0, answer["id"])
+        assert len(answer["masks"]) == row["num_masks"]
+        for mask, entries in enumerate(answer["masks"]):
+            tokens = [entry["token"] for entry in entries]
+            assert tokens == row["tokens"][mask, :3].tolist()
+            assert [entry["probability"] for entry in entries] == pytest.approx(
+                row["probabilities"][mask, :3], abs=1e-5
+            )
+    assert len(answers) == 3
+
+
+def test_next_sentence(answered, served):
+    answers, _ = answered["next-sentence"]
+    good = served["uncased"]["pretraining"].outputs[1]["probability"]
+    found = [answer["probability"] for answer in answers]
+    assert found == pytest.approx(good, abs=1e-5)
+
+
+def test_tag(answered, served):
+    (first, *errors), answers = answered["tag"][0][:3], answered["tag"][0][3:]
+    assert first["words"] == ["The", "(harbor)."]
+    assert len(first["tags"]) == 2
+    assert "one word, without white space" in errors[0]["error"]
+    assert "'words' must be a list" in errors[1]["error"]
+    for i, answer in enumerate(answers):
+        row = row_of(served["uncased"]["ner"], 1, i)
+        assert answer["words"] == [word for word in row["words"] if word]
+        assert answer["tags"] == [tag for tag in row["tags"] if tag]
+
+
+def test_embed(answered, served):
+    answers, _ = answered["embed"]
+    for i, answer in enumerate(answers):
+        row = row_of(served["uncased"]["features"], 0, i)
+        assert answer["pooled"] == pytest.approx(row["pooled_output"], abs=1e-4)
+        assert answer["tokens"] == row["tokens"][: row["lengths"]].tolist()
+        assert len(answer["sequence"]) == row["lengths"]
+        assert answer["sequence"][-1] == pytest.approx(
+            row["sequence_output"][row["lengths"] - 1], abs=1e-4
+        )
+
+
+def test_a_pipe_is_answered_line_by_line(exported):
+    with subprocess.Popen(
+        [sys.executable, ROOT / "predict.py", f"--model={exported / 'squad'}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+    ) as process:
+        for request, field in [
+            ({"question": "what", "context": "A harbor."}, "answer"),
+            ({"question": "what"}, "error"),
+            ({"question": "", "context": "the sea " * 99}, "answer"),
+        ]:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            # Before the next one, and before the pipe ends.
+            assert field in json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait() == 0
+
+
+def test_errors(tmp_path, exported):
+    commands = [
+        ask(
+            tmp_path,
+            exported,
+            "features",
+            [{"text": "a"}, {"txt": "b"}],
+            strict=True,
+        ),
+        ask(tmp_path, exported, "squad", [], task="tag"),
+        ask(tmp_path, tmp_path, "nothing", []),
+        ask(tmp_path, exported, "ner", [], input_file="not-there"),
+    ]
+    for done, part in zip(
+        scripts.run_all(commands),
+        [
+            "line 2: no 'text'; embed takes text",
+            "--task=tag, but --model=",
+            "there is no saved_model.pb in it",
+            "not-there",
+        ],
+        strict=True,
+    ):
+        assert part in done.error
+    assert not list(tmp_path.glob("*.out*"))
+
+
+def test_saved_model_cli(exported):
+    # It loads neither this project nor TensorFlow Text.
+    done = subprocess.run(
+        [
+            os.path.join(os.path.dirname(sys.executable), "saved_model_cli"),
+            "run",
+            f"--dir={exported / 'squad'}",
+            "--tag_set=serve",
+            "--signature_def=answer",
+            '--input_exprs=question=["what"];context=["A harbor."]',
+        ],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Result for output key answer:" in done.stdout
