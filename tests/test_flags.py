@@ -135,3 +135,9 @@ def test_flags_are_the_originals(pool, script):
     found = pool.submit(defaults, script).result(scripts.TIMEOUT)
     expected = ORIGINAL[script]
     assert {name: found.get(name, "absent") for name in expected} == expected
+
+
+def test_help_lists_flags_that_are_defined_in_shared_files(tmp_path):
+    done = scripts.run("run_squad.py", tmp_path, help=True)
+    for name in ("train_file", "init_checkpoint", "learning_rate", "use_tpu"):
+        assert f"--{name}" in done.stdout or f"[no]{name}" in done.stdout

@@ -30,8 +30,12 @@ def run(main, define_flags, required=(), passes_rest=False):
         passes_rest: whether `main` sees to arguments that are no flags of
             the script, such as another library's; else they are errors.
     """
+    others = set(flags.FLAGS)
     define_flags()
     flags.DEFINE_bool("debug", False, "Print the traceback of any error.")
+    for name in set(flags.FLAGS) - others:
+        # For --help to list those too that are defined in another file.
+        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     flags.mark_flags_as_required(required)
     logging.set_verbosity(logging.INFO)
     logging.use_absl_handler()
