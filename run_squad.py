@@ -354,6 +354,7 @@ def main(_):
             FLAGS.max_answer_length,
             FLAGS.version_2_with_negative,
             FLAGS.null_score_diff_threshold,
+            FLAGS.use_char_offsets,
             FLAGS.predict_batch_size,
         )
     run.finish()

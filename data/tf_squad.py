@@ -9,8 +9,11 @@ P = WordPieces, C = characters as the tokenizer leaves them, D = the passages'
 own characters but white space, and words as white space parts them.
 """
 
+import sys
+import unicodedata
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from data.squad import check_lengths
@@ -20,6 +23,16 @@ from data.tf_windows import cut_windows
 # As in squad_reading.py; RE2 and Python write it differently.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
+# Marks that lower-casing drops, and behind them all.
+_ACCENTS = np.array(
+    [
+        cp
+        for cp in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(cp)) == "Mn"
+    ]
+    + [np.iinfo(np.int32).max],
+    np.int32,
+)
 
 
 class Passages(NamedTuple):
@@ -39,6 +52,10 @@ class Passages(NamedTuple):
             bytes, were they strung together.
         char_starts: int32 [C], where each character starts there.
         char_ends: int32 [C], where it ends.
+        contexts: string [N], the passages as given.
+        char_letters: int32 [C], the letter that each character came from.
+        last_letters: int32 [D], the last of the accents that stand on each
+            letter and are dropped; itself where there is none.
         texts: string [N], the words, each with a space before it.
         letter_starts: int32 [D], where each letter starts in its text.
         letter_ends: int32 [D], where it ends there.
@@ -57,6 +74,9 @@ class Passages(NamedTuple):
     tokenized_starts: tf.Tensor
     char_starts: tf.Tensor
     char_ends: tf.Tensor
+    contexts: tf.Tensor
+    char_letters: tf.Tensor
+    last_letters: tf.Tensor
     texts: tf.Tensor
     letter_starts: tf.Tensor
     letter_ends: tf.Tensor
@@ -165,13 +185,15 @@ def read_passages(tokenizer, contexts):
     letter_starts = tf.boolean_mask(offsets, ~is_space)
 
     ids, first, last, chars = tokenizer.tokenize_with_chars(texts)
-    # Bytes of all texts strung together find the word of each character.
+    # Bytes of all texts strung together find the letter of each character.
     text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
-    word_bytes = tf.boolean_mask(
-        offsets + tf.gather(text_bytes, decoded.value_rowids()), is_space
+    letter_rows = tf.boolean_mask(decoded.value_rowids(), ~is_space)
+    char_letters = tf.searchsorted(
+        letter_starts + tf.gather(text_bytes, letter_rows),
+        chars["starts"] + tf.gather(text_bytes, chars["rows"]),
     )
-    places = chars["starts"] + tf.gather(text_bytes, chars["rows"])
-    char_words = tf.searchsorted(word_bytes, places, side="right") - 1
+    char_words = tf.gather(letter_words, char_letters)
+    letters = tf.boolean_mask(decoded.flat_values, ~is_space)
     is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
     return Passages(
         ids=ids,
@@ -182,6 +204,9 @@ def read_passages(tokenizer, contexts):
         word_chars=_first_of_each(char_words, num_words),
         word_letters=_first_of_each(letter_words, num_words),
         **_join_words(chars, tf.size(texts, tf.int64)),
+        contexts=contexts,
+        char_letters=char_letters,
+        last_letters=_skip_accents(letters, letter_words, char_letters),
         texts=texts,
         letter_starts=letter_starts,
         letter_ends=letter_starts + sizes,
@@ -214,6 +239,25 @@ def _join_words(chars, num_texts):
         "char_starts": starts,
         "char_ends": starts + lengths,
     }
+
+
+def _skip_accents(letters, letter_words, char_letters):
+    """Returns `Passages.last_letters`.
+
+    Args:
+        letters: int32 [D], their code points.
+        letter_words: int32 [D], the word each is of.
+        char_letters: int32 [C], see Passages.
+    """
+    num_letters = tf.size(letters)
+    index = tf.searchsorted(_ACCENTS, letters)
+    is_accent = tf.gather(_ACCENTS, index) == letters
+    is_dropped = tf.math.bincount(char_letters, minlength=num_letters) == 0
+    begins_word = letter_words != tf.concat([[-1], letter_words], 0)[:-1]
+    bases = tf.where(~(is_accent & is_dropped) | begins_word)[:, 0]
+    bases = tf.cast(bases, tf.int32)
+    following = tf.searchsorted(bases, tf.range(num_letters), side="right")
+    return tf.gather(tf.concat([bases, [num_letters]], 0), following) - 1
 
 
 def _cumulated(values):

@@ -7,31 +7,55 @@ tf_squad.py.
 import tensorflow as tf
 
 
-def span_texts(spans, passages):
-    """Returns the texts that spans stand for, string [S]; "" for no answer."""
+def span_texts(spans, passages, use_char_offsets):
+    """Returns the texts that spans stand for, string [S]; "" for no answer.
+
+    Args:
+        spans: Spans.
+        passages: Passages.
+        use_char_offsets: whether they are cut out of the passage as it is;
+            else white space is a single space, and `letters_of` differs.
+    """
     real = tf.where(spans.starts >= 0)
     spans_with_text = spans.gather(real[:, 0])
-    first, last = letters_of(spans_with_text, passages)
-    starts = tf.gather(passages.letter_starts, first)
-    ends = tf.gather(passages.letter_ends, last)
+    first, last = letters_of(spans_with_text, passages, use_char_offsets)
+    if use_char_offsets:
+        texts, starts, ends = passages.contexts, passages.starts, passages.ends
+    else:
+        texts, starts, ends = (
+            passages.texts,
+            passages.letter_starts,
+            passages.letter_ends,
+        )
+    starts, ends = tf.gather(starts, first), tf.gather(ends, last)
     texts = tf.strings.substr(
-        tf.gather(passages.texts, spans_with_text.rows), starts, ends - starts
+        tf.gather(texts, spans_with_text.rows), starts, ends - starts
+    )
+    texts = tf.strings.unicode_transcode(
+        texts, "UTF-8", "UTF-8", errors="ignore"
     )
     return tf.tensor_scatter_nd_update(
         tf.fill([tf.size(spans.starts)], ""), real, texts
     )
 
 
-def letters_of(spans, passages):
+def letters_of(spans, passages, use_char_offsets):
     """Returns the first and last letter, int32 [S], of spans' final texts.
 
-    As get_final_text: the characters of the spans' words, as tokenized, are
-    taken one to one for the words' letters. They are sought by their text, so
-    "a" of "an ##a" is found at the first; where the numbers differ, or part
-    of it is unknown, all letters of the words are taken.
+    Those are where the tokens stand, with character offsets. Else they are
+    as get_final_text leads back: the characters of the spans' words, as
+    tokenized, are taken one to one for the words' letters. They are sought by
+    their text, so "a" of "an ##a" is found at the first; where the numbers
+    differ, or part of it is unknown, all letters of the words are taken.
     """
     first_char = tf.gather(passages.first_char, spans.starts)
     last_char = tf.gather(passages.last_char, spans.ends)
+    if use_char_offsets:
+        last = tf.gather(passages.char_letters, last_char)
+        return (
+            tf.gather(passages.char_letters, first_char),
+            tf.gather(passages.last_letters, last),
+        )
     first_word = tf.gather(passages.char_words, first_char)
     last_word = tf.gather(passages.char_words, last_char)
     word_char = tf.gather(passages.word_chars, first_word)

@@ -55,6 +55,9 @@ class SquadDecoder:
         version_2_with_negative: whether there may be no answer.
         null_score_diff_threshold: the answer is "" where the score of none
             is better than the best one's by more than this.
+        use_char_offsets: whether answers are cut out of the passage where
+            their tokens stand; else they are led back to it as the
+            original's.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class SquadDecoder:
         max_answer_length=30,
         version_2_with_negative=False,
         null_score_diff_threshold=0.0,
+        use_char_offsets=False,
     ):
         self.n_best_size = n_best_size
         self.max_answer_length = max_answer_length
         self.version_2_with_negative = version_2_with_negative
         self.null_score_diff_threshold = null_score_diff_threshold
+        self.use_char_offsets = use_char_offsets
 
     def __call__(
         self, windows, first_places, passages, start_logits, end_logits
@@ -187,7 +192,9 @@ class SquadDecoder:
         def look_further(begin, indexes, texts):
             more = tf.range(begin, tf.minimum(begin + step, num_spans))
             indexes = tf.concat([indexes, more], 0)
-            more = span_texts(spans.gather(more), passages)
+            more = span_texts(
+                spans.gather(more), passages, self.use_char_offsets
+            )
             texts, number = tf.unique(tf.concat([texts, more], 0))
             first = tf.math.unsorted_segment_min(
                 tf.range(tf.size(number)), number, tf.size(texts)
@@ -244,7 +251,9 @@ class SquadDecoder:
             has_answer &= null_odds <= self.null_score_diff_threshold
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
         answered = tf.range(chosen, chosen + tf.cast(has_answer, tf.int32))
-        first, last = letters_of(nbest.gather(answered), passages)
+        first, last = letters_of(
+            nbest.gather(answered), passages, self.use_char_offsets
+        )
         padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
         return {
             "answer": texts[chosen],

@@ -25,6 +25,7 @@ def export_span_labeler(
     max_answer_length=30,
     version_2_with_negative=False,
     null_score_diff_threshold=0.0,
+    use_char_offsets=False,
     batch_size=8,
 ):
     """Exports a span labeler: `serve` over ids, `answer` over text.
@@ -47,6 +48,7 @@ def export_span_labeler(
         max_answer_length: WordPieces.
         version_2_with_negative: whether there may be no answer.
         null_score_diff_threshold: see `SquadDecoder`.
+        use_char_offsets: see `SquadDecoder`.
         batch_size: windows that the network takes at a time.
     """
     create_windows = SquadWindows(
@@ -57,6 +59,7 @@ def export_span_labeler(
         max_answer_length,
         version_2_with_negative,
         null_score_diff_threshold,
+        use_char_offsets,
     )
 
     def predict(features):

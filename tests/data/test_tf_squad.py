@@ -123,7 +123,8 @@ def check_bytes(context, found):
         return
     cut = context.encode()[found["start_byte"] : found["end_byte"]].decode()
     words = [part.group() for part in squad.WORD.finditer(cut)]
-    assert " ".join(words) == found["answer"] != ""
+    assert " ".join(words) == " ".join(squad.WORD.findall(found["answer"]))
+    assert words
 
 
 def odd_contexts(seed):
@@ -165,20 +166,25 @@ def odd_contexts(seed):
 
 
 @pytest.mark.parametrize(
-    "seed, do_lower_case, version_2_with_negative",
+    "seed, do_lower_case, version_2_with_negative, use_char_offsets",
     [
-        (1, True, True),
-        (2, False, False),
+        (1, True, True, False),
+        (2, False, False, False),
+        (1, True, False, True),
         *(
             pytest.param(
-                3 + i % 5, i % 2 == 0, i % 4 < 2, marks=pytest.mark.soak
+                3 + i % 5,
+                i % 2 == 0,
+                i % 4 < 2,
+                i % 8 < 4,
+                marks=pytest.mark.soak,
             )
             for i in range(20)
         ),
     ],
 )
 def test_odd_text_is_answered_alike(
-    seed, do_lower_case, version_2_with_negative
+    seed, do_lower_case, version_2_with_negative, use_char_offsets
 ):
     contexts = odd_contexts(seed)
     examples = [
@@ -188,7 +194,11 @@ def test_odd_text_is_answered_alike(
         for i, text in enumerate(contexts)
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
-    features = list(squad.create_features(examples, tokenizer, 32, 7, 9, False))
+    features = list(
+        squad.create_features(
+            examples, tokenizer, 32, 7, 9, False, use_char_offsets
+        )
+    )
     # Few values, so that many are equal.
     rng = np.random.default_rng(seed)
     logits = rng.integers(0, 9, [2, len(features), 32]).astype(np.float32)
@@ -206,7 +216,9 @@ def test_odd_text_is_answered_alike(
         examples, features, results, do_lower_case=do_lower_case, **settings
     )
     layer = tf_squad.SquadWindows(SMALL_VOCAB, do_lower_case, 32, 7, 9)
-    decoder = tf_squad_decoding.SquadDecoder(**settings)
+    decoder = tf_squad_decoding.SquadDecoder(
+        **settings, use_char_offsets=use_char_offsets
+    )
 
     @tf.function
     def answer(questions, contexts):
