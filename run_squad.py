@@ -40,7 +40,7 @@ def define_flags():
     common_flags.define_model_flags()
     common_flags.define_text_flags()
     common_flags.define_training_flags(learning_rate=5e-5)
-    common_flags.define_fine_tuning_flags()
+    common_flags.define_fine_tuning_flags(trim_padding=False)
     common_flags.define_device_flags()
     common_flags.define_export_flags()
     flags.DEFINE_string(

@@ -148,36 +148,11 @@ def ask(question, context):
     """Returns the exported model's answer to a question about a text."""
     import tensorflow as tf
 
-    from data import squad, squad_decoding, tokenization
-
     model = tf.saved_model.load(str(OUTPUT / "squad_model"))
-    vocab_file = OUTPUT / "squad_model" / "assets.extra" / "vocab.txt"
-    tokenizer = tokenization.FullTokenizer(str(vocab_file))
-    example = squad.SquadExample(
-        "0", question, context.split(), context=context
+    outputs = model.signatures["answer"](
+        question=tf.constant([question]), context=tf.constant([context])
     )
-    windows = list(
-        squad.create_features([example], tokenizer, 64, 20, 20, False)
-    )
-    logits = model.signatures["serving_default"](
-        **{
-            name: tf.constant([getattr(w, name) for w in windows], tf.int32)
-            for name in ("input_ids", "input_mask", "segment_ids")
-        }
-    )
-    results = [
-        squad.RawResult(window.unique_id, start, end)
-        for window, start, end in zip(
-            windows,
-            logits["start_logits"].numpy(),
-            logits["end_logits"].numpy(),
-            strict=True,
-        )
-    ]
-    answers, _, _ = squad_decoding.decode_predictions(
-        [example], windows, results, 20, 30, do_lower_case=True
-    )
-    return answers["0"]
+    return outputs["answer"].numpy()[0].decode()
 
 
 def main():

@@ -149,7 +149,7 @@ def _define_optimizer_flags():
     )
 
 
-def define_fine_tuning_flags():
+def define_fine_tuning_flags(trim_padding=True):
     """Defines how long a task is trained, and when to stop."""
     flags.DEFINE_float(
         "num_train_epochs", 3.0, "Epochs of training.", lower_bound=0.0
@@ -176,9 +176,11 @@ def define_fine_tuning_flags():
     )
     flags.DEFINE_bool(
         "trim_padding",
-        True,
-        "Cut each batch to its longest input, which saves time and changes "
-        "nothing but rounding; not done on a TPU, which wants one shape.",
+        trim_padding,
+        "Cut each batch to its longest input, which saves time; not done on "
+        "a TPU, which wants one shape. Nothing changes but rounding, except "
+        "in SQuAD, where the original lets padding compete with the answer, "
+        "in the loss and among the n best.",
     )
 
 
