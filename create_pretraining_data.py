@@ -170,7 +170,7 @@ def create_as_original(input_files):
     """Makes the original's instances in the original's order.
 
     Returns:
-        (number of instances, number of files written).
+        (number of instances, words on the files that they are in).
     """
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
@@ -204,7 +204,10 @@ def create_as_original(input_files):
                 FLAGS.max_predictions_per_seq,
             )
             writer.write(records.encode_example(features))
-    return len(instances), len(output_files)
+    return (
+        len(instances),
+        f"written to {len(output_files)} file(s), {FLAGS.output_file}",
+    )
 
 
 def create_at_scale(input_files, beam_arguments):
@@ -215,12 +218,18 @@ def create_at_scale(input_files, beam_arguments):
         beam_arguments: Beam's own flags.
 
     Returns:
-        (number of instances, number of files written).
+        (number of instances, words on the files that they are in).
     """
     if "," in FLAGS.output_file:
         raise ValueError(
             "--output_file takes one name with --num_processes, --num_shards "
             f"and their kin; shards get numbers. Received: {FLAGS.output_file}"
+        )
+    if files.is_remote(FLAGS.output_file):
+        raise ValueError(
+            f"--output_file={FLAGS.output_file}: --num_processes, "
+            "--num_shards and their kin write to a local file system only, "
+            "for work that can go on; give a local path and copy the shards"
         )
     boundary_files = ()
     if FLAGS.word_boundary_file:
@@ -267,7 +276,7 @@ def create_at_scale(input_files, beam_arguments):
             1 if num_processes is None else num_processes
         )
     with executor:
-        manifest = at_scale.create_shards(
+        manifest, is_new = at_scale.create_shards(
             job,
             executor,
             lambda iterable, total, label: progress.track(
@@ -280,7 +289,13 @@ def create_at_scale(input_files, beam_arguments):
     for name, value in manifest["statistics"].items():
         logging.info("%s: %.4g", name, value)
     logging.info("manifest: %s", job.manifest_file)
-    return manifest["statistics"]["num_instances"], len(manifest["shards"])
+    verb = "written to" if is_new else "already made in"
+    num_shards = len(manifest["shards"])
+    return (
+        manifest["statistics"]["num_instances"],
+        f"{verb} {num_shards} file(s), "
+        f"{FLAGS.output_file}-*-of-{num_shards:05d}",
+    )
 
 
 def main(argv):
@@ -291,14 +306,15 @@ def main(argv):
     input_files = files.expand_patterns(FLAGS.input_file, "input_file")
     tokenization.check_vocab(FLAGS.vocab_file)
     masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
-    if any(FLAGS[name].value is not None for name in _SCALABLE):
-        num_instances, num_files = create_at_scale(input_files, argv[1:])
+    # An explicit False asks for nothing new; 0 processes do.
+    values = [FLAGS[name].value for name in _SCALABLE]
+    if any(value is not None and value is not False for value in values):
+        num_instances, place = create_at_scale(input_files, argv[1:])
     else:
-        num_instances, num_files = create_as_original(input_files)
+        num_instances, place = create_as_original(input_files)
     print(
-        f"{num_instances:,} instances from {len(input_files)} file(s) written "
-        f"to {num_files} file(s), {FLAGS.output_file}, in "
-        f"{time.monotonic() - start:.1f} s"
+        f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "
+        f"in {time.monotonic() - start:.1f} s"
     )
 
 

@@ -104,7 +104,7 @@ def create_shards(job, executor, progress, report):
             work, and whether it is a warning.
 
     Returns:
-        the manifest, a dict.
+        (the manifest, a dict; whether anything was left to make).
 
     Raises:
         ValueError: the input holds no text, or the output was begun with
@@ -118,7 +118,7 @@ def create_shards(job, executor, progress, report):
     if manifest and all(
         os.path.exists(shard["path"]) for shard in manifest["shards"]
     ):
-        return manifest
+        return manifest, False
     _check_unchanged(job, job.work_path("job.json"), description)
     token_store.write_json(job.work_path("job.json"), description)
 
@@ -156,7 +156,7 @@ def create_shards(job, executor, progress, report):
     }
     token_store.write_json(job.manifest_file, manifest)
     shutil.rmtree(job.work_dir)
-    return manifest
+    return manifest, True
 
 
 def _run_stage(executor, progress, job, stage, tasks):
@@ -296,7 +296,7 @@ def _check_unchanged(job, path, description):
 
 def _crc(path):
     checksum = google_crc32c.Checksum()
-    with open(path, "rb") as file:
+    with files.open_raw(path) as file:
         for _ in checksum.consume(file, 1 << 20):
             pass
     return checksum.hexdigest().decode()

@@ -57,10 +57,15 @@ def expand_patterns(patterns, flag_name):
     return files
 
 
+def open_raw(path):
+    """Opens a file to read its bytes as they are stored."""
+    return _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
+
+
 def open_binary(path):
     """Opens a file to read bytes, unpacked when its name ends in `.gz`."""
     path = os.fspath(path)
-    file = _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
+    file = open_raw(path)
     return gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
 
 

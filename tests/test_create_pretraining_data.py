@@ -134,10 +134,46 @@ def test_scalable_form(corpus):
     assert manifest["inputs"][0]["bytes"] == corpus.stat().st_size
     # The second time nothing is left to do, and other flags are noticed.
     again = run(corpus.parent, **flags)
-    assert again.stdout.split("written")[0] == done.stdout.split("written")[0]
+    assert f"written to 3 file(s), {made}/out-*-of-00003, in" in done.stdout
+    assert f"{count:,} instances from 1 file(s) already made in 3" in (
+        again.stdout
+    )
     assert "shard" not in again.stderr
     error = error_of(run(corpus.parent, **{**flags, "random_seed": 1}))
     assert "random_seed=12345" in error
+
+
+def test_flags_set_to_false_keep_the_original_form(tmp_path):
+    done = run(
+        tmp_path,
+        input_file=CORPUS / "harbor.txt",
+        vocab_file=VOCAB,
+        output_file="out",
+        dynamic_masking=False,
+        whole_word_draw=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_scalable_form_reads_through_a_file_system_of_tensorflow(tmp_path):
+    remote = f"file://{CORPUS}/harbor.txt"
+    done = run(
+        tmp_path,
+        input_file=remote,
+        vocab_file=VOCAB,
+        output_file="out",
+        num_processes=1,
+    )
+    assert done.returncode == 0, done.stderr
+    (entry,) = [
+        entry
+        for entry in json.loads((tmp_path / "out.manifest.json").read_text())[
+            "inputs"
+        ]
+        if entry["path"] == remote
+    ]
+    assert entry["bytes"] == (CORPUS / "harbor.txt").stat().st_size
 
 
 def children(process):
@@ -178,6 +214,7 @@ def test_a_killed_worker_is_told_and_work_goes_on(corpus):
     ("flags", "arguments", "message"),
     [
         ({"output_file": "a,b"}, [], "--output_file takes one name"),
+        ({"output_file": "gs://a/b"}, [], "local file system only"),
         ({"output_file": "corpus.txt/out"}, [], "corpus.txt"),
         ({"input_file": "none.txt"}, [], "--input_file: no file matches"),
         ({"word_boundary_file": "no.txt"}, [], "--word_boundary_file: no"),

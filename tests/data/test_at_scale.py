@@ -50,7 +50,7 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
     )
     reported = []
     with workers.LocalExecutor(num_processes) as executor:
-        manifest = at_scale.create_shards(
+        manifest, _ = at_scale.create_shards(
             job,
             executor,
             lambda iterable, total, label: iterable,
