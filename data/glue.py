@@ -150,10 +150,10 @@ def convert_single_example(
 ):
     """Returns the InputFeatures of one example.
 
-        [CLS] is this jack ##son ##ville ? [SEP] no it is not . [SEP]
-          0    0   0    0     0      0   0   0   1  1  1   1  1   1
-        [CLS] the dog is hairy . [SEP]
-          0    0   0   0   0   0   0
+        [CLS] who moor ##ed the tug ? [SEP] the pilot did . [SEP]
+          0    0   0    0    0   0  0   0    1    1    1  1   1
+        [CLS] a ferry sails at noon . [SEP]
+          0   0   0     0   0   0   0   0
 
     Args:
         ex_index: int, the example's number; the first five are logged.

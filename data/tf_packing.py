@@ -13,8 +13,8 @@ from data.tf_tokenization import TokenizerLayer
 class PackingLayer(keras.layers.Layer):
     """Tokenizes and packs one or two texts as run_classifier.py does.
 
-        [CLS] is this jack ##son ##ville ? [SEP] no it is not . [SEP]
-          0   0   0    0    0     0      0   0   1  1  1  1   1   1
+        [CLS] who moor ##ed the tug ? [SEP] the pilot did . [SEP]
+          0    0   0    0    0   0  0   0    1    1    1  1   1
 
     Args:
         vocab: see `TokenizerLayer`.

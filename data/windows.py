@@ -32,12 +32,13 @@ def check_is_max_context(doc_spans, cur_span_index, position):
     Of the tokens to its left and to its right in a window, the fewer count;
     the length of the window decides between equals, then the first window.
 
-        Doc: the man went to the store and bought a gallon of milk
-        Span A: the man went to the
-        Span B: to the store and bought
-        Span C: and bought a gallon of
+        passage:  a tug pulls the barge past two piers at high tide
+        window 1: a tug pulls the barge
+        window 2: the barge past two piers
+        window 3: two piers at high tide
 
-    "bought" has 4 and 0 tokens around it in B, 1 and 3 in C: C is its window.
+    "piers" has 4 and 0 tokens around it in window 2, 1 and 3 in window 3,
+    which is therefore its window.
 
     Args:
         doc_spans: list of (start, length) of the passage's windows.
