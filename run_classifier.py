@@ -174,6 +174,7 @@ class Task:
         )
         self.metrics = processors[""].metrics
         self.examples = read_examples(processors)
+        self._folder = runner.records_folder(FLAGS)
         self.paths = {
             (name, suffix): self._write_records(
                 found, tokenizer, f"{name}{suffix}.tf_record"
@@ -182,7 +183,7 @@ class Task:
         }
 
     def _write_records(self, examples, tokenizer, name):
-        path = os.path.join(FLAGS.output_dir, name)
+        path = os.path.join(self._folder, name)
         with tfrecords.RecordWriter([path]) as writer:
             for feature in glue.convert_examples_to_features(
                 examples,
@@ -206,7 +207,7 @@ class Task:
             is_training=key[0] == "train",
             seed=FLAGS.seed,
             skip_records=skip_records,
-            trim=FLAGS.trim_padding and not FLAGS.use_tpu,
+            trim=runner.trims_padding(FLAGS),
         )
 
     def describe_batch(self, batch_size, first_record):
@@ -341,6 +342,9 @@ def main(_):
         label_list,
         task.describe_batch,
     )
+    if not run.is_chief:
+        # Only the chief writes.
+        return
     if FLAGS.do_predict:
         task.predict(run)
     if FLAGS.export_dir:

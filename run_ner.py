@@ -72,7 +72,9 @@ class Task:
             self._write_records(name, tokenizer)
 
     def _write_records(self, name, tokenizer):
-        self.paths[name] = os.path.join(FLAGS.output_dir, f"{name}.tf_record")
+        self.paths[name] = os.path.join(
+            runner.records_folder(FLAGS), f"{name}.tf_record"
+        )
         self.features[name] = []
         features = ner.create_features(
             self.examples[name],
@@ -103,7 +105,7 @@ class Task:
             is_training=name == "train",
             seed=FLAGS.seed,
             skip_records=skip_records,
-            trim=FLAGS.trim_padding and not FLAGS.use_tpu,
+            trim=runner.trims_padding(FLAGS),
         )
 
     def describe_batch(self, batch_size, first_record):
@@ -224,6 +226,9 @@ def main(_):
         label_list,
         task.describe_batch,
     )
+    if not run.is_chief:
+        # Only the chief writes.
+        return
     if FLAGS.do_predict:
         task.predict(run)
     if FLAGS.export_dir:

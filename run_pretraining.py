@@ -198,6 +198,31 @@ def find_records(patterns, flag_name, vocab_size):
     return Records(files, spec, dynamic_masking)
 
 
+def masking_settings(records):
+    """Returns what decides the masks of records that are without them.
+
+    Raises:
+        ValueError: such flags are given, and the records have masks.
+    """
+    names = (
+        "masked_lm_prob",
+        "do_whole_word_mask",
+        "whole_word_draw",
+        "mask_token_prob",
+        "same_token_prob",
+    )
+    if records.dynamic_masking is not None:
+        return {name: FLAGS[name].value for name in names}
+    for name in names:
+        if FLAGS[name].present:
+            raise ValueError(
+                f"--{name} is for records without masks; those of "
+                f"{records.files[0]} have theirs, from "
+                "create_pretraining_data.py"
+            )
+    return {}
+
+
 def evaluate(run, records):
     """Returns the original's metrics over at most --max_eval_steps batches."""
     return run.trainer.evaluate(
@@ -275,7 +300,8 @@ def main(_):
             "input_file": runner.fingerprint(records.files),
             "next_sentence": FLAGS.next_sentence,
             "left_to_right": FLAGS.left_to_right,
-        },
+        }
+        | masking_settings(records),
     )
     files = [*records.files, *(eval_records.files if eval_records else ())]
     with tfrecords.named_errors(files):
@@ -285,6 +311,9 @@ def main(_):
             results = evaluate(run, eval_records or records)
             results["global_step"] = run.global_step
             run.write_results("eval_results.txt", results)
+    if not run.is_chief:
+        # Only the chief writes.
+        return
     if FLAGS.export_dir:
         export_pretrainer(
             FLAGS.export_dir,

@@ -151,8 +151,7 @@ def write_records(records, name):
     Returns:
         its path, and the number of windows.
     """
-    os.makedirs(FLAGS.output_dir, exist_ok=True)
-    path = os.path.join(FLAGS.output_dir, name)
+    path = os.path.join(runner.records_folder(FLAGS), name)
     with tfrecords.RecordWriter([path]) as writer:
         for record in progress.track(records, None, "window", "Writing"):
             writer.write(record)
@@ -169,7 +168,7 @@ def create_dataset(path, batch_size, is_training, skip_records=0):
         is_training,
         seed=FLAGS.seed,
         skip_records=skip_records,
-        trim=FLAGS.trim_padding and not FLAGS.use_tpu,
+        trim=runner.trims_padding(FLAGS),
     )
 
 
@@ -339,6 +338,9 @@ def main(_):
     )
     if FLAGS.do_train:
         train(run, train_path, num_windows, questions)
+    if not run.is_chief:
+        # Only the chief writes.
+        return
     if FLAGS.do_predict:
         predict(run, questions)
     if FLAGS.export_dir:

@@ -63,7 +63,7 @@ class Task:
 
     def _write_records(self, examples, tokenizer, name):
         logging.info("Writing %d examples to %s", len(examples), name)
-        path = os.path.join(FLAGS.output_dir, name)
+        path = os.path.join(runner.records_folder(FLAGS), name)
         with tfrecords.RecordWriter([path]) as writer:
             for feature in swag.create_features(
                 examples, FLAGS.max_seq_length, tokenizer
@@ -80,7 +80,7 @@ class Task:
             is_training=name == "train",
             seed=FLAGS.seed,
             skip_records=skip_records,
-            trim=FLAGS.trim_padding and not FLAGS.use_tpu,
+            trim=runner.trims_padding(FLAGS),
         )
 
     def describe_batch(self, batch_size, first_record):
@@ -194,6 +194,9 @@ def main(_):
         "accuracy",
         describe_batch=task.describe_batch,
     )
+    if not run.is_chief:
+        # Only the chief writes.
+        return
     if FLAGS.do_predict:
         task.predict(run)
     if FLAGS.export_dir:

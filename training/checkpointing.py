@@ -45,6 +45,7 @@ class Checkpointer:
         self.is_chief = is_chief
         self._damaged = set()
         self._variables = dict(variables)
+        self._trains = optimizer is not None
         if optimizer is not None:
             self._variables |= optimizer_variables(variables, optimizer)
 
@@ -122,6 +123,9 @@ class Checkpointer:
         reader = tf.train.load_checkpoint(path)
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
+            if name not in saved and not self._trains and "seed_" in name:
+                # Google's own code keeps no state of dropout.
+                continue
             if name not in saved:
                 raise ValueError(
                     f"the checkpoint {path} has no {name}: it is of another "
@@ -134,7 +138,8 @@ class Checkpointer:
                     "it was trained with, or another --output_dir"
                 )
         for name, variable in self._variables.items():
-            variable.assign(reader.get_tensor(name))
+            if name in saved:
+                variable.assign(reader.get_tensor(name))
 
     def _remove(self, step):
         for file in self.output_dir.glob(f"{PREFIX}-{step}.*"):

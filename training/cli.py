@@ -2,6 +2,7 @@
 
 import logging as std_logging
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,10 @@ from absl import app, flags, logging
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
-
+# What TensorFlow says of an id that an embedding has no row for.
+_ID_BEYOND = re.compile(r"= (-?\d+) is not in \[0, ?(\d+)\)")
+# As shells have it for a process that Ctrl-C ended.
+_INTERRUPTED = 130
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parent.parent
@@ -20,7 +24,7 @@ def run(main, define_flags, required=(), passes_rest=False):
     """Defines the flags, then runs `main` as absl does.
 
     An error of the user's making is printed in one line and ends the script
-    with status 1; --debug prints its traceback.
+    with status 1; --debug prints its traceback. Ctrl-C ends it with 130.
 
     Args:
         main: called with the arguments left over; its return value is the
@@ -36,16 +40,18 @@ def run(main, define_flags, required=(), passes_rest=False):
     for name in set(flags.FLAGS) - others:
         # For --help to list those too that are defined in another file.
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
-    flags.mark_flags_as_required(required)
     logging.set_verbosity(logging.INFO)
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
     handler.addFilter(_is_ours_or_urgent)
-    app.run(
-        lambda argv: _guarded(main, argv, passes_rest),
-        flags_parser=lambda argv: _parse_flags(argv, passes_rest),
-    )
+    try:
+        app.run(
+            lambda argv: _guarded(main, argv, passes_rest),
+            flags_parser=lambda argv: _parse_flags(argv, required, passes_rest),
+        )
+    except KeyboardInterrupt:
+        sys.exit(_fail("interrupted", _INTERRUPTED))
 
 
 def check_writable(path, flag):
@@ -71,11 +77,20 @@ def check_writable(path, flag):
     )
 
 
-def _parse_flags(argv, known_only):
+def _parse_flags(argv, required, known_only):
     try:
-        return flags.FLAGS(argv, known_only=known_only)
+        rest = flags.FLAGS(argv, known_only=known_only)
     except flags.Error as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
+    missing = [
+        f"--{name}" for name in required if flags.FLAGS[name].value is None
+    ]
+    if missing:
+        names = " and ".join(
+            filter(None, (", ".join(missing[:-1]), missing[-1]))
+        )
+        sys.exit(_fail(f"give {names} (--help lists the flags)"))
+    return rest
 
 
 def _is_ours_or_urgent(record):
@@ -91,9 +106,10 @@ def _guarded(main, argv, passes_rest):
     try:
         return main(argv)
     except Exception as error:
-        if flags.FLAGS.debug or not _is_users(error):
+        message = _beyond_vocabulary(error)
+        if flags.FLAGS.debug or not (message or _is_users(error)):
             raise
-        return _fail(error)
+        return _fail(message or error)
 
 
 def _is_users(error):
@@ -112,6 +128,19 @@ def _is_users(error):
     )
 
 
-def _fail(error):
+def _beyond_vocabulary(error):
+    """Says which id of a record an embedding has no row for, if that is it."""
+    tf = sys.modules.get("tensorflow")
+    if tf is None or not isinstance(error, tf.errors.InvalidArgumentError):
+        return None
+    found = _ID_BEYOND.search(error.message)
+    return found and (
+        f"a record holds the id {found[1]}, which is beyond the vocabulary "
+        f"({found[2]} ids from 0 on); make the records with the vocabulary of "
+        "this model"
+    )
+
+
+def _fail(error, status=1):
     print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-    return 1
+    return status

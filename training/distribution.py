@@ -98,6 +98,14 @@ def is_chief(strategy):
     )
 
 
+def num_workers(strategy):
+    """Returns the number of processes that share the training."""
+    resolver = strategy.cluster_resolver
+    if resolver is None or not resolver.task_type:
+        return 1
+    return resolver.cluster_spec().num_tasks(resolver.task_type)
+
+
 def set_precision(precision):
     """Makes the models built from here on compute in this precision.
 

@@ -117,11 +117,14 @@ class Trainer:
             while step < num_train_steps:
                 to_save = save_checkpoints_steps - step % save_checkpoints_steps
                 made = min(steps_per_call, num_train_steps - step, to_save)
+                told = tf.constant(float(stop.is_set()))
                 with _lost_workers(checkpointer):
-                    logs, finite = (
-                        self._train_step.one(iterator)
+                    logs, finite, stopping = (
+                        self._train_step.one(iterator, told)
                         if made == 1
-                        else self._train_step.many(iterator, tf.constant(made))
+                        else self._train_step.many(
+                            iterator, told, tf.constant(made)
+                        )
                     )
                 step += made
                 logs = {name: float(value) for name, value in logs.items()}
@@ -129,23 +132,28 @@ class Trainer:
                     nonfinite = 0
                 else:
                     nonfinite += 1
-                    records = (
-                        ""
-                        if describe_batch is None
-                        else describe_batch((step - 1) * batch_size)
-                    )
-                    _report_nonfinite(
-                        step, nonfinite, max_nonfinite_steps, records
-                    )
+                    _report_nonfinite(step, nonfinite)
+                    if nonfinite >= max_nonfinite_steps:
+                        records = describe_batch and describe_batch(
+                            (step - 1) * batch_size
+                        )
+                        raise ValueError(
+                            _nonfinite_message(step, nonfinite, records)
+                        )
                 if bar.due(step):
                     bar.update(step, **logs)
                 done = any([hook(step, logs) for hook in hooks])
-                done = done or stop.is_set() or step == num_train_steps
+                # Another worker may have been told, and with one worker there
+                # is no need to wait for the step after.
+                stopping = bool(stopping) or (
+                    stop.is_set() and self.strategy.num_replicas_in_sync == 1
+                )
+                done = done or stopping or step == num_train_steps
                 if checkpointer and (
                     done or step % save_checkpoints_steps == 0
                 ):
                     checkpointer.save(step)
-                if stop.is_set():
+                if stopping:
                     logging.warning(
                         "Stopped after step %d, which is saved; the same "
                         "command goes on from there.",
@@ -205,18 +213,20 @@ def _for_model(features):
     }
 
 
-def _report_nonfinite(step, in_a_row, limit, records):
-    if in_a_row >= limit:
-        raise ValueError(
-            f"the loss or gradient of {in_a_row} steps in a row was not "
-            f"finite, up to step {step}{records and f' on {records}'}; the "
-            "last checkpoint is kept. Look at the records, or give a smaller "
-            "--learning_rate"
-        )
+def _report_nonfinite(step, in_a_row):
     logging.warning(
-        "Step %d was skipped: its loss or gradient is not finite.%s",
+        "Step %d was skipped, %d in a row: its loss or gradient is not finite.",
         step,
-        f" It was on {records}." if records else "",
+        in_a_row,
+    )
+
+
+def _nonfinite_message(step, in_a_row, records):
+    return (
+        f"the loss or gradient of {in_a_row} steps in a row was not finite, "
+        f"up to step {step}{f' on {records}' if records else ''}; the last "
+        "checkpoint is kept. Look at the records, or give a smaller "
+        "--learning_rate"
     )
 
 

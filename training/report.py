@@ -12,6 +12,7 @@ from pathlib import Path
 import keras
 import numpy as np
 import tensorflow as tf
+from absl import logging
 
 from training import checkpointing
 
@@ -25,6 +26,8 @@ class Report:
 
     def __init__(self, options):
         self._options = options
+        # What the run was begun with: configuration, data, batch size.
+        self.settings = {}
         self._figures = {}
         self._seconds = {}
         self._started = time.monotonic()
@@ -44,17 +47,18 @@ class Report:
 
     def write(self, output_dir, global_step):
         """Writes `summary.json`."""
-        given = {
-            name: self._options[name].value
-            for name in self._options
-            if self._options[name].present
-        }
         seconds = self._seconds | {
             "total_seconds": time.monotonic() - self._started
         }
         summary = {
             "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
-            "flags": given,
+            "flags": {
+                name: self._options[name].value
+                for name in self._options
+                if self._options[name].present
+            },
+            "all_flags": self._options.flag_values_dict(),
+            "settings": self.settings,
             "versions": {
                 "python": platform.python_version(),
                 "tensorflow": tf.__version__,
@@ -117,7 +121,9 @@ def training_memory(model, options, max_seq_length, num_predictions):
     return 16 * model.count_params() + size * tokens * kept + logits
 
 
-def check_memory(model, options, max_seq_length, num_predictions):
+def check_memory(
+    model, options, max_seq_length, num_predictions, num_workers=1
+):
     """Refuses a batch that cannot fit into the memory of this machine.
 
     Raises:
@@ -127,13 +133,28 @@ def check_memory(model, options, max_seq_length, num_predictions):
     if tf.config.list_physical_devices("GPU") or options.use_tpu:
         # Only their own allocator knows when they are full.
         return
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    there = num_workers * _machine_memory()
     needed = training_memory(model, options, max_seq_length, num_predictions)
-    if needed > there:
-        raise ValueError(
-            out_of_memory(model, options, max_seq_length, num_predictions)
-            + f"; there are {there / 2**30:.1f} GiB"
-        )
+    if needed <= there:
+        return
+    message = (
+        out_of_memory(model, options, max_seq_length, num_predictions)
+        + f"; there are {there / 2**30:.1f} GiB"
+    )
+    if getattr(options, "trim_padding", False) and needed < 4 * there:
+        # Shorter inputs need less.
+        logging.warning("If the inputs are that long, %s", message)
+        return
+    raise ValueError(message)
+
+
+def _machine_memory():
+    """Returns the bytes of memory that this machine or container has."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
+        return min(there, int(text))
+    return there
 
 
 def out_of_memory(model, options, max_seq_length, num_predictions):

@@ -2,6 +2,9 @@
 
 import contextlib
 import functools
+import os
+import tempfile
+import zlib
 from pathlib import Path
 
 import keras
@@ -142,7 +145,7 @@ class Run:
         optimizer = None
         with self.strategy.scope():
             self.model = create_model(
-                use_one_hot_embeddings=options.use_tpu,
+                use_one_hot_embeddings=is_tpu(options),
                 gradient_checkpointing=options.gradient_checkpointing,
                 seed=options.seed,
             )
@@ -205,20 +208,25 @@ class Run:
         distribution.check_batch_size(
             self.strategy, options.train_batch_size, "--train_batch_size"
         )
+        self.report.settings = {
+            "bert_config": self.model.config.to_dict(),
+            "batch_size": self.batch_size,
+            "max_seq_length": self.max_seq_length,
+            "optimizer": options.optimizer,
+            "freeze_layers": options.freeze_layers,
+            "seed": options.seed,
+        } | settings
         checkpointing.check_settings(
-            options.output_dir,
-            {
-                "bert_config": self.model.config.to_dict(),
-                "batch_size": self.batch_size,
-                "optimizer": options.optimizer,
-                "freeze_layers": options.freeze_layers,
-                "seed": options.seed,
-            }
-            | settings,
-            self.is_chief,
+            options.output_dir, self.report.settings, self.is_chief
         )
 
     def _restore(self):
+        if self.num_train_steps is None and getattr(
+            self.options, "early_stopping_patience", 0
+        ):
+            step = self._best_checkpointer().restore()
+            if step is not None:
+                return step
         step = self.checkpointer.restore()
         if step is not None:
             return step
@@ -262,7 +270,7 @@ class Run:
             self.model.config, self.max_seq_length, num_predictions
         )
         sizes = (self.model, options, self.max_seq_length, num_predictions)
-        report.check_memory(*sizes)
+        report.check_memory(*sizes, distribution.num_workers(self.strategy))
         made = [evaluation] if evaluation else []
         if options.summary_steps and self.is_chief:
             made.append(
@@ -288,7 +296,7 @@ class Run:
                 self.checkpointer,
                 options.save_checkpoints_steps,
                 steps_per_call=(
-                    options.iterations_per_loop if options.use_tpu else 1
+                    options.iterations_per_loop if is_tpu(options) else 1
                 ),
                 max_nonfinite_steps=options.max_nonfinite_steps,
                 describe_batch=describe_batch
@@ -385,5 +393,43 @@ def _freeze_layers(model, num_layers):
 
 
 def fingerprint(files):
-    """Returns [name, bytes] of each file, to notice that an input changed."""
-    return [[Path(file).name, tf.io.gfile.stat(file).length] for file in files]
+    """Returns [name, bytes, checksum] of files, to notice another input.
+
+    The checksum is of the first and the last 64 KiB, so that it costs the
+    same for files of any size.
+    """
+    found = []
+    for file in files:
+        size = tf.io.gfile.stat(file).length
+        with tf.io.gfile.GFile(file, "rb") as reader:
+            checksum = zlib.crc32(reader.read(1 << 16))
+            reader.seek(max(size - (1 << 16), 0))
+            checksum = zlib.crc32(reader.read(), checksum)
+        found.append([os.path.basename(file), size, checksum])
+    return found
+
+
+def is_tpu(options):
+    """Returns whether the flags ask for a TPU, which wants fixed shapes."""
+    return options.use_tpu or options.distribution_strategy == "tpu"
+
+
+def trims_padding(options):
+    """Returns whether batches are cut to their longest input.
+
+    Not where each length would be compiled anew.
+    """
+    return (
+        options.trim_padding and not is_tpu(options) and not options.jit_compile
+    )
+
+
+def records_folder(options):
+    """Returns where the records go that a script makes of its examples.
+
+    The chief's stay in the output folder; the other workers, which write
+    nothing there, make theirs in a temporary one.
+    """
+    if distribution.is_chief(create_strategy(options)):
+        return options.output_dir
+    return tempfile.mkdtemp(prefix="records-")

@@ -16,12 +16,13 @@ class TrainStep:
     The arguments are loop.Trainer's.
 
     Attributes:
-        one: tf.function (iterator) -> (logs, finite): dict of scalars, the
-            loss in all and by part, the learning rate and the norm of the
-            gradient; and whether loss and gradient were finite, without which
-            the batch is passed over.
-        many: tf.function (iterator, number) -> the same of the last of many
-            steps, made without returning to Python.
+        one: tf.function (iterator, stop) -> (logs, finite, stopping): dict of
+            scalars, the loss in all and by part, the learning rate and the
+            norm of the gradient; whether loss and gradient were finite,
+            without which the batch is passed over; and whether any worker
+            was called with a `stop` of 1.0, on which all agree.
+        many: tf.function (iterator, stop, number) -> the same of the last of
+            many steps, made without returning to Python.
     """
 
     def __init__(
@@ -52,12 +53,12 @@ class TrainStep:
             with strategy.scope():
                 optimizer.build(model.trainable_variables)
 
-    def _next(self, iterator):
+    def _next(self, iterator, stop):
         features = next(iterator)
-        grads, norm, losses = self.strategy.run(
-            self._reduced_gradients, args=(features,)
+        grads, *reduced = self.strategy.run(
+            self._reduced_gradients, args=(features, stop)
         )
-        norm, losses = tf.nest.map_structure(self._local, (norm, losses))
+        norm, losses, stop = tf.nest.map_structure(self._local, reduced)
         finite = tf.math.is_finite(norm) & tf.math.is_finite(losses["loss"])
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
@@ -78,21 +79,24 @@ class TrainStep:
             tf.cond(finite, apply, lambda: tf.constant(False))
         # A skipped batch counts, so that a step says which batch it took.
         self.optimizer.iterations.assign(step + 1)
-        return logs, finite
+        return logs, finite, stop > 0
 
-    def _next_many(self, iterator, num_steps):
+    def _next_many(self, iterator, stop, num_steps):
         # On a TPU, where each return to the host costs.
         for _ in tf.range(num_steps - 1):
-            self._next(iterator)
-        return self._next(iterator)
+            self._next(iterator, stop)
+        return self._next(iterator, stop)
 
     def _local(self, value):
         # Every replica holds the same reduced value.
         return self.strategy.experimental_local_results(value)[0]
 
-    def _reduced_gradients(self, features):
-        """Returns clipped gradients, their norm before it, and the losses."""
-        weights = _all_reduce(self.loss.weights(features))
+    def _reduced_gradients(self, features, stop):
+        """Returns clipped gradients, their norm before it, losses and stop."""
+        # The copy lies on this replica's device, as what is reduced must.
+        weights, stop = _all_reduce(
+            (self.loss.weights(features), tf.identity(stop))
+        )
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
             tf.distribute.get_replica_context().replica_id_in_sync_group,
@@ -108,7 +112,7 @@ class TrainStep:
         grads, _ = tf.clip_by_global_norm(
             grads, self.clip_norm * scale, use_norm=norm
         )
-        return grads, norm / scale, losses
+        return grads, norm / scale, losses, stop
 
     def _offset_seed(self, seed, index):
         # One draw a step serves every replica and part, each with dropout of

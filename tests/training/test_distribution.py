@@ -14,7 +14,7 @@ import tensorflow as tf
 
 import modeling
 from tests.golden import ROOT
-from training import checkpointing
+from training import checkpointing, loop
 
 VOCAB = ROOT / "samples" / "vocab.txt"
 NUM_STEPS = 20
@@ -233,3 +233,48 @@ def test_a_lost_worker_stops_the_others_and_all_go_on(inputs, tmp_path):
             stderr
         )
     assert checkpointing.checkpoint_steps(tmp_path)[-1] == steps
+
+
+def test_a_stop_that_one_worker_is_told_stops_all(inputs, tmp_path):
+    command = arguments(
+        inputs, tmp_path, num_train_steps=2000, save_checkpoints_steps=1000
+    )
+    chief, worker = start_workers(command)
+    try:
+        deadline = time.monotonic() + 120
+        while len(recorded_losses(tmp_path)) < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        worker.send_signal(signal.SIGTERM)
+        stderrs = [one.communicate(timeout=60)[1] for one in (chief, worker)]
+    finally:
+        chief.kill()
+        worker.kill()
+    statuses = [chief.returncode, worker.returncode]
+    assert statuses == [loop.INTERRUPTED_STATUS] * 2, stderrs
+    (saved,) = checkpointing.checkpoint_steps(tmp_path)
+    for stderr in stderrs:
+        assert f"Stopped after step {saved}," in stderr
+
+
+def test_two_workers_fine_tune_and_only_the_chief_writes(inputs, tmp_path):
+    command = [
+        "run_classifier.py",
+        "--task_name=mrpc",
+        "--data_dir=samples/glue",
+        f"--vocab_file={VOCAB}",
+        f"--bert_config_file={inputs}/config.json",
+        f"--output_dir={tmp_path}/run",
+        f"--export_dir={tmp_path}/export",
+        "--do_train",
+        "--do_eval",
+        "--do_predict",
+        "--max_seq_length=32",
+        "--num_train_epochs=0.2",
+    ]
+    stderrs = [finish(worker) for worker in start_workers(command)]
+    assert "Wrote 60 predictions" in stderrs[0]
+    assert "Wrote" not in stderrs[1]
+    assert (tmp_path / "export" / "saved_model.pb").is_file()
+    lines = (tmp_path / "run" / "test_results.tsv").read_text().splitlines()
+    assert len(lines) == 60
