@@ -22,8 +22,8 @@ class BertModel(keras.Model):
     """Encodes a batch of WordPiece sequences.
 
     Example:
-        # [CLS] the dog is hairy . [SEP], then padding
-        input_ids = np.array([[101, 1996, 3899, 2003, 15892, 1012, 102, 0]])
+        # [CLS] the boat is old . [SEP], then padding
+        input_ids = np.array([[101, 1996, 4049, 2003, 2214, 1012, 102, 0]])
         input_mask = np.array([[1, 1, 1, 1, 1, 1, 1, 0]])
         outputs = BertModel(config)(input_ids, input_mask)
         outputs["pooled_output"]  # [1, hidden_size]

@@ -136,9 +136,10 @@ def write_checkpoint(path, variables):
     """
     path = str(path)
     partial = f"{path}.partial"
+    folder = os.path.dirname(path) or "."
     files = (".data-00000-of-00001", ".index")
     try:
-        tf.io.gfile.makedirs(path.rpartition("/")[0] or ".")
+        tf.io.gfile.makedirs(folder)
         # Eager tensors share their variables' memory: nothing is copied.
         tf.raw_ops.SaveV2(
             prefix=partial,
@@ -157,8 +158,12 @@ def write_checkpoint(path, variables):
             f"The checkpoint {path} cannot be written: {error.message}"
         ) from error
     finally:
-        for left_over in tf.io.gfile.glob(partial + "*"):
-            tf.io.gfile.remove(left_over)
+        # By their names: in a pattern, the path's own [ or * would count.
+        # A write that failed leaves others than `files`.
+        if tf.io.gfile.isdir(folder):
+            for name in tf.io.gfile.listdir(folder):
+                if name.startswith(os.path.basename(partial)):
+                    tf.io.gfile.remove(os.path.join(folder, name))
 
 
 def find_tf1_checkpoint(path):

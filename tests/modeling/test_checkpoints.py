@@ -70,6 +70,27 @@ def test_there_and_back(index, tmp_path):
     load_checkpoint(BertPretrainer(config), path)
 
 
+def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
+    config = BertConfig(
+        16, hidden_size=4, num_hidden_layers=1, num_attention_heads=1
+    )
+    model = BertModel(config)
+    model.build()
+    folder = tmp_path / "run[1]*"
+    save_checkpoint(model, folder / "model.ckpt")
+    assert len(list(folder.iterdir())) == 2
+    # What a pattern would find in its stead.
+    left = tmp_path / "run1" / "model.ckpt.partial.index"
+    left.parent.mkdir()
+    left.write_text("another's")
+    # A folder in the way fails the renaming, once the files are written.
+    (folder / "other.ckpt.data-00000-of-00001" / "in").mkdir(parents=True)
+    with pytest.raises(OSError, match="cannot be written"):
+        save_checkpoint(model, folder / "other.ckpt")
+    assert len(list(folder.iterdir())) == 3
+    assert left.exists()
+
+
 def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
     path, config = source
     model = BertClassifier(config, 3, name="my_classifier")
