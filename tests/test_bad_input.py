@@ -5,6 +5,7 @@ import os
 import shutil
 
 import pytest
+import tensorflow as tf
 
 from data import records
 from tests import scripts
@@ -182,6 +183,31 @@ def test_records_that_are_found_corrupt_while_training(
     assert not list(tmp_path.rglob("*.index"))
 
 
+def test_an_id_beyond_the_vocabulary_in_a_later_record(
+    tmp_path, tiny, pretraining_flags
+):
+    serialized = list(records.read_records(str(tiny / "train.tfrecord")))
+    example = tf.train.Example.FromString(serialized[-1])
+    example.features.feature["input_ids"].int64_list.value[3] = 5000
+    serialized[-1] = example.SerializeToString()
+    with records.RecordWriter([str(tmp_path / "beyond.tfrecord")]) as writer:
+        for record in serialized:
+            writer.write(record)
+    done = scripts.run(
+        "run_pretraining.py",
+        tmp_path,
+        **pretraining_flags
+        | {
+            "input_file": "beyond.tfrecord",
+            "output_dir": "out",
+            "do_train": True,
+            "num_train_steps": 100,
+        },
+    )
+    assert "a record holds the id 5000, which is beyond" in done.error
+    assert "1600 ids" in done.error
+
+
 def test_another_run_in_the_folder(tmp_path, pretrained, pretraining_flags):
     folder, _ = pretrained
     for name in ("run", "damaged"):
@@ -332,7 +358,10 @@ def test_flags_that_are_missing_or_unknown(tmp_path):
             ("run_squad.py", tmp_path, {"mixed_precision": "int8"}),
         ]
     )
-    assert "--bert_config_file must have a value" in missing.error
+    assert missing.error == (
+        "error: give --bert_config_file and --output_dir (--help lists the "
+        "flags)"
+    )
     assert "Unknown command line flag 'input_fil'" in unknown.error
     assert "--batch_size=0" in out_of_range.error
     assert "<float32|bfloat16|float16>" in a_list.error

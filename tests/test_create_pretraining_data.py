@@ -210,6 +210,25 @@ def test_a_killed_worker_is_told_and_work_goes_on(corpus):
     assert len(os.listdir(corpus.parent / "made")) == 9
 
 
+def test_ctrl_c_is_one_line(corpus):
+    flags = scalable_flags(corpus)
+    with subprocess.Popen(
+        command(**flags),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=corpus.parent,
+    ) as process:
+        work = corpus.parent / "made" / "out.work"
+        while not (work / "job.json").exists():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.endswith("error: interrupted\n")
+    assert "Traceback" not in errors
+
+
 @pytest.mark.parametrize(
     ("flags", "arguments", "message"),
     [
