@@ -86,9 +86,7 @@ def _parse_flags(argv, required, known_only):
         f"--{name}" for name in required if flags.FLAGS[name].value is None
     ]
     if missing:
-        names = " and ".join(
-            filter(None, (", ".join(missing[:-1]), missing[-1]))
-        )
+        names = " and ".join(missing)
         sys.exit(_fail(f"give {names} (--help lists the flags)"))
     return rest
 
