@@ -4,7 +4,7 @@ Devlin et al. 2018, section 3.1 and appendix A.1-A.2; the original's
 create_pretraining_data.py, draw for draw. A segment is a sentence, a list of
 WordPieces; a document is a list of segments; lengths count WordPieces.
 
-    [CLS] the man went to [MASK] store [SEP] he bought a gallon [SEP]
+    [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
 import collections

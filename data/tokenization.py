@@ -233,7 +233,7 @@ class WordpieceTokenizer:
     def tokenize(self, text):
         """Returns the WordPieces of tokens parted by white space.
 
-        For example, "unaffable" -> ["un", "##aff", "##able"].
+        For example, "rowboats" -> ["row", "##boats"].
         """
         output = []
         for token in convert_to_unicode(text).split():
