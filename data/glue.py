@@ -150,7 +150,7 @@ def convert_single_example(
 ):
     """Returns the InputFeatures of one example.
 
-        [CLS] who moor ##ed the tug ? [SEP] the pilot did . [SEP]
+        [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
         [CLS] a ferry sails at noon . [SEP]
           0   0   0     0   0   0   0   0

@@ -13,7 +13,7 @@ from data.tf_tokenization import TokenizerLayer
 class PackingLayer(keras.layers.Layer):
     """Tokenizes and packs one or two texts as run_classifier.py does.
 
-        [CLS] who moor ##ed the tug ? [SEP] the pilot did . [SEP]
+        [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
 
     Args:
