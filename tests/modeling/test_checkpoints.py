@@ -7,7 +7,6 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from absl import logging
 
 from modeling import (
     BertClassifier,
@@ -94,7 +93,7 @@ def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
 def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
     path, config = source
     model = BertClassifier(config, 3, name="my_classifier")
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level("INFO", logger="absl"):
         report = load_checkpoint(model, path)
     assert report.path == path
     assert sorted(report.missing) == ["output_bias", "output_weights"]
