@@ -155,8 +155,12 @@ def test_offsets_point_into_the_text_as_given(pair):
                 assert "".join(found) == piece.removeprefix("##")
     surface = texts[0].encode()[starts[0][-1].numpy() : ends[0][-1].numpy()]
     assert surface.decode().endswith("k")
-    long_word = texts[2].encode()[starts[2][-2].numpy() : ends[2][-2].numpy()]
-    assert long_word.decode() == "\u00e9" * 201
+    # Too long a word is one [UNK], whatever the vocabulary splits others to.
+    surfaces = [
+        texts[2].encode()[start:end].decode()
+        for start, end in zip(starts[2].numpy(), ends[2].numpy(), strict=True)
+    ]
+    assert "\u00e9" * 201 in surfaces
 
 
 def test_saved_model_and_tf_data(pair, tmp_path):
