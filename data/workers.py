@@ -6,7 +6,7 @@ import os
 import pickle
 import signal
 import sys
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 
 
 def count_processors():
@@ -75,13 +75,14 @@ class LocalExecutor(contextlib.AbstractContextManager):
         # A fork would copy locks in whatever state they are.
         context = multiprocessing.get_context("spawn")
         while len(self._workers) < count:
-            pipe, far_end = context.Pipe()
-            process = context.Process(
-                target=_work, args=(far_end,), daemon=True
-            )
-            process.start()
-            far_end.close()
-            self._workers.append((process, pipe))
+            with _late_interrupts():
+                pipe, far_end = context.Pipe()
+                process = context.Process(
+                    target=_work, args=(far_end,), daemon=True
+                )
+                process.start()
+                far_end.close()
+                self._workers.append((process, pipe))
         return self._workers[:count]
 
     def _receive(self, name, process, pipe):
@@ -104,10 +105,29 @@ class LocalExecutor(contextlib.AbstractContextManager):
             raise error
 
 
+@contextlib.contextmanager
+def _late_interrupts():
+    """Has Ctrl-C wait until a process is whole, and never reach it."""
+    received = []
+    handler = signal.signal(
+        signal.SIGINT, lambda *unused_args: received.append(True)
+    )
+    # The process inherits the mask, if the tracker runs, whose start would
+    # lift it. The handler is for this process, where a thread of a library
+    # may take the signal in spite of the mask.
+    resource_tracker.ensure_running()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+    if received:
+        raise KeyboardInterrupt
+
+
 def _work(pipe):
     """Does what comes through the pipe until it is closed."""
-    # Ctrl-C is the parent's to handle.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What is half written goes when the parent gives up.
     signal.signal(signal.SIGTERM, lambda *unused_args: sys.exit(1))
     while True:
