@@ -142,6 +142,7 @@ def create_shards(job, executor, progress, report):
         )
     with files.atomic_open(job.work_path("plan.npy")) as file:
         np.save(file, ends)
+    _forget_lost_shards(job)
     made = run(job, "shard", [(job, shard) for shard in range(job.num_shards)])
     manifest = {
         **description,
@@ -266,6 +267,14 @@ def _with_num_shards(job, num_tokens):
     least = min(_LEAST_SHARDS, num_tokens // _LEAST_SHARD_TOKENS)
     number = min(max(num_tokens // _SHARD_TOKENS, least, 1), MAX_SHARDS)
     return dataclasses.replace(job, num_shards=number)
+
+
+def _forget_lost_shards(job):
+    """Has shards made again that were removed since."""
+    for shard in range(job.num_shards):
+        result = job.work_path(f"shard-{shard:05d}.json")
+        if os.path.exists(result) and not os.path.exists(job.shard_path(shard)):
+            os.remove(result)
 
 
 def _check_unchanged(job, path, description):
