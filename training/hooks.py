@@ -33,7 +33,7 @@ class Summaries:
         precision,
         num_replicas,
     ):
-        self._every = every
+        self.every = every
         self._per_step = {"examples": examples, "tokens": tokens}
         self._flops = flops
         self._peak = report.matmul_rate(precision) * num_replicas
@@ -42,21 +42,21 @@ class Summaries:
 
     def __call__(self, step, logs):
         """Writes the entries of a step, when its turn has come."""
-        now = time.monotonic()
-        if self._last is None:
-            # The first step holds the start-up.
+        first, now = self._last is None, time.monotonic()
+        if first:
+            # Its time holds the start-up, so its rate is left out.
             self._last = (step, now)
+        if step % self.every:
             return
-        if step % self._every:
-            return
-        steps, seconds = step - self._last[0], now - self._last[1]
-        rate = steps / seconds if seconds else 0.0
         values = dict(logs)
-        for name, count in self._per_step.items():
-            values[f"{name}_per_second"] = rate * count
-        values["mfu"] = rate * self._flops / self._peak
+        if not first:
+            steps, seconds = step - self._last[0], now - self._last[1]
+            rate = steps / seconds if seconds else 0.0
+            for name, count in self._per_step.items():
+                values[f"{name}_per_second"] = rate * count
+            values["mfu"] = rate * self._flops / self._peak
+            self._last = (step, now)
         values["peak_memory_gib"] = report.peak_memory() / 2**30
-        self._last = (step, now)
         with self._writer.as_default():
             for name, value in values.items():
                 tf.summary.scalar(name, value, step=step)
@@ -94,7 +94,7 @@ class Evaluation:
         higher_is_better=True,
     ):
         self._evaluate = evaluate
-        self._every = every
+        self.every = every
         self._metric = metric
         self._checkpointer = checkpointer
         self._patience = patience
@@ -109,7 +109,7 @@ class Evaluation:
     def __call__(self, step, logs):
         """Evaluates when it is time; returns whether to stop training."""
         del logs
-        if step % self._every:
+        if step % self.every:
             return False
         # Over the evaluation's own, which is that of the start of training.
         results = self._evaluate() | {"global_step": step}
@@ -129,7 +129,7 @@ class Evaluation:
         best = self._best
         if not self._patience or best is None:
             return False
-        waited = (step - best["global_step"]) // self._every
+        waited = (step - best["global_step"]) // self.every
         if waited < self._patience:
             return False
         logging.info(

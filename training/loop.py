@@ -12,8 +12,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from training import progress
-from training.train_step import TrainStep
+from training import progress, train_step
 
 # Exit status of a run that was told to stop and has saved (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75
@@ -56,7 +55,7 @@ class Trainer:
         )
         self._train_step = None
         if optimizer is not None:
-            self._train_step = TrainStep(
+            self._train_step = train_step.TrainStep(
                 model,
                 loss,
                 optimizer,
@@ -96,14 +95,17 @@ class Trainer:
             batch_size: examples in a batch, over all replicas.
             checkpointer: saves every `save_checkpoints_steps` and at the end.
             save_checkpoints_steps: see `checkpointer`.
-            steps_per_call: steps made without returning to Python; those of
-                the hooks that fall between are left out.
+            steps_per_call: most steps made without returning to Python; fewer
+                where a save or a hook falls due before.
             max_nonfinite_steps: this many steps in a row with a loss or
-                gradient that is not finite end the training.
+                gradient that is not finite end the training. A gradient that
+                overflows only by the loss scaling of float16 is not counted.
             describe_batch: (number of the batch's first record) -> text that
                 names its records.
             hooks: called as hook(step, logs) after each step, logs being a
-                dict of floats; one that returns True ends the training.
+                dict of floats; one that returns True ends the training. Of
+                several steps made together only the last is told of; a hook
+                with an attribute `every` is told of each multiple of it.
 
         Raises:
             ValueError: too many steps in a row were not finite.
@@ -112,34 +114,29 @@ class Trainer:
         bar = progress.Progress(
             num_train_steps, self.step, "step", batch_size, "Training"
         )
-        step, nonfinite = self.step, 0
+        skipped = _SkippedSteps(max_nonfinite_steps, batch_size, describe_batch)
+        boundaries = [save_checkpoints_steps]
+        boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
+        step = self.step
         with _stop_signals() as stop, bar:
             while step < num_train_steps:
-                to_save = save_checkpoints_steps - step % save_checkpoints_steps
-                made = min(steps_per_call, num_train_steps - step, to_save)
+                made = min(
+                    steps_per_call,
+                    num_train_steps - step,
+                    *(every - step % every for every in boundaries),
+                )
                 told = tf.constant(float(stop.is_set()))
                 with _lost_workers(checkpointer):
-                    logs, finite, stopping = (
+                    logs, outcomes, stopping = (
                         self._train_step.one(iterator, told)
                         if made == 1
                         else self._train_step.many(
                             iterator, told, tf.constant(made)
                         )
                     )
+                skipped.look_at(outcomes.numpy(), step)
                 step += made
                 logs = {name: float(value) for name, value in logs.items()}
-                if finite:
-                    nonfinite = 0
-                else:
-                    nonfinite += 1
-                    _report_nonfinite(step, nonfinite)
-                    if nonfinite >= max_nonfinite_steps:
-                        records = describe_batch and describe_batch(
-                            (step - 1) * batch_size
-                        )
-                        raise ValueError(
-                            _nonfinite_message(step, nonfinite, records)
-                        )
                 if bar.due(step):
                     bar.update(step, **logs)
                 done = any([hook(step, logs) for hook in hooks])
@@ -213,21 +210,51 @@ def _for_model(features):
     }
 
 
-def _report_nonfinite(step, in_a_row):
-    logging.warning(
-        "Step %d was skipped, %d in a row: its loss or gradient is not finite.",
-        step,
-        in_a_row,
-    )
+class _SkippedSteps:
+    """Tells of skipped steps, and ends a run of too many in a row.
 
+    The arguments are those of Trainer.train.
+    """
 
-def _nonfinite_message(step, in_a_row, records):
-    return (
-        f"the loss or gradient of {in_a_row} steps in a row was not finite, "
-        f"up to step {step}{f' on {records}' if records else ''}; the last "
-        "checkpoint is kept. Look at the records, or give a smaller "
-        "--learning_rate"
-    )
+    def __init__(self, max_nonfinite_steps, batch_size, describe_batch):
+        self._max_in_a_row = max_nonfinite_steps
+        self._batch_size = batch_size
+        self._describe_batch = describe_batch
+        self._in_a_row = 0
+
+    def look_at(self, outcomes, steps_before):
+        """Takes the outcomes (see TrainStep) of the steps that were made."""
+        for step, outcome in enumerate(outcomes, start=steps_before + 1):
+            if outcome == train_step.OVERFLOWED:
+                logging.info(
+                    "Step %d was skipped: its gradient, scaled for float16, "
+                    "overflowed; the loss scale is halved.",
+                    step,
+                )
+            elif outcome == train_step.NOT_FINITE:
+                self._count(step)
+            else:
+                self._in_a_row = 0
+
+    def _count(self, step):
+        self._in_a_row += 1
+        logging.warning(
+            "Step %d was skipped, %d in a row: its loss or gradient is not "
+            "finite.",
+            step,
+            self._in_a_row,
+        )
+        if self._in_a_row < self._max_in_a_row:
+            return
+        records = self._describe_batch and self._describe_batch(
+            (step - 1) * self._batch_size
+        )
+        raise ValueError(
+            f"the loss or gradient of {self._in_a_row} steps in a row was not "
+            f"finite, up to step {step}{f' on {records}' if records else ''}; "
+            "the last checkpoint is kept. Look at the records, or give a "
+            "smaller --learning_rate"
+        )
 
 
 @contextlib.contextmanager

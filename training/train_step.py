@@ -9,6 +9,11 @@ import tensorflow as tf
 
 from training import optimization
 
+# What became of a step: its update was made; or it was skipped, since its
+# gradient, scaled up for float16, went beyond the range, as now and then it
+# will; or since its loss or gradient itself was not finite.
+MADE, OVERFLOWED, NOT_FINITE = range(3)
+
 
 class TrainStep:
     """Takes the next batch and updates the model.
@@ -16,13 +21,14 @@ class TrainStep:
     The arguments are loop.Trainer's.
 
     Attributes:
-        one: tf.function (iterator, stop) -> (logs, finite, stopping): dict of
-            scalars, the loss in all and by part, the learning rate and the
-            norm of the gradient; whether loss and gradient were finite,
-            without which the batch is passed over; and whether any worker
-            was called with a `stop` of 1.0, on which all agree.
-        many: tf.function (iterator, stop, number) -> the same of the last of
-            many steps, made without returning to Python.
+        one: tf.function (iterator, stop) -> (logs, outcomes, stopping): dict
+            of scalars, the loss in all and by part, the learning rate and
+            the norm of the gradient; int [1], what became of the step (MADE
+            and so on); and whether any worker was called with a `stop` of
+            1.0, on which all agree.
+        many: tf.function (iterator, stop, number) -> the same of many steps,
+            made without returning to Python: the outcomes of all, int
+            [number], the others of the last.
     """
 
     def __init__(
@@ -47,7 +53,7 @@ class TrainStep:
             jit_compile=jit_compile or None,
             autograph=False,
         )
-        self.one = tf.function(self._next, autograph=False)
+        self.one = tf.function(self._next_one, autograph=False)
         self.many = tf.function(self._next_many)
         if not optimizer.built:
             with strategy.scope():
@@ -58,8 +64,9 @@ class TrainStep:
         grads, *reduced = self.strategy.run(
             self._reduced_gradients, args=(features, stop)
         )
-        norm, losses, stop = tf.nest.map_structure(self._local, reduced)
-        finite = tf.math.is_finite(norm) & tf.math.is_finite(losses["loss"])
+        norm, losses, outcome, stop = tf.nest.map_structure(
+            self._local, reduced
+        )
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
@@ -76,23 +83,36 @@ class TrainStep:
         else:
             # Outside of strategy.run: an update inside a condition may not
             # leave the replicas.
-            tf.cond(finite, apply, lambda: tf.constant(False))
+            tf.cond(outcome == MADE, apply, lambda: tf.constant(False))
         # A skipped batch counts, so that a step says which batch it took.
         self.optimizer.iterations.assign(step + 1)
-        return logs, finite, stop > 0
+        return logs, outcome, stop > 0
+
+    def _next_one(self, iterator, stop):
+        logs, outcome, stopping = self._next(iterator, stop)
+        return logs, outcome[tf.newaxis], stopping
 
     def _next_many(self, iterator, stop, num_steps):
         # On a TPU, where each return to the host costs.
-        for _ in tf.range(num_steps - 1):
-            self._next(iterator, stop)
-        return self._next(iterator, stop)
+        outcomes = tf.TensorArray(tf.int32, num_steps, element_shape=[])
+        for index in tf.range(num_steps - 1):
+            _, outcome, _ = self._next(iterator, stop)
+            outcomes = outcomes.write(index, outcome)
+        logs, outcome, stopping = self._next(iterator, stop)
+        outcomes = outcomes.write(num_steps - 1, outcome)
+        return logs, outcomes.stack(), stopping
 
     def _local(self, value):
         # Every replica holds the same reduced value.
         return self.strategy.experimental_local_results(value)[0]
 
     def _reduced_gradients(self, features, stop):
-        """Returns clipped gradients, their norm before it, losses and stop."""
+        """Returns the clipped gradients, and what to tell of the step.
+
+        Returns:
+            gradients, their norm before they were clipped, losses, outcome
+            and stop.
+        """
         # The copy lies on this replica's device, as what is reduced must.
         weights, stop = _all_reduce(
             (self.loss.weights(features), tf.identity(stop))
@@ -112,7 +132,16 @@ class TrainStep:
         grads, _ = tf.clip_by_global_norm(
             grads, self.clip_norm * scale, use_norm=norm
         )
-        return grads, norm / scale, losses, stop
+        outcome = self._outcome(norm, losses["loss"], scale)
+        return grads, norm / scale, losses, outcome, stop
+
+    def _outcome(self, norm, loss, scale):
+        # A gradient that was not scaled up has no such excuse.
+        skipped = tf.where(
+            tf.math.is_finite(loss) & (scale > 1), OVERFLOWED, NOT_FINITE
+        )
+        finite = tf.math.is_finite(norm) & tf.math.is_finite(loss)
+        return tf.where(finite, MADE, skipped)
 
     def _offset_seed(self, seed, index):
         # One draw a step serves every replica and part, each with dropout of

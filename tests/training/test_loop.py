@@ -1,0 +1,188 @@
+"""The loop's own promises, on a model of two numbers."""
+
+import json
+import logging
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from training import checkpointing, distribution, hooks, loop, optimization
+
+BATCH_SIZE = 2
+
+
+class Pair(keras.Model):
+    """Multiplies each feature `factor` with a weight, of two it has."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = self.add_weight(shape=(), initializer="ones", name="one")
+        self.zero = self.add_weight(shape=(), initializer="zeros", name="zero")
+
+    def draw_seed(self, training):
+        del training
+        return tf.zeros([2], tf.int32)
+
+    def call(self, features, training=None, seed=None):
+        del training, seed
+        return features["factor"] * self.one, self.zero * features["zero"]
+
+
+class Sum:
+    """Of the products; the root of a 0 has no finite gradient."""
+
+    epsilon = {"part": 0.0}
+
+    def weights(self, features):
+        return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}
+
+    def sums(self, outputs, features):
+        product, zero = outputs
+        roots = tf.where(features["zero"] > 0, tf.sqrt(zero), 0.0)
+        return {"part": tf.reduce_sum(product) + tf.reduce_sum(roots)}
+
+
+def create_trainer(precision="float32"):
+    model = Pair()
+    optimizer = optimization.create_optimizer(
+        0.1, 100, 0, aggregate_gradients=False
+    )
+    return loop.Trainer(
+        model, Sum(), distribution.scale_losses(optimizer, precision)
+    )
+
+
+def batches(factors, zeros=None):
+    """One batch for each factor, and more of factor 1."""
+    factors = np.append(factors, np.ones(100)).astype(np.float32)
+    zeros = np.zeros_like(factors) if zeros is None else zeros
+    dataset = tf.data.Dataset.from_tensor_slices(
+        {"factor": factors, "zero": zeros}
+    )
+    return dataset.map(
+        lambda batch: {name: [x] * BATCH_SIZE for name, x in batch.items()}
+    )
+
+
+@pytest.mark.parametrize("steps_per_call", [1, 4])
+def test_an_overflow_by_loss_scaling_is_no_failure(steps_per_call, caplog):
+    trainer = create_trainer("float16")
+    # Scaled by 2**15 and 2**14, the second and third gradient overflow.
+    with caplog.at_level("INFO", logger="absl"):
+        trainer.train(
+            batches([1, 1e36, 1e36, 1]),
+            5,
+            BATCH_SIZE,
+            steps_per_call=steps_per_call,
+            max_nonfinite_steps=1,
+        )
+    assert trainer.step == 5
+    assert float(trainer.optimizer.dynamic_scale) == 2**13
+    assert not [r for r in caplog.records if r.levelno > logging.INFO]
+    told = [r.message for r in caplog.records if "overflowed" in r.message]
+    assert [text.split()[1] for text in told] == ["2", "3"]
+
+
+@pytest.mark.parametrize("steps_per_call", [1, 4])
+def test_a_loss_that_is_not_finite_counts_in_float16_too(steps_per_call):
+    trainer = create_trainer("float16")
+    with pytest.raises(ValueError, match="2 steps in a row.* up to step 5"):
+        trainer.train(
+            batches([1, np.nan, 1, np.nan, np.inf]),
+            6,
+            BATCH_SIZE,
+            steps_per_call=steps_per_call,
+            max_nonfinite_steps=2,
+        )
+
+
+def test_a_gradient_that_no_scale_makes_finite_counts():
+    trainer = create_trainer("float16")
+    # 15 halvings bring the scale from 2**15 down to 1.
+    with pytest.raises(ValueError, match="3 steps in a row.* up to step 18"):
+        trainer.train(
+            batches([], zeros=np.ones(100, np.float32)),
+            100,
+            BATCH_SIZE,
+            max_nonfinite_steps=3,
+        )
+
+
+def test_steps_made_together_that_are_not_finite_end_the_run():
+    trainer = create_trainer()
+    factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
+    with pytest.raises(ValueError, match="up to step 7 on the batch of 12;"):
+        trainer.train(
+            batches(factors),
+            50,
+            BATCH_SIZE,
+            steps_per_call=50,
+            max_nonfinite_steps=3,
+            describe_batch=lambda first: f"the batch of {first}",
+        )
+    # One that is in the middle of a call is skipped like any other.
+    trainer = create_trainer()
+    trainer.train(batches(factors), 8, BATCH_SIZE, steps_per_call=50)
+    left_out = create_trainer()
+    left_out.train(batches([1, 1]), 4, BATCH_SIZE)
+    assert float(trainer.optimizer._momentums[0]) == pytest.approx(
+        float(left_out.optimizer._momentums[0])
+    )
+
+
+@pytest.mark.parametrize("steps_per_call", [1, 4, 100])
+def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
+    trainer = create_trainer()
+    variables = {v.path: v for v in trainer.model.trainable_variables}
+    evaluated = []
+
+    def evaluate():
+        evaluated.append(trainer.step)
+        return {"figure": -len(evaluated)}
+
+    evaluation = hooks.Evaluation(
+        evaluate,
+        7,
+        "figure",
+        checkpointing.Checkpointer(tmp_path / "best", variables),
+        patience=2,
+    )
+    summaries = hooks.Summaries(tmp_path, 5, BATCH_SIZE, 1, 1, "float32", 1)
+    trainer.train(
+        batches([]),
+        50,
+        BATCH_SIZE,
+        checkpointing.Checkpointer(
+            tmp_path, variables, trainer.optimizer, keep_checkpoint_max=0
+        ),
+        save_checkpoints_steps=6,
+        steps_per_call=steps_per_call,
+        hooks=[summaries, evaluation],
+    )
+    # The first is the best, and two more are waited for.
+    assert evaluated == [7, 14, 21]
+    assert checkpointing.checkpoint_steps(tmp_path) == [6, 12, 18, 21]
+    assert checkpointing.checkpoint_steps(tmp_path / "best") == [7]
+    best = json.loads((tmp_path / "best" / "eval_results.json").read_text())
+    assert best == {"figure": -1, "global_step": 7}
+    (events,) = tmp_path.glob("events.out.tfevents.*")
+    assert [
+        event.step
+        for event in tf.compat.v1.train.summary_iterator(str(events))
+        for value in event.summary.value
+        if value.tag == "loss"
+    ] == [5, 10, 15, 20]
+
+
+def test_a_hook_without_a_rhythm_is_told_after_each_call():
+    seen = []
+    create_trainer().train(
+        batches([]),
+        10,
+        BATCH_SIZE,
+        steps_per_call=4,
+        hooks=[lambda step, logs: seen.append(step)],
+    )
+    assert seen == [4, 8, 10]
