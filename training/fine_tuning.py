@@ -101,14 +101,17 @@ def train_and_evaluate(
         the run, the best of several.
     """
 
-    def save_labels(run):
+    def save_labels(run, *folders):
         if label_list and run.is_chief:
-            modeling.save_labels(options.output_dir, label_list)
+            for folder in (options.output_dir, *folders):
+                modeling.save_labels(folder, label_list)
 
     def trained_run():
         run = create_run()
         if options.do_train:
-            save_labels(run)
+            # The best weights of a run are a model of their own.
+            best = [run.best_dir] if evaluates_while_training(options) else []
+            save_labels(run, *best)
             train(
                 run,
                 create_dataset,

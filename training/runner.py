@@ -318,9 +318,14 @@ class Run:
         if step is not None:
             self.global_step = step
 
+    @property
+    def best_dir(self):
+        """Folder of the best weights while training."""
+        return Path(self.options.output_dir) / "best"
+
     def _best_checkpointer(self):
         return checkpointing.Checkpointer(
-            Path(self.options.output_dir) / "best",
+            self.best_dir,
             modeling.named_variables(self.model),
             keep_checkpoint_max=1,
             is_chief=self.is_chief,

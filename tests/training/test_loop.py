@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests import scripts
 from training import checkpointing, distribution, hooks, loop, optimization
 
 BATCH_SIZE = 2
@@ -44,13 +45,13 @@ class Sum:
         return {"part": tf.reduce_sum(product) + tf.reduce_sum(roots)}
 
 
-def create_trainer(precision="float32"):
+def create_trainer(precision="float32", strategy=None):
     model = Pair()
     optimizer = optimization.create_optimizer(
         0.1, 100, 0, aggregate_gradients=False
     )
     return loop.Trainer(
-        model, Sum(), distribution.scale_losses(optimizer, precision)
+        model, Sum(), distribution.scale_losses(optimizer, precision), strategy
     )
 
 
@@ -83,6 +84,41 @@ def test_an_overflow_by_loss_scaling_is_no_failure(steps_per_call, caplog):
     assert not [r for r in caplog.records if r.levelno > logging.INFO]
     told = [r.message for r in caplog.records if "overflowed" in r.message]
     assert [text.split()[1] for text in told] == ["2", "3"]
+
+
+ON_TWO_DEVICES = """
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+)
+from tests.training import test_loop
+test_loop.overflow_on_all_devices()
+"""
+
+
+def overflow_on_all_devices():
+    strategy = distribution.create_strategy("mirrored")
+    with strategy.scope():
+        trainer = create_trainer("float16", strategy)
+    trainer.train(
+        distribution.distribute(strategy, batches([1, 1e36, 1e36, 1])),
+        6,
+        BATCH_SIZE,
+        steps_per_call=4,
+        max_nonfinite_steps=1,
+    )
+    scale = trainer.optimizer.dynamic_scale.value
+    assert [float(x) for x in strategy.experimental_local_results(scale)] == [
+        2**13,
+        2**13,
+    ]
+
+
+def test_devices_overflow_together(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(ON_TWO_DEVICES)
+    scripts.run(script, tmp_path).check()
 
 
 @pytest.mark.parametrize("steps_per_call", [1, 4])

@@ -1,0 +1,184 @@
+"""Early stopping and several devices, on real runs of run_classifier.py."""
+
+import concurrent.futures
+import json
+import random
+import signal
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import scripts
+from tests.golden import ROOT
+from training import checkpointing
+
+
+@pytest.fixture(scope="module")
+def flags(tiny, tmp_path_factory):
+    """Flags of a task of 8 steps an epoch, which is learned in a few."""
+    data_dir = tmp_path_factory.mktemp("boats")
+    rng = random.Random(1)
+    for name, count in (("train", 64), ("dev", 24)):
+        lines = ["text\tlabel"]
+        for _ in range(count):
+            label = rng.choice(("red", "blue"))
+            place = rng.choice(("river", "water", "boat", "island"))
+            # Nobody can know every label.
+            seen = label if rng.random() < 0.9 else "green"
+            lines.append(f"the {seen} one is near the {place}\t{label}")
+        (data_dir / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    return {
+        "task_name": "csv",
+        "data_dir": data_dir,
+        "bert_config_file": tiny / "bert_config.json",
+        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "max_seq_length": 16,
+        "train_batch_size": 8,
+        "learning_rate": 1e-3,
+        "num_train_epochs": 20,
+        "do_train": True,
+        "do_eval": True,
+    }
+
+
+def values(folder):
+    """Returns the values of the newest checkpoint."""
+    reader = tf.train.load_checkpoint(str(folder))
+    return {
+        name: reader.get_tensor(name)
+        for name in reader.get_variable_to_shape_map()
+    }
+
+
+def scalars(folder):
+    """Returns {tag: {step: value}} of what TensorBoard would show."""
+    found = {}
+    for path in folder.glob("events.out.tfevents.*"):
+        for event in tf.compat.v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                tensor = tf.make_ndarray(value.tensor)
+                found.setdefault(value.tag, {})[event.step] = float(tensor)
+    return found
+
+
+def assert_same_bits(found, expected):
+    assert found.keys() == expected.keys()
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name], name)
+
+
+def read_best(folder):
+    path = folder / "best" / "eval_results.json"
+    return json.loads(path.read_text()) if path.is_file() else None
+
+
+def test_early_stopping_survives_kills(flags, tmp_path):
+    flags = flags | {
+        "early_stopping_patience": 3,
+        # No multiple of it is the end of the first epochs.
+        "save_checkpoints_steps": 3,
+    }
+
+    def run(output_dir, **kwargs):
+        return scripts.run(
+            "run_classifier.py",
+            tmp_path,
+            **kwargs,
+            **flags,
+            output_dir=output_dir,
+        )
+
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+
+    def steps():
+        return checkpointing.checkpoint_steps(killed) or [0]
+
+    def kill(kill_when):
+        assert run("killed", kill_when=kill_when).status == -signal.SIGKILL
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        undisturbed_run = pool.submit(run, "undisturbed")
+        # In the first epochs the best is found again and again.
+        kill(lambda: read_best(killed))
+        undisturbed_run.result().check()
+    best_step = read_best(undisturbed)["global_step"]
+    last_step = checkpointing.checkpoint_steps(undisturbed)[-1]
+    assert best_step > 8
+    assert last_step == best_step + 3 * 8
+
+    # Later a better one is waited for in vain.
+    kill(lambda: steps()[-1] > best_step + 3)
+    assert best_step < steps()[-1] < last_step
+    done = run("killed").check()
+    assert "Restored the checkpoint" in done.stderr
+    assert "Stopping early" in done.stderr
+
+    assert_same_bits(values(killed), values(undisturbed))
+    assert_same_bits(values(killed / "best"), values(undisturbed / "best"))
+    assert read_best(killed) == read_best(undisturbed)
+    for name in ("eval_results.txt", "best/labels.txt"):
+        assert (killed / name).read_text() == (undisturbed / name).read_text()
+
+
+ON_DEVICES = """
+import runpy
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * {num_devices}
+)
+import modeling.tasks
+modeling.tasks.HEAD_DROPOUT_PROB = 0.0
+runpy.run_path("{script}", run_name="__main__")
+"""
+
+
+def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path):
+    config = json.loads((tiny / "bert_config.json").read_text())
+    config["hidden_dropout_prob"] = 0.0
+    config["attention_probs_dropout_prob"] = 0.0
+    # Larger than usual, to learn within a few steps.
+    config["initializer_range"] = 0.1
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    flags = flags | {
+        "bert_config_file": "config.json",
+        "warmup_proportion": 0,
+        "num_train_epochs": 2.5,
+        "summary_steps": 1,
+    }
+    changes = {
+        "one": {},
+        "two": {"distribution_strategy": "mirrored"},
+        "float16": {
+            "distribution_strategy": "mirrored",
+            "mixed_precision": "float16",
+        },
+    }
+    commands = []
+    for name, more in changes.items():
+        script = tmp_path / f"{name}.py"
+        script.write_text(
+            ON_DEVICES.format(
+                num_devices=2 if more else 1, script=ROOT / "run_classifier.py"
+            )
+        )
+        commands.append(
+            (script, tmp_path, {**flags, **more, "output_dir": name})
+        )
+    for done in scripts.run_all(commands):
+        done.check()
+    losses, figures = {}, {}
+    for name in changes:
+        found = scalars(tmp_path / name)["loss"]
+        assert sorted(found) == list(range(1, 21))
+        losses[name] = [found[step] for step in sorted(found)]
+        summary = json.loads((tmp_path / name / "summary.json").read_text())
+        figures[name] = summary["results"]["eval_results.txt"]["eval_loss"]
+    np.testing.assert_allclose(losses["two"], losses["one"], rtol=0, atol=1e-5)
+    assert figures["two"] == pytest.approx(figures["one"], abs=1e-5)
+    # Half precision has 11 bits.
+    np.testing.assert_allclose(
+        losses["float16"], losses["one"], rtol=0, atol=2e-3
+    )
+    assert values(tmp_path / "float16")["loss_scale"] == 2**15
