@@ -8,7 +8,8 @@ import math
 
 import keras
 
-from modeling.ops import create_initializer, dropout
+from modeling.kernels import attention_probs
+from modeling.ops import create_initializer
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -112,20 +113,13 @@ class AttentionLayer(keras.layers.Layer):
         # [B, N, F, T]
         attention_scores = keras.ops.matmul(
             query_layer, keras.ops.swapaxes(key_layer, -1, -2)
-        ) * (1.0 / math.sqrt(self.size_per_head))
-        if attention_mask is not None:
-            mask = keras.ops.cast(attention_mask, attention_scores.dtype)
-            adder = (1.0 - mask) * -10000.0
-            # [B, F, T] -> [B, 1, F, T]: the same for all heads.
-            attention_scores = attention_scores + adder[:, None, :, :]
-        attention_probs = self._softmax(attention_scores)
-        # This drops whole positions from view, as the original does.
-        attention_probs = dropout(
-            attention_probs, self.attention_probs_dropout_prob, seed
+        )
+        probs = self._normalize(
+            attention_scores, self._create_adder(attention_mask), seed
         )
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
-        context_layer = keras.ops.matmul(attention_probs, value_layer)
+        context_layer = keras.ops.matmul(probs, value_layer)
         context_layer = keras.ops.transpose(context_layer, (0, 2, 1, 3))
         batch_size, from_length = keras.ops.shape(context_layer)[:2]
         return keras.ops.reshape(
@@ -146,13 +140,31 @@ class AttentionLayer(keras.layers.Layer):
         )
         return keras.ops.transpose(projected, (0, 2, 1, 3))
 
-    def _softmax(self, attention_scores):
-        """Softmax over T, in float32 at least, given back in its own dtype."""
-        dtype = keras.backend.result_type(attention_scores.dtype, "float32")
-        attention_probs = keras.ops.softmax(
-            keras.ops.cast(attention_scores, dtype), axis=-1
+    def _create_adder(self, attention_mask):
+        """Returns what is added to the scores: float, broadcasts to them."""
+        dtype = keras.backend.result_type(self.compute_dtype, "float32")
+        if attention_mask is None:
+            return keras.ops.zeros((1, 1, 1, 1), dtype)
+        mask = keras.ops.cast(attention_mask, dtype)
+        # [B, F, T] -> [B, 1, F, T]: the same for all heads.
+        return ((1.0 - mask) * -10000.0)[:, None, :, :]
+
+    def _normalize(self, attention_scores, adder, seed):
+        """Scales, masks and applies the softmax, in float32 at least."""
+        scale = 1.0 / math.sqrt(self.size_per_head)
+        if seed is not None:
+            # Dropout takes whole positions from view, as in the original.
+            return attention_probs(
+                attention_scores,
+                adder,
+                seed,
+                scale=scale,
+                dropout_prob=self.attention_probs_dropout_prob,
+            )
+        scores = keras.ops.cast(attention_scores, adder.dtype) * scale + adder
+        return keras.ops.cast(
+            keras.ops.softmax(scores, axis=-1), attention_scores.dtype
         )
-        return keras.ops.cast(attention_probs, attention_scores.dtype)
 
     def get_config(self):
         """Returns the constructor's arguments."""

@@ -5,7 +5,7 @@ B = batch, T = length in WordPieces, W = hidden size.
 
 import keras
 
-from modeling.ops import dropout
+from modeling.kernels import dropout
 
 LAYER_NORM_EPSILON = 1e-12
 

@@ -7,7 +7,8 @@ import keras
 
 from modeling.attention import AttentionLayer
 from modeling.embeddings import LAYER_NORM_EPSILON
-from modeling.ops import ACTIVATIONS, dropout, fold_in
+from modeling.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
+from modeling.ops import ACTIVATIONS, fold_in
 
 
 class TransformerBlock(keras.layers.Layer):
@@ -47,16 +48,13 @@ class TransformerBlock(keras.layers.Layer):
         )
         self.attention_output = self._create_dense(config.hidden_size)
         self.attention_layer_norm = self._create_layer_norm()
-        self.intermediate = self._create_dense(
-            config.intermediate_size, ACTIVATIONS[config.hidden_act]
-        )
+        self.intermediate = self._create_dense(config.intermediate_size)
         self.output_dense = self._create_dense(config.hidden_size)
         self.output_layer_norm = self._create_layer_norm()
 
-    def _create_dense(self, units, activation=None):
+    def _create_dense(self, units):
         return keras.layers.Dense(
             units,
-            activation=activation,
             kernel_initializer=self.initializer,
             name="dense",
             dtype=self.dtype_policy,
@@ -85,22 +83,39 @@ class TransformerBlock(keras.layers.Layer):
 
     def call(self, inputs, attention_mask=None, seed=None, first_dropout=0):
         """Applies the block; see the class."""
-        dropout_prob = self.config.hidden_dropout_prob
         attention_output = self.attention(
             inputs, inputs, attention_mask, seed=fold_in(seed, first_dropout)
         )
-        attention_output = dropout(
+        attention_output = self._add_and_norm(
             self.attention_output(attention_output),
-            dropout_prob,
+            inputs,
+            self.attention_layer_norm,
             fold_in(seed, first_dropout + 1),
         )
-        attention_output = self.attention_layer_norm(attention_output + inputs)
-        layer_output = dropout(
-            self.output_dense(self.intermediate(attention_output)),
-            dropout_prob,
+        activations = ACTIVATIONS if seed is None else TRAINING_ACTIVATIONS
+        activate = activations[self.config.hidden_act]
+        layer_output = self.output_dense(
+            activate(self.intermediate(attention_output))
+        )
+        return self._add_and_norm(
+            layer_output,
+            attention_output,
+            self.output_layer_norm,
             fold_in(seed, first_dropout + 2),
         )
-        return self.output_layer_norm(layer_output + attention_output)
+
+    def _add_and_norm(self, inputs, residual, layer_norm, seed):
+        if seed is None:
+            return layer_norm(inputs + residual)
+        return dropout_add_norm(
+            inputs,
+            residual,
+            layer_norm.gamma,
+            layer_norm.beta,
+            seed,
+            dropout_prob=self.config.hidden_dropout_prob,
+            epsilon=LAYER_NORM_EPSILON,
+        )
 
 
 class Transformer(keras.layers.Layer):

@@ -98,16 +98,6 @@ def gather_indexes(sequence_tensor, positions):
     return keras.ops.take(flat_sequence, flat_positions, axis=0)
 
 
-class _GivenSeed(keras.random.SeedGenerator):
-    """Hands a seed tensor to `keras.random`, which takes no bare tensors."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def next(self, ordered=True):
-        return self.value
-
-
 def fold_in(seed, index):
     """Returns the seed of one dropout, of many that share one pass's seed.
 
@@ -119,18 +109,3 @@ def fold_in(seed, index):
     if seed is None:
         return None
     return seed + keras.ops.convert_to_tensor([index, 0], dtype=seed.dtype)
-
-
-def dropout(inputs, dropout_prob, seed):
-    """Sets a share `dropout_prob` of `inputs` to 0 and scales up the others.
-
-    The same `seed` drops the same elements, so a pass can be repeated.
-
-    Args:
-        inputs: float tensor.
-        dropout_prob: in [0, 1).
-        seed: int [2]; None = drop nothing.
-    """
-    if seed is None or dropout_prob == 0:
-        return inputs
-    return keras.random.dropout(inputs, dropout_prob, seed=_GivenSeed(seed))

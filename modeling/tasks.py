@@ -16,7 +16,8 @@ import keras
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead, OutputHead
-from modeling.ops import dropout, fold_in, gather_indexes
+from modeling.kernels import dropout
+from modeling.ops import fold_in, gather_indexes
 
 # The original fixes this one: keep 0.9, whatever the configuration says.
 HEAD_DROPOUT_PROB = 0.1
