@@ -5,6 +5,7 @@ than to the loss (Loshchilov and Hutter 2019), as in the original's
 AdamWeightDecayOptimizer; LAMB for large batches (You et al. 2019).
 """
 
+import functools
 import math
 import re
 
@@ -12,6 +13,8 @@ import keras
 import tensorflow as tf
 
 # LayerNorm's variables and every bias are not decayed (create_optimizer).
+# Elements of a variable from which compiling its update pays.
+_LEAST_COMPILED = 1 << 16
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
 
@@ -165,19 +168,33 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     def update_step(self, gradient, variable, learning_rate):
         """Updates one variable and its slots."""
         index = self._get_variable_index(variable)
-        m, v = self._momentums[index], self._velocities[index]
+        slots = (self._momentums[index].value, self._velocities[index].value)
         dtype = variable.dtype
         gradient = tf.cast(tf.convert_to_tensor(gradient), dtype)
         learning_rate = tf.cast(learning_rate, dtype) * self._factors[index]
+        update = self._update
+        if (
+            gradient.shape.num_elements() >= _LEAST_COMPILED
+            and self._distribution_strategy.num_replicas_in_sync == 1
+        ):
+            update = self._compiled_update
+        update(gradient, variable, *slots, learning_rate, self._decays[index])
+
+    def _update(self, gradient, variable, m, v, learning_rate, decay):
         next_m = self.beta_1 * m + (1.0 - self.beta_1) * gradient
         next_v = self.beta_2 * v + (1.0 - self.beta_2) * tf.square(gradient)
         update = self._direction(next_m, next_v)
-        if self._decays[index]:
-            update += self._decays[index] * variable
+        if decay:
+            update += decay * variable
         update = self._scale_update(update, variable)
-        self.assign(m, next_m)
-        self.assign(v, next_v)
-        self.assign_sub(variable, learning_rate * update)
+        m.assign(next_m)
+        v.assign(next_v)
+        variable.assign_sub(learning_rate * update)
+
+    @functools.cached_property
+    def _compiled_update(self):
+        # One pass over memory in place of ten; compiled once for each shape.
+        return tf.function(self._update, jit_compile=True, autograph=False)
 
     def _direction(self, m, v):
         return m / (tf.sqrt(v) + self.epsilon)
