@@ -1,0 +1,234 @@
+"""This project, by the functions that its scripts call."""
+
+import functools
+import os
+import shlex
+import time
+
+import keras
+import numpy as np
+import tensorflow as tf
+from absl import flags
+
+import modeling
+import run_classifier
+import run_pretraining
+import run_squad
+from benchmarks.contestants import worker
+from data import tfrecords, tokenization
+from modeling import losses
+from training import report, runner
+
+FLAGS = flags.FLAGS
+# Of a training that is never finished: its learning rate stays.
+NUM_TRAIN_STEPS = 10**6
+
+
+def parse_flags(script, spec, **arguments):
+    """Gives a script its flags, as its command line would."""
+    script.define_flags()
+    arguments |= {
+        "output_dir": spec["folder"],
+        "mixed_precision": spec["precision"],
+    }
+    given = [f"--{name}={value}" for name, value in arguments.items()]
+    FLAGS([script.__name__, *given, *shlex.split(spec["variant"])])
+
+
+def create_run(create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
+    """Returns the runner.Run that the script would make."""
+    length = FLAGS.max_seq_length
+    return runner.Run(
+        FLAGS, create_model, loss, num_train_steps, max_seq_length=length
+    )
+
+
+def training(run, dataset, flops):
+    """Returns the work of training on the batches of a dataset.
+
+    Args:
+        run: runner.Run.
+        dataset: endless batches.
+        flops: operations of the mean example.
+    """
+    # The iterator of an iterator is itself: repeats go on in the data.
+    batches = iter(dataset)
+    batch_size, trainer = run.batch_size, run.trainer
+
+    def repeat(num_steps):
+        trainer.train(batches, trainer.step + num_steps, batch_size)
+
+    return worker.Work(repeat, batch_size, batch_size * flops)
+
+
+def pretrain(spec):
+    """Training steps on random instances without padding."""
+    length, num_predictions = spec["seq_length"], spec["num_predictions"]
+    path = os.path.join(spec["folder"], "random.tfrecord")
+    parse_flags(
+        run_pretraining,
+        spec,
+        input_file=path,
+        bert_config_file=spec["bert_config_file"],
+        max_seq_length=length,
+        max_predictions_per_seq=num_predictions,
+        train_batch_size=spec["batch_size"],
+    )
+    config = runner.load_config(FLAGS, length)
+    rng = np.random.default_rng(0)
+    with tfrecords.RecordWriter([path]) as writer:
+        for _ in range(16 * spec["batch_size"]):
+            positions = rng.choice(length, num_predictions, replace=False)
+            ids = rng.integers(config.vocab_size, size=length)
+            instance = {
+                "input_ids": ids,
+                "input_mask": np.ones(length, int),
+                "segment_ids": np.arange(length) * 2 // length,
+                "masked_lm_positions": np.sort(positions),
+                "masked_lm_ids": ids[:num_predictions],
+                "masked_lm_weights": np.ones(num_predictions),
+                "next_sentence_labels": rng.integers(2, size=1),
+            }
+            writer.write(
+                tfrecords.encode_example(
+                    {key: value.tolist() for key, value in instance.items()}
+                )
+            )
+    records = run_pretraining.find_records(path, "input_file", None)
+    run = create_run(
+        functools.partial(modeling.BertPretrainer, config),
+        losses.PretrainingLoss(),
+    )
+    dataset = tfrecords.create_dataset(
+        records.files, records.spec, run.batch_size, is_training=True
+    )
+    flops = report.training_flops(config, length, num_predictions)
+    return training(run, dataset, flops)
+
+
+def inference(spec):
+    """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
+    config = modeling.load_config(spec["bert_config_file"])
+    model = modeling.BertModel(config, dtype=spec["variant"] or "float32")
+    model.build()
+    shape = spec["batch_size"], spec["seq_length"]
+    ids = np.random.default_rng(0).integers(config.vocab_size, size=shape)
+    inputs = [ids.astype("int32"), np.ones(shape, "int32")]
+    inputs.append(np.zeros(shape, "int32"))
+
+    # As Trainer.predict has it.
+    @tf.function(reduce_retracing=True, autograph=False)
+    def forward(*tensors):
+        outputs = model(*tensors, training=False)
+        return outputs["sequence_output"], outputs["pooled_output"]
+
+    def repeat(num_steps):
+        for _ in range(num_steps):
+            outputs = forward(*map(tf.constant, inputs))
+            _ = [np.asarray(output) for output in outputs]
+
+    # The forward pass has one product where training has three.
+    flops = shape[0] * report.training_flops(config, shape[1]) / 3
+    return worker.Work(repeat, shape[0], flops)
+
+
+def mrpc(spec):
+    """Training steps of run_classifier.py on its own records."""
+    folder = spec["minilm_dir"]
+    parse_flags(
+        run_classifier,
+        spec,
+        task_name="mrpc",
+        data_dir=spec["mrpc_dir"],
+        do_train=True,
+        vocab_file=os.path.join(folder, "vocab.txt"),
+        bert_config_file=os.path.join(folder, "config.json"),
+        init_checkpoint=folder,
+        max_seq_length=spec["seq_length"],
+        train_batch_size=spec["batch_size"],
+        learning_rate=5e-5,
+    )
+    config = run_classifier.check_flags()
+    processors = run_classifier.create_processors(None)
+    task = run_classifier.Task(
+        processors,
+        processors[""].get_labels(),
+        tokenization.FullTokenizer(FLAGS.vocab_file),
+    )
+    run = create_run(
+        functools.partial(
+            modeling.BertClassifier, config, task.decoder.num_outputs
+        ),
+        losses.ClassifierLoss(),
+    )
+    key = "train", ""
+    spec_of_records = tfrecords.classifier_features(FLAGS.max_seq_length)
+    lengths = np.concatenate(
+        [
+            np.sum(batch["input_mask"], axis=-1)
+            for batch in tfrecords.create_dataset(
+                [task.paths[key]], spec_of_records, 512, is_training=False
+            )
+        ]
+    )
+    flops = report.training_flops
+    return training(
+        run,
+        task.create_dataset(key, run.batch_size),
+        np.mean([flops(config, int(length)) for length in lengths]),
+    )
+
+
+def squad(spec):
+    """Windows, network and decoding of run_squad.py --do_predict."""
+    folder = spec["minilm_dir"]
+    parse_flags(
+        run_squad,
+        spec,
+        predict_file=spec["squad_file"],
+        do_predict=True,
+        vocab_file=os.path.join(folder, "vocab.txt"),
+        bert_config_file=os.path.join(folder, "config.json"),
+        init_checkpoint=folder,
+        max_seq_length=spec["seq_length"],
+        doc_stride=spec["doc_stride"],
+        predict_batch_size=spec["batch_size"],
+        trim_padding=True,
+    )
+    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
+    run = create_run(
+        functools.partial(modeling.BertSpanLabeler, config), None, None
+    )
+    tokenizer = tokenization.FullTokenizer(FLAGS.vocab_file)
+
+    def repeat(_):
+        started = time.perf_counter()
+        questions = run_squad.Questions(tokenizer)
+        windows = time.perf_counter() - started
+        questions.answer(run)
+        return {"windows_seconds": windows}
+
+    features = run_squad.Questions(tokenizer).features
+    flops = sum(
+        report.training_flops(config, sum(feature.input_mask)) / 3
+        for feature in features
+    )
+    return worker.Work(repeat, len(features), flops)
+
+
+def matmul(_):
+    """The machine's rate of a matrix product in each precision."""
+    rates = ("float32", "bfloat16")
+    return worker.Work(
+        lambda _: {name: report.matmul_rate(name) for name in rates}, 0
+    )
+
+
+def versions():
+    """Returns the versions of what was timed."""
+    return {"tensorflow": tf.__version__, "keras": keras.__version__}
+
+
+if __name__ == "__main__":
+    works = (pretrain, inference, mrpc, squad, matmul)
+    worker.serve({work.__name__: work for work in works}, versions)

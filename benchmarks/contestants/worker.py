@@ -1,0 +1,61 @@
+"""How a contestant, in a process of its own, does what it is told to time.
+
+The parent starts `python -m benchmarks.contestants.NAME SPEC` and reads JSON
+lines: the first one when the work is built and warm, then one for each line
+that it writes. In between the process waits and takes no time.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any, NamedTuple
+
+
+class Work(NamedTuple):
+    """What is timed.
+
+    Attributes:
+        repeat: (num_steps) -> dict of notes on this repeat, or None.
+        num_sequences: sequences in a step.
+        flops: operations of a step's matrix products, padding left out; 0
+            where nobody asks.
+    """
+
+    repeat: Any
+    num_sequences: float
+    flops: float = 0.0
+
+
+def serve(works, versions):
+    """Builds the work of the SPEC, warms up, and times it when told to.
+
+    Args:
+        works: {name: (spec) -> Work}.
+        versions: () -> {package: version}, once the work is built.
+    """
+    spec = json.loads(sys.argv[1])
+    # Libraries print to the standard output; it must hold nothing but JSON.
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def reply(**content):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        content["peak_memory_gib"] = max(peak, children) / 2**20
+        replies.write(json.dumps(content) + "\n")
+        replies.flush()
+
+    work = works[spec["work"]](spec)
+    work.repeat(spec["warmup_steps"])
+    num_steps = spec["num_steps"]
+    reply(
+        num_sequences=num_steps * work.num_sequences,
+        flops=num_steps * work.flops,
+        versions=versions(),
+    )
+    for _ in sys.stdin:
+        started = time.perf_counter()
+        notes = work.repeat(num_steps)
+        reply(seconds=time.perf_counter() - started, notes=notes or {})
