@@ -174,7 +174,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         learning_rate = tf.cast(learning_rate, dtype) * self._factors[index]
         update = self._update
         if (
-            gradient.shape.num_elements() >= _LEAST_COMPILED
+            variable.shape.num_elements() >= _LEAST_COMPILED
             and self._distribution_strategy.num_replicas_in_sync == 1
         ):
             update = self._compiled_update
