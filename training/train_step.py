@@ -5,6 +5,8 @@ them by. Weights are added up over every replica before the division, so the
 loss and its gradient are those of the whole batch however it is cut.
 """
 
+import functools
+
 import tensorflow as tf
 
 from training import optimization
@@ -160,6 +162,7 @@ class TrainStep:
             features,
         )
 
+        @functools.partial(tf.function, autograph=False)
         def part(index):
             chosen = tf.nest.map_structure(lambda t: t[index], parts)
             for name, value in chosen.items():
@@ -171,14 +174,22 @@ class TrainStep:
             return self._part_gradients(chosen, weights, part_seed)
 
         def add_part(index, sums):
-            return index + 1, tf.nest.map_structure(
-                tf.add, sums, part(index), expand_composites=True
-            )
+            return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
+        # From zeros, not from the first part: were that made outside of the
+        # loop, the loop's parts would keep what they are to compute again,
+        # and need more than twice the memory.
+        index = tf.constant(0)
+        made = part.get_concrete_function(index).structured_outputs
         _, sums = tf.while_loop(
             lambda index, _: index < num_parts,
             add_part,
-            (tf.constant(1), part(0)),
+            (
+                index,
+                tf.nest.map_structure(
+                    lambda t: tf.zeros(t.shape, t.dtype), made
+                ),
+            ),
             parallel_iterations=1,
         )
         return sums
