@@ -16,6 +16,9 @@ from absl import logging
 
 from training import checkpointing
 
+# What TensorFlow and its graphs need before any weight, in bytes.
+_RUNTIME_MEMORY = 1 << 30
+
 
 class Report:
     """Collects what a colleague needs to repeat a run.
@@ -96,13 +99,13 @@ def training_flops(config, max_seq_length, num_predictions=0):
 
 
 def training_memory(model, options, max_seq_length, num_predictions):
-    """Estimates the bytes that a training step needs, over all devices.
+    """Estimates the bytes that training needs, over all devices.
 
-    Weights, gradients and two slots of 4 bytes each, and what the backward
-    pass keeps: for each WordPiece of each block about 18 vectors of the
-    hidden size, 3 of the intermediate size and 4 rows of attention weights a
-    head (Korthikanti et al. 2022 count the same), and three times the masked
-    LM's logits.
+    Right within a factor of two. Counted are TensorFlow itself; weights,
+    gradients and two slots of 4 bytes each; and what the backward pass keeps:
+    for each WordPiece of each block about 18 vectors of the hidden size, 3 of
+    the intermediate size and 4 rows of attention weights a head (Korthikanti
+    et al. 2022 count the same), and three times the masked LM's logits.
     """
     config = model.config
     size = 4 if options.mixed_precision == "float32" else 2
@@ -118,7 +121,8 @@ def training_memory(model, options, max_seq_length, num_predictions):
         kept = config.num_hidden_layers * config.hidden_size + block
     predictions = options.train_batch_size * num_predictions
     logits = 3 * predictions * config.vocab_size * 4
-    return 16 * model.count_params() + size * tokens * kept + logits
+    state = 16 * model.count_params()
+    return _RUNTIME_MEMORY + state + size * tokens * kept + logits
 
 
 def check_memory(

@@ -150,9 +150,12 @@ def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path):
     changes = {
         "one": {},
         "two": {"distribution_strategy": "mirrored"},
+        # Each update from two halves of a batch.
         "float16": {
             "distribution_strategy": "mirrored",
             "mixed_precision": "float16",
+            "train_batch_size": 4,
+            "gradient_accumulation_steps": 2,
         },
     }
     commands = []

@@ -1,5 +1,7 @@
 """A run that is killed again and again ends with the same bits."""
 
+import multiprocessing
+import os
 import random
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from tests import scripts
 from tests.golden import ROOT
 from training import checkpointing, loop
 
@@ -52,8 +55,8 @@ def inputs(tmp_path_factory):
     return folder
 
 
-def command(inputs, output_dir, **flags):
-    flags = {
+def flags_of(inputs, output_dir, **flags):
+    return {
         "input_file": f"{inputs}/*.tfrecord",
         "bert_config_file": inputs / "config.json",
         "output_dir": output_dir,
@@ -68,6 +71,10 @@ def command(inputs, output_dir, **flags):
         "save_checkpoints_steps": 1,
         "summary_steps": 0,
     } | flags
+
+
+def command(inputs, output_dir, **flags):
+    flags = flags_of(inputs, output_dir, **flags)
     return [
         sys.executable,
         str(ROOT / "run_pretraining.py"),
@@ -158,3 +165,27 @@ def test_killed_runs_end_with_the_same_bits(inputs, undisturbed, tmp_path):
     again = run(inputs, output_dir)
     assert again.returncode == 0, again.stderr
     assert "Nothing left to do" in again.stderr
+
+
+def test_ctrl_c_saves_and_the_run_goes_on(inputs, undisturbed, tmp_path):
+    flags = flags_of(inputs, tmp_path, save_checkpoints_steps=7)
+    sent = []
+
+    def interrupt():
+        if not sent and checkpointing.checkpoint_steps(tmp_path):
+            (process,) = multiprocessing.active_children()
+            os.kill(process.pid, signal.SIGINT)
+            sent.append(process.pid)
+
+    done = scripts.run(
+        "run_pretraining.py", tmp_path, kill_when=interrupt, **flags
+    )
+    assert done.status == loop.INTERRUPTED_STATUS, done.stderr
+    saved = checkpointing.checkpoint_steps(tmp_path)[-1]
+    assert saved < NUM_STEPS
+    assert f"Stopped after step {saved}, which is saved" in done.stderr
+    done = scripts.run("run_pretraining.py", tmp_path, **flags).check()
+    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
+        done.stderr
+    )
+    assert_same_bits(values(tmp_path), undisturbed)
