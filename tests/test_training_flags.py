@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from tests import scripts
 from tests.golden import ROOT
+from training import checkpointing
 
 
 def values(folder, step):
@@ -66,6 +67,20 @@ def runs(flags, tiny, tmp_path_factory):
             "max_eval_steps": 3,
         },
         "scratch": {"init_from": "scratch", "init_checkpoint": ""},
+        "poly_power": {
+            "poly_power": 2.0,
+            "num_train_steps": 6,
+            "num_warmup_steps": 3,
+            "save_checkpoints_steps": 1,
+            "keep_checkpoint_max": 2,
+        },
+        "continuous": {
+            "lr_schedule": "continuous",
+            "num_train_steps": 6,
+            "num_warmup_steps": 3,
+            "save_checkpoints_steps": 1,
+            "keep_checkpoint_max": 0,
+        },
     }
     done = scripts.run_all(
         [
@@ -206,19 +221,70 @@ def test_evaluation_while_training_keeps_the_best(runs):
     assert best["loss"] == min(losses)
 
 
+def test_logged_learning_rates_are_the_formulas(runs):
+    peak, steps, warmup = 1e-3, 6, 3
+    # The update of step n follows n - 1 others.
+    rising = [peak * done / warmup for done in range(warmup)]
+    falling = range(warmup, steps)
+    expected = {
+        # The original falls from step 0 on, so it jumps at the warmup's end.
+        "poly_power": [peak * (1 - done / steps) ** 2 for done in falling],
+        "continuous": [
+            peak * (1 - (done - warmup) / (steps - warmup)) for done in falling
+        ],
+    }
+    for name, fallen in expected.items():
+        folder, done = runs[name]
+        found = scalars(folder)["learning_rate"]
+        assert sorted(found) == list(range(1, steps + 1))
+        rates = [found[step] for step in sorted(found)]
+        np.testing.assert_allclose(rates, rising + fallen, rtol=1e-6)
+        for step, rate in found.items():
+            assert re.search(
+                rf"Step {step}: .*learning_rate {rate:.4g},", done.stderr
+            )
+
+
+def test_the_newest_checkpoints_are_kept(runs, pretrained):
+    for folder, kept in (
+        (pretrained[0], [3, 4, 5, 6, 7]),
+        (runs["poly_power"][0], [5, 6]),
+        (runs["continuous"][0], [1, 2, 3, 4, 5, 6]),
+    ):
+        assert checkpointing.checkpoint_steps(folder) == kept
+        state = tf.train.get_checkpoint_state(folder)
+        assert [
+            int(path.rsplit("-")[-1])
+            for path in state.all_model_checkpoint_paths
+        ] == kept
+        assert state.model_checkpoint_path.endswith(f"model.ckpt-{kept[-1]}")
+
+
 def test_starting_from_scratch_is_said(runs):
     assert "starting from random weights" in runs["scratch"][1].stderr
 
 
-def test_a_run_is_not_continued_as_another(runs, flags, tiny):
+def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
     folder, _ = runs["plain"]
     other = tiny / "other_config.json"
     config = json.loads((tiny / "bert_config.json").read_text())
     other.write_text(json.dumps(config | {"hidden_dropout_prob": 0.2}))
+    records = list(tf.data.TFRecordDataset(tiny / "train.tfrecord"))
+    # Of the same name and length, but the other way round.
+    with tf.io.TFRecordWriter(str(tmp_path / "train.tfrecord")) as writer:
+        for record in reversed(records):
+            writer.write(record.numpy())
+    size = (tmp_path / "train.tfrecord").stat().st_size
+    same = f"['train.tfrecord', {size}, "
+    # What is said of each change.
     changes = {
-        "batch_size": {"train_batch_size": 8},
-        "bert_config": {"bert_config_file": other},
-        "optimizer": {"optimizer": "lamb"},
+        "batch_size=16; received 8": {"train_batch_size": 8},
+        "bert_config.hidden_dropout_prob=0.1; received 0.2": {
+            "bert_config_file": other
+        },
+        "optimizer=adamw; received lamb": {"optimizer": "lamb"},
+        f"input_file=[{same}": {"input_file": tmp_path / "train.tfrecord"},
+        "next_sentence=True; received False": {"next_sentence": False},
     }
     done = scripts.run_all(
         [
@@ -230,9 +296,11 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny):
             for more in changes.values()
         ]
     )
-    for name, one in zip(changes, done, strict=True):
-        assert name in one.error
+    for text, one in zip(changes, done, strict=True):
+        assert text in one.error
         assert "output_dir" in one.error
+        if "input_file" in text:
+            assert f"received [{same}" in one.error
 
 
 def test_other_mistakes_are_named_before_training(flags, tiny, tmp_path):

@@ -196,13 +196,33 @@ def check_settings(output_dir, settings, is_chief=True):
         begun = json.loads(path.read_text(encoding="utf-8"))
         for name in sorted(begun.keys() | settings.keys()):
             if begun.get(name) != settings.get(name):
+                name, former, given = _difference(
+                    name, begun.get(name), settings.get(name)
+                )
                 raise ValueError(
                     f"--output_dir={output_dir} holds a run with {name}="
-                    f"{begun.get(name)}; received {settings.get(name)}. Give "
-                    "the former to go on with it, or another --output_dir"
+                    f"{former}; received {given}. Give the former to go on "
+                    "with it, or another --output_dir"
                 )
     elif is_chief:
         write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
+
+
+def _difference(name, former, given):
+    """Returns name and values of the part of a setting that differs."""
+    if isinstance(former, dict) and isinstance(given, dict):
+        for key in sorted(former.keys() | given.keys()):
+            if former.get(key) != given.get(key):
+                return _difference(
+                    f"{name}.{key}", former.get(key), given.get(key)
+                )
+    if isinstance(former, list) and isinstance(given, list):
+        # One of many files, say.
+        gone = [value for value in former if value not in given]
+        come = [value for value in given if value not in former]
+        if gone and come:
+            return name, gone, come
+    return name, former, given
 
 
 def write_text(path, text):
