@@ -229,7 +229,11 @@ class TrainStep:
             for index, grad in enumerate(grads)
             if isinstance(grad, tf.IndexedSlices)
         }
-        return [tf.convert_to_tensor(g) for g in grads], squares, losses
+        grads = [tf.convert_to_tensor(g) for g in grads]
+        for grad, variable in zip(grads, self._trained, strict=True):
+            # Slices do not know how many rows there are.
+            grad.set_shape(variable.shape)
+        return grads, squares, losses
 
     def _apply(self, grads):
         self.optimizer.apply(grads, self._trained)
