@@ -170,12 +170,13 @@ def trim_padding(features):
             where there are `label_weights`.
 
     Returns:
-        the dict, the sequences cut to the longest one's length, at least 1.
+        the dict, the sequences cut to the longest one's length, rounded up to
+        a multiple of 16: what is compiled for a shape needs few of them.
     """
     mask = features["input_mask"]
     axes = tf.range(tf.rank(mask) - 1)
     used = tf.reduce_max(mask, axis=axes) * tf.range(1, tf.shape(mask)[-1] + 1)
-    length = tf.maximum(tf.reduce_max(used), 1)
+    length = tf.maximum(-(-tf.reduce_max(used) // 16) * 16, 1)
     names = ["input_ids", "input_mask", "segment_ids"]
     if "label_weights" in features:
         names += ["label_ids", "label_weights"]

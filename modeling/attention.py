@@ -35,9 +35,11 @@ class AttentionLayer(keras.layers.Layer):
             None = all may.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout; None = no dropout.
+        unpadding: `Unpadding` of the batch, for self-attention among rows
+            [R, width] without padding; None = padded.
 
     Returns:
-        float [B, F, N * H].
+        float [B, F, N * H], or rows of it.
 
     Raises:
         ValueError: an input has a wrong rank, or an argument is out of range.
@@ -103,12 +105,24 @@ class AttentionLayer(keras.layers.Layer):
         self.key.build(to_tensor_shape)
         self.value.build(to_tensor_shape)
 
-    def call(self, from_tensor, to_tensor, attention_mask=None, seed=None):
+    def call(
+        self,
+        from_tensor,
+        to_tensor,
+        attention_mask=None,
+        seed=None,
+        unpadding=None,
+    ):
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
-        query_layer = self._split_heads(self.query(from_tensor))
-        key_layer = self._split_heads(self.key(to_tensor))
-        value_layer = self._split_heads(self.value(to_tensor))
+        query_layer, key_layer, value_layer = (
+            self._split_heads(project(inputs), unpadding)
+            for project, inputs in (
+                (self.query, from_tensor),
+                (self.key, to_tensor),
+                (self.value, to_tensor),
+            )
+        )
 
         # [B, N, F, T]
         attention_scores = keras.ops.matmul(
@@ -122,7 +136,7 @@ class AttentionLayer(keras.layers.Layer):
         context_layer = keras.ops.matmul(probs, value_layer)
         context_layer = keras.ops.transpose(context_layer, (0, 2, 1, 3))
         batch_size, from_length = keras.ops.shape(context_layer)[:2]
-        return keras.ops.reshape(
+        context_layer = keras.ops.reshape(
             context_layer,
             (
                 batch_size,
@@ -130,9 +144,12 @@ class AttentionLayer(keras.layers.Layer):
                 self.num_attention_heads * self.size_per_head,
             ),
         )
+        return unpadding.remove(context_layer) if unpadding else context_layer
 
-    def _split_heads(self, projected):
-        """[B, length, N * H] -> [B, N, length, H]."""
+    def _split_heads(self, projected, unpadding):
+        """[B, length, N * H] or its rows -> [B, N, length, H]."""
+        if unpadding:
+            projected = unpadding.restore(projected)
         batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
             projected,

@@ -15,6 +15,7 @@ from modeling.ops import (
     create_initializer,
     fold_in,
 )
+from modeling.unpadding import Unpadding
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -36,6 +37,8 @@ class BertModel(keras.Model):
             backward pass in place of keeping them.
         left_to_right: let no position see those that follow it (the
             ablation of paper 5.1).
+        unpad: compute no padding, and give 0 there; the other outputs are
+            the same to rounding. Where an `input_mask` of rank 2 is given.
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
         name: the variables are called `bert/...` under any name.
@@ -68,6 +71,7 @@ class BertModel(keras.Model):
         use_one_hot_embeddings=False,
         gradient_checkpointing=False,
         left_to_right=False,
+        unpad=False,
         seed=None,
         name="bert",
         **kwargs,
@@ -77,6 +81,7 @@ class BertModel(keras.Model):
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.gradient_checkpointing = gradient_checkpointing
         self.left_to_right = left_to_right
+        self.unpad = unpad
         self.seed = seed
         self.seed_generator = keras.random.SeedGenerator(
             seed, name="seed_generator"
@@ -137,8 +142,11 @@ class BertModel(keras.Model):
     ):
         """Encodes a batch; see the class."""
         self._check_input_ids(input_ids)
+        unpadding = None
         if input_mask is None:
             input_mask = keras.ops.ones_like(input_ids)
+        elif self.unpad and len(input_mask.shape) == 2:
+            unpadding = Unpadding(input_mask)
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
         if seed is None:
@@ -153,6 +161,7 @@ class BertModel(keras.Model):
             ),
             seed=seed,
             first_dropout=1,
+            unpadding=unpadding,
         )
         sequence_output = all_encoder_layers[-1]
         return {
@@ -188,6 +197,7 @@ class BertModel(keras.Model):
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
             "gradient_checkpointing": self.gradient_checkpointing,
             "left_to_right": self.left_to_right,
+            "unpad": self.unpad,
             "seed": self.seed,
         }
 

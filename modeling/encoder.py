@@ -27,6 +27,7 @@ class TransformerBlock(keras.layers.Layer):
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], the pass's seed; None = no dropout.
         first_dropout: int, index in that pass of the block's first dropout.
+        unpadding: `Unpadding`; given, inputs and outputs are rows [R, W].
 
     Returns:
         float [B, F, W].
@@ -81,10 +82,21 @@ class TransformerBlock(keras.layers.Layer):
             self.output_dense.build((None, None, self.config.intermediate_size))
             self.output_layer_norm.build(hidden)
 
-    def call(self, inputs, attention_mask=None, seed=None, first_dropout=0):
+    def call(
+        self,
+        inputs,
+        attention_mask=None,
+        seed=None,
+        first_dropout=0,
+        unpadding=None,
+    ):
         """Applies the block; see the class."""
         attention_output = self.attention(
-            inputs, inputs, attention_mask, seed=fold_in(seed, first_dropout)
+            inputs,
+            inputs,
+            attention_mask,
+            seed=fold_in(seed, first_dropout),
+            unpadding=unpadding,
         )
         attention_output = self._add_and_norm(
             self.attention_output(attention_output),
@@ -130,6 +142,8 @@ class Transformer(keras.layers.Layer):
 
     Call arguments:
         inputs, attention_mask, seed, first_dropout: as `TransformerBlock`.
+        unpadding: `Unpadding`; given, the blocks compute no padding, and the
+            outputs are 0 there.
 
     Returns:
         list of float [B, F, W], each block's output, the last block's last.
@@ -155,8 +169,17 @@ class Transformer(keras.layers.Layer):
         for block in self.blocks:
             block.build()
 
-    def call(self, inputs, attention_mask=None, seed=None, first_dropout=0):
+    def call(
+        self,
+        inputs,
+        attention_mask=None,
+        seed=None,
+        first_dropout=0,
+        unpadding=None,
+    ):
         """Applies the blocks; see the class."""
+        if unpadding:
+            inputs = unpadding.remove(inputs)
         all_encoder_layers = []
         for index, block in enumerate(self.blocks):
 
@@ -170,10 +193,13 @@ class Transformer(keras.layers.Layer):
                     attention_mask,
                     seed=seed,
                     first_dropout=first_dropout,
+                    unpadding=unpadding,
                 )
 
             if self.gradient_checkpointing:
                 apply_block = keras.remat(apply_block)
             inputs = apply_block(inputs)
-            all_encoder_layers.append(inputs)
+            all_encoder_layers.append(
+                unpadding.restore(inputs) if unpadding else inputs
+            )
         return all_encoder_layers

@@ -28,8 +28,8 @@ class TaskModel(keras.Model):
 
     Args:
         config: `BertConfig`.
-        use_one_hot_embeddings, gradient_checkpointing, left_to_right, seed:
-            as `BertModel`.
+        use_one_hot_embeddings, gradient_checkpointing, left_to_right, unpad,
+            seed: as `BertModel`.
         **kwargs: as `keras.Model`: `name`, `dtype`, `trainable`.
 
     Call arguments:
@@ -48,6 +48,7 @@ class TaskModel(keras.Model):
         use_one_hot_embeddings=False,
         gradient_checkpointing=False,
         left_to_right=False,
+        unpad=False,
         seed=None,
         **kwargs,
     ):
@@ -57,6 +58,7 @@ class TaskModel(keras.Model):
             use_one_hot_embeddings=use_one_hot_embeddings,
             gradient_checkpointing=gradient_checkpointing,
             left_to_right=left_to_right,
+            unpad=unpad,
             seed=seed,
             dtype=self.dtype_policy,
         )
@@ -110,6 +112,7 @@ class TaskModel(keras.Model):
             "use_one_hot_embeddings",
             "gradient_checkpointing",
             "left_to_right",
+            "unpad",
             "seed",
         )
         return {
@@ -237,6 +240,9 @@ class BertTokenClassifier(BertClassifier):
 class BertSpanLabeler(TaskModel):
     """Finds where an answer starts and ends (paper 4.2; run_squad.py).
 
+    With `unpad` the logits of padding are -10000, so that it takes no part in
+    the choice; else they are what the padding's outputs make them.
+
     Returns:
         dict: `start_logits` and `end_logits`, float [B, T].
     """
@@ -254,6 +260,9 @@ class BertSpanLabeler(TaskModel):
         """Computes the logits; see the class."""
         outputs, _ = self.encode(features, training, seed)
         logits = self.head(outputs["sequence_output"])
+        if self.bert.unpad and "input_mask" in features:
+            mask = keras.ops.cast(features["input_mask"], logits.dtype)
+            logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
 
 

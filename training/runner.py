@@ -93,6 +93,7 @@ class Run:
             self.model = create_model(
                 use_one_hot_embeddings=is_tpu(options),
                 gradient_checkpointing=options.gradient_checkpointing,
+                unpad=trims_padding(options),
                 seed=options.seed,
             )
             self.model.build()

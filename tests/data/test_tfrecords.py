@@ -135,9 +135,9 @@ def test_a_corrupt_record_met_while_reading_is_named(three_files):
 
 @pytest.mark.parametrize("choices", [(), (2,)])
 def test_trim_padding_cuts_to_the_longest_sequence(choices):
-    mask = np.zeros((3, *choices, 6), np.int32)
+    mask = np.zeros((3, *choices, 60), np.int32)
     mask[0, ..., :2] = 1
-    mask[2, ..., :4] = 1
+    mask[2, ..., :20] = 1
     ids = np.arange(mask.size, dtype=np.int32).reshape(mask.shape)
     features = {
         "input_ids": tf.constant(ids),
@@ -146,8 +146,8 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
         "label_ids": tf.constant([1, 2, 3]),
     }
     trimmed = tfrecords.trim_padding(features)
-    np.testing.assert_array_equal(trimmed["input_ids"], ids[..., :4])
-    np.testing.assert_array_equal(trimmed["input_mask"], mask[..., :4])
+    np.testing.assert_array_equal(trimmed["input_ids"], ids[..., :32])
+    np.testing.assert_array_equal(trimmed["input_mask"], mask[..., :32])
     np.testing.assert_array_equal(trimmed["label_ids"], [1, 2, 3])
 
 
@@ -157,6 +157,14 @@ def test_trim_padding_leaves_something_of_an_empty_batch():
         for name in ("input_ids", "input_mask", "segment_ids")
     }
     assert tfrecords.trim_padding(empty)["input_ids"].shape == (2, 1)
+
+
+def test_trim_padding_never_adds_any():
+    full = {
+        name: tf.ones([2, 21], tf.int32)
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+    assert tfrecords.trim_padding(full)["input_ids"].shape == (2, 21)
 
 
 def test_records_are_described_in_the_order_of_training(three_files):

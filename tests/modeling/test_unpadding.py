@@ -1,0 +1,118 @@
+"""A batch computed without its padding is the batch with it."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from modeling.unpadding import Unpadding
+
+
+def features(lengths, length, vocab_size):
+    generator = np.random.default_rng(0)
+    mask = (np.arange(length) < np.array(lengths)[:, None]).astype(np.int32)
+    ids = generator.integers(1, vocab_size, mask.shape) * mask
+    return {
+        "input_ids": tf.constant(ids, tf.int32),
+        "input_mask": tf.constant(mask),
+        "segment_ids": tf.constant(ids % 2 * mask, tf.int32),
+    }
+
+
+def small_config(**changed):
+    return modeling.BertConfig(
+        vocab_size=50,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.3,
+        **changed,
+    )
+
+
+def loss_and_gradients(model, batch, training):
+    # All outputs count, but those of padding.
+    mask = tf.cast(batch["input_mask"], tf.float64)[..., None]
+
+    @tf.function
+    def compute(batch):
+        with tf.GradientTape() as tape:
+            outputs = model(
+                batch["input_ids"],
+                batch["input_mask"],
+                batch["segment_ids"],
+                training=training,
+            )
+            values = [outputs["pooled_output"] * mask[:, 0]] + [
+                layer * mask for layer in outputs["all_encoder_layers"]
+            ]
+            loss = tf.add_n(
+                [
+                    tf.reduce_sum(tf.sin(value * (3 + index)))
+                    for index, value in enumerate(values)
+                ]
+            )
+        variables = [v.value for v in model.trainable_variables]
+        grads = map(tf.convert_to_tensor, tape.gradient(loss, variables))
+        return values, list(grads)
+
+    return compute(batch)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("gradient_checkpointing", [False, True])
+@pytest.mark.parametrize(
+    "lengths",
+    [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]],
+)
+def test_outputs_and_gradients_are_the_same(
+    lengths, training, gradient_checkpointing
+):
+    batch = features(lengths, 40, 50)
+    results = []
+    for unpad in (False, True):
+        model = modeling.BertModel(
+            small_config(),
+            unpad=unpad,
+            gradient_checkpointing=gradient_checkpointing,
+            dtype="float64",
+            seed=1,
+        )
+        model.build()
+        results.append(loss_and_gradients(model, batch, training))
+    for padded, unpadded in zip(*map(tf.nest.flatten, results), strict=True):
+        np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
+
+
+def test_rows_come_back_to_their_places():
+    batch = features([40, 3, 17, 1, 22], 40, 50)
+    unpadding = Unpadding(batch["input_mask"])
+    padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
+    rows = unpadding.remove(padded)
+    # 83 WordPieces, in whole steps of 64.
+    assert rows.shape == (128, 8)
+    mask = tf.cast(batch["input_mask"], tf.float32)[..., None]
+    np.testing.assert_array_equal(unpadding.restore(rows) * mask, padded * mask)
+
+
+def test_padding_takes_no_part_in_the_choice_of_a_span():
+    batch = features([40, 12], 40, 50)
+    model = modeling.BertSpanLabeler(small_config(), unpad=True, seed=1)
+    outputs = model(batch)
+    assert (outputs["start_logits"].numpy()[1, 12:] < -9000).all()
+    alone = {name: value[1:, :12] for name, value in batch.items()}
+    for name, logits in model(alone).items():
+        np.testing.assert_allclose(logits[0], outputs[name][1, :12], atol=1e-5)
+
+
+def test_the_choice_is_saved_with_the_model(tmp_path):
+    model = modeling.BertClassifier(small_config(), num_labels=2, unpad=True)
+    model.build()
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert loaded.bert.unpad
