@@ -183,23 +183,27 @@ class Questions:
         self.examples = squad.read_squad_examples(
             FLAGS.predict_file, False, FLAGS.version_2_with_negative
         )
-        self.features = []
-        self._path, self._num_windows = write_records(
-            self._records(tokenizer), "eval.tf_record"
+        self.features = list(
+            squad.create_features(
+                self.examples,
+                tokenizer,
+                FLAGS.max_seq_length,
+                FLAGS.doc_stride,
+                FLAGS.max_query_length,
+                False,
+                FLAGS.use_char_offsets,
+            )
         )
-
-    def _records(self, tokenizer):
-        for feature in squad.create_features(
-            self.examples,
-            tokenizer,
-            FLAGS.max_seq_length,
-            FLAGS.doc_stride,
-            FLAGS.max_query_length,
-            False,
-            FLAGS.use_char_offsets,
-        ):
-            self.features.append(feature)
-            yield squad_records.encode_feature(feature, False)
+        in_turn = self.features
+        if runner.trims_padding(FLAGS):
+            # Windows of one length share a batch, the longest first, so that
+            # memory that does not suffice is noticed at once. Their ids tell
+            # which question each belongs to.
+            in_turn = sorted(in_turn, key=lambda feature: -len(feature.tokens))
+        self._path, self._num_windows = write_records(
+            (squad_records.encode_feature(each, False) for each in in_turn),
+            "eval.tf_record",
+        )
 
     def answer(self, run):
         """Returns the answers of a Run's model, as decode_predictions does."""
