@@ -2,7 +2,7 @@
 # again only when a requirements file has changed.
 PYTHON ?= python3
 
-.PHONY: demo test lint
+.PHONY: demo test lint bench
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -15,6 +15,13 @@ lint: .venv/installed-dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 
+# With data: make bench MINILM_DIR=... MRPC_DIR=... SQUAD_FILE=...
+bench: .venv-bench/installed
+	.venv-bench/bin/python benchmarks/model_benchmark.py \
+	  $(if $(MINILM_DIR),--minilm_dir=$(MINILM_DIR)) \
+	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) \
+	  $(if $(SQUAD_FILE),--squad_file=$(SQUAD_FILE)) $(BENCH_FLAGS)
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -25,3 +32,8 @@ lint: .venv/installed-dev
 .venv/installed-dev: requirements-dev.txt requirements.txt | .venv/bin/python
 	.venv/bin/python -m pip install -q -r requirements-dev.txt
 	touch $@ .venv/installed
+
+.venv-bench/installed: requirements-bench.txt requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install -q -r requirements-bench.txt
+	touch $@

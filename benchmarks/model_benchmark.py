@@ -29,7 +29,9 @@ included. The rows (BERT-Base unless said otherwise, or --bert_config_file):
     inference  the encoder, 8 x 128 and 1 x 16; KerasHub's and ours also with
                weights in bfloat16
     mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
-               MRPC (--mrpc_dir), batches of 32, at most 128 long
+               MRPC (--mrpc_dir), batches of 32, at most 128 long; the short
+               form makes 10 steps a repeat, in which lengths that are met
+               for the first time weigh more than in the long form's 3 epochs
     squad      answering the first questions of --squad_file with MiniLM,
                windows of 384: windows, network and n best answers
     startup    from the start of run_classifier.py to its first step done,
@@ -313,6 +315,22 @@ class MatmulRate:
             contestant.close()
 
 
+def busy_processors():
+    """Returns how many processors others keep busy while all here wait."""
+    try:
+        ticks = []
+        for _ in range(2):
+            line = Path("/proc/stat").read_text().split("\n", 1)[0]
+            ticks.append([int(value) for value in line.split()[1:9]])
+            time.sleep(0.5)
+    except OSError:
+        return 0.0
+    passed = [last - first for first, last in zip(*ticks, strict=True)]
+    # The fourth and the fifth are of no work.
+    idle = sum(passed[3:5]) / max(sum(passed), 1)
+    return (1 - idle) * os.cpu_count()
+
+
 def say(text):
     """Tells how far the run is."""
     print(text, file=sys.stderr, flush=True)
@@ -400,6 +418,8 @@ def time_row(row, names, matmul_rate, folder):
         for each in contestants:
             # The one to begin with was warm-up too.
             each.replies.clear()
+        if (busy := busy_processors()) > 0.2:
+            say(f"  OTHER WORK keeps {busy:.1f} processors busy: no fair times")
         rates = [matmul_rate()]
         for _ in range(FLAGS.repeats or row.repeats):
             for each in contestants:
