@@ -48,7 +48,8 @@ def serve(works, versions):
         replies.flush()
 
     work = works[spec["work"]](spec)
-    work.repeat(spec["warmup_steps"])
+    if spec["warmup_steps"]:
+        work.repeat(spec["warmup_steps"])
     num_steps = spec["num_steps"]
     reply(
         num_sequences=num_steps * work.num_sequences,
