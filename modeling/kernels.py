@@ -103,7 +103,8 @@ class _GivenSeed(keras.random.SeedGenerator):
     """Hands a seed tensor to `keras.random`, which takes no bare tensors."""
 
     def __init__(self, value):
-        self.value = value
+        # Keras on torch asks for the second whether there is a seed.
+        self.value = self._initial_seed = value
 
     def next(self, ordered=True):
         return self.value
@@ -113,7 +114,7 @@ def _drop(inputs, seed, dropout_prob):
     if not dropout_prob:
         return inputs
     if not _COMPILES:
-        return keras.random.dropout(inputs, dropout_prob, _GivenSeed(seed))
+        return keras.random.dropout(inputs, dropout_prob, seed=_GivenSeed(seed))
     bits = random_bits(keras.ops.shape(inputs), seed)
     kept = bits >= _uint32(int(dropout_prob * 2**32))
     return keras.ops.where(kept, inputs / (1.0 - dropout_prob), 0.0)

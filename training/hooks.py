@@ -17,8 +17,9 @@ class Summaries:
         output_dir: folder of the run.
         every: steps between two entries.
         examples: examples in a step.
-        tokens: WordPieces in a step, padding included.
-        flops: floating point operations of a step's matrix products.
+        tokens: WordPieces in a step, padding included; None = it varies.
+        flops: floating point operations of a step's matrix products; None
+            as `tokens`.
         precision: that of the products, for the share of the peak rate.
         num_replicas: devices that share a step.
     """
@@ -34,9 +35,11 @@ class Summaries:
         num_replicas,
     ):
         self.every = every
-        self._per_step = {"examples": examples, "tokens": tokens}
+        self._per_step = {"examples": examples}
         self._flops = flops
-        self._peak = report.matmul_rate(precision) * num_replicas
+        if tokens is not None:
+            self._per_step["tokens"] = tokens
+            self._peak = report.matmul_rate(precision) * num_replicas
         self._writer = tf.summary.create_file_writer(str(output_dir))
         self._last = None
 
@@ -54,7 +57,8 @@ class Summaries:
             rate = steps / seconds if seconds else 0.0
             for name, count in self._per_step.items():
                 values[f"{name}_per_second"] = rate * count
-            values["mfu"] = rate * self._flops / self._peak
+            if self._flops is not None:
+                values["mfu"] = rate * self._flops / self._peak
             self._last = (step, now)
         values["peak_memory_gib"] = report.peak_memory() / 2**30
         with self._writer.as_default():

@@ -213,20 +213,24 @@ class Run:
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.batch_size)
         logging.info("  Steps = %d", self.num_train_steps)
-        flops = report.training_flops(
-            self.model.config, self.max_seq_length, num_predictions
-        )
         sizes = (self.model, options, self.max_seq_length, num_predictions)
         report.check_memory(*sizes, distribution.num_workers(self.strategy))
         made = [evaluation] if evaluation else []
         if options.summary_steps and self.is_chief:
+            tokens = flops = None
+            if not trims_padding(options):
+                # Else each step has as much work as its batch is long.
+                tokens = self.batch_size * self.max_seq_length
+                flops = self.batch_size * report.training_flops(
+                    self.model.config, self.max_seq_length, num_predictions
+                )
             made.append(
                 hooks.Summaries(
                     options.output_dir,
                     options.summary_steps,
                     self.batch_size,
-                    self.batch_size * self.max_seq_length,
-                    self.batch_size * flops,
+                    tokens,
+                    flops,
                     options.mixed_precision,
                     self.strategy.num_replicas_in_sync,
                 )

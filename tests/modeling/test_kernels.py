@@ -51,6 +51,19 @@ def test_dropout_keeps_the_sum(dropout_prob):
     np.testing.assert_allclose(outputs[outputs != 0], 1 / (1 - dropout_prob))
 
 
+@pytest.mark.backends
+def test_dropout_is_repeated_by_its_seed_on_any_backend():
+    def drop(seed):
+        outputs = kernels.dropout(keras.ops.ones((50, 200)), 0.1, seed)
+        return keras.ops.convert_to_numpy(outputs)
+
+    generator = keras.random.SeedGenerator(1)
+    seed, another = generator.next(), generator.next()
+    assert abs(np.mean(drop(seed) == 0) - 0.1) < 0.02
+    np.testing.assert_array_equal(drop(seed), drop(seed))
+    assert (drop(seed) != drop(another)).mean() > 0.1
+
+
 def both_ways(plain, compiled, *inputs):
     """Returns outputs and gradients of each, for one upstream gradient."""
     results = []
