@@ -124,7 +124,8 @@ def _late_interrupts():
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
-    if received:
+    # Work in the background of a shell is not to be interrupted.
+    if received and handler is not signal.SIG_IGN:
         raise KeyboardInterrupt
 
 

@@ -1,3 +1,4 @@
+import functools
 import json
 import os
 import re
@@ -218,6 +219,10 @@ def test_ctrl_c_is_one_line(corpus):
         stderr=subprocess.PIPE,
         text=True,
         cwd=corpus.parent,
+        # A shell ignores Ctrl-C for what it runs in the background.
+        preexec_fn=functools.partial(
+            signal.signal, signal.SIGINT, signal.SIG_DFL
+        ),
     ) as process:
         work = corpus.parent / "made" / "out.work"
         while not (work / "job.json").exists():
