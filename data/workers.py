@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 from multiprocessing import connection, resource_tracker
 
 
@@ -110,9 +111,13 @@ class LocalExecutor(contextlib.AbstractContextManager):
 @contextlib.contextmanager
 def _late_interrupts():
     """Has Ctrl-C wait until a process is whole, and never reach it."""
+    if threading.current_thread() is not threading.main_thread():
+        # Ctrl-C comes to the main thread alone.
+        yield
+        return
     received = []
     handler = signal.signal(
-        signal.SIGINT, lambda *unused_args: received.append(True)
+        signal.SIGINT, lambda *details: received.append(details)
     )
     # The process inherits the mask, if the tracker runs, whose start would
     # lift it. The handler is for this process, where a thread of a library
@@ -124,9 +129,9 @@ def _late_interrupts():
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
-    # Work in the background of a shell is not to be interrupted.
-    if received and handler is not signal.SIG_IGN:
-        raise KeyboardInterrupt
+    # It is no function where a shell has the signal ignored.
+    if received and callable(handler):
+        handler(*received[0])
 
 
 def _work(pipe):

@@ -37,8 +37,9 @@ class BertModel(keras.Model):
             backward pass in place of keeping them.
         left_to_right: let no position see those that follow it (the
             ablation of paper 5.1).
-        unpad: compute no padding, and give 0 there; the other outputs are
-            the same to rounding. Where an `input_mask` of rank 2 is given.
+        unpad: compute no padding, where an `input_mask` of rank 2 is given.
+            What stands at padding in the outputs is then of no use; the rest
+            is the same to rounding. Not under `jax.jit`: its shapes vary.
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
         name: the variables are called `bert/...` under any name.

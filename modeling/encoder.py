@@ -142,8 +142,8 @@ class Transformer(keras.layers.Layer):
 
     Call arguments:
         inputs, attention_mask, seed, first_dropout: as `TransformerBlock`.
-        unpadding: `Unpadding`; given, the blocks compute no padding, and the
-            outputs are 0 there.
+        unpadding: `Unpadding`; given, the blocks compute no padding, and
+            what the outputs hold there is of no use.
 
     Returns:
         list of float [B, F, W], each block's output, the last block's last.

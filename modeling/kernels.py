@@ -16,13 +16,17 @@ import keras
 from modeling.ops import ACTIVATIONS
 
 _COMPILES = keras.backend.backend() == "tensorflow"
+# Elements of a row from which compiling pays: those of the smallest BERT.
+_LEAST_WIDTH = 128
 
 
 def fused(function):
     """Compiles an elementwise function of tensors, and its gradient.
 
     The gradient computes the function again in place of keeping what it
-    computed on the way: only the inputs are kept.
+    computed on the way: only the inputs are kept. Where rows are known to be
+    short the function stays as it is: compiling would take longer than it
+    saves.
 
     Args:
         function: (*tensors, **constants) -> tensor; pure.
@@ -43,6 +47,10 @@ def fused(function):
 
     @functools.wraps(function)
     def call(*inputs, **constants):
+        inputs = [tf.convert_to_tensor(tensor) for tensor in inputs]
+        if (inputs[0].shape[-1] or _LEAST_WIDTH) < _LEAST_WIDTH:
+            return function(*inputs, **constants)
+
         @tf.custom_gradient
         def apply(*inputs):
             def gradient(upstream):
@@ -54,7 +62,7 @@ def fused(function):
 
             return forward(*inputs, **constants), gradient
 
-        return apply(*map(tf.convert_to_tensor, inputs))
+        return apply(*inputs)
 
     return call
 
@@ -180,7 +188,8 @@ def dropout_add_norm(
     mean = ops.mean(summed, axis=-1, keepdims=True)
     centred = summed - mean
     variance = ops.mean(ops.square(centred), axis=-1, keepdims=True)
-    outputs = centred * ops.rsqrt(variance + epsilon) * gamma + beta
+    outputs = centred * ops.rsqrt(variance + epsilon)
+    outputs = outputs * _at_least_float32(gamma) + _at_least_float32(beta)
     return ops.cast(outputs, inputs.dtype)
 
 

@@ -260,8 +260,9 @@ class BertSpanLabeler(TaskModel):
         """Computes the logits; see the class."""
         outputs, _ = self.encode(features, training, seed)
         logits = self.head(outputs["sequence_output"])
-        if self.bert.unpad and "input_mask" in features:
-            mask = keras.ops.cast(features["input_mask"], logits.dtype)
+        mask = features.get("input_mask")
+        if self.bert.unpad and mask is not None and len(mask.shape) == 2:
+            mask = keras.ops.cast(mask, logits.dtype)
             logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
 

@@ -14,15 +14,30 @@ import keras
 _MULTIPLE = 64
 
 
+def _linear(function, transposed):
+    """Returns a linear function whose gradient is another one."""
+
+    @keras.ops.custom_gradient
+    def apply(inputs):
+        # Keras on torch passes the inputs too, and the gradient by its name.
+        def gradient(*args, upstream=None):
+            return transposed(args[0] if upstream is None else upstream)
+
+        return function(inputs), gradient
+
+    return apply
+
+
 class Unpadding:
     """Takes the rows of WordPieces out of a batch, and puts them back.
 
     Args:
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding.
+        input_mask: int, float or bool [B, T], 0 = padding.
     """
 
     def __init__(self, input_mask):
         ops = keras.ops
+        input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
         self._batch_size, self._length = ops.shape(input_mask)
         number = self._batch_size * self._length
         is_padding = 1 - ops.reshape(input_mask, (-1,))
@@ -37,23 +52,13 @@ class Unpadding:
 
     def remove(self, padded):
         """Returns the kept rows [R, W] of a tensor [B, T, W]."""
-
-        @keras.ops.custom_gradient
-        def take(padded):
-            # A gather's own gradient would add rows up one by one; here each
-            # row goes to one place.
-            return self._take(padded), lambda upstream: self._put(upstream)
-
-        return take(padded)
+        # A gather's own gradient would add rows up one by one; here each row
+        # goes to one place.
+        return _linear(self._take, self._put)(padded)
 
     def restore(self, rows):
-        """Returns [B, T, W] of rows [R, W], 0 where a row was left out."""
-
-        @keras.ops.custom_gradient
-        def put(rows):
-            return self._put(rows), lambda upstream: self._take(upstream)
-
-        return put(rows)
+        """Returns [B, T, W] of rows [R, W]; padding is of no use there."""
+        return _linear(self._put, self._take)(rows)
 
     def _take(self, padded):
         width = padded.shape[-1]

@@ -177,10 +177,11 @@ def define_fine_tuning_flags(trim_padding=True):
     flags.DEFINE_bool(
         "trim_padding",
         trim_padding,
-        "Cut each batch to its longest input, which saves time; not done on "
-        "a TPU, which wants one shape. Nothing changes but rounding, except "
-        "in SQuAD, where the original lets padding compete with the answer, "
-        "in the loss and among the n best.",
+        "Leave padding out: cut each batch to its longest input and compute "
+        "WordPieces alone, which saves time; not done on a TPU nor with "
+        "--jit_compile, which want one shape. Nothing changes but rounding, "
+        "except in SQuAD, where the original lets padding compete with the "
+        "answer, in the loss and among the n best.",
     )
 
 

@@ -12,9 +12,9 @@ import re
 import keras
 import tensorflow as tf
 
-# LayerNorm's variables and every bias are not decayed (create_optimizer).
 # Elements of a variable from which compiling its update pays.
 _LEAST_COMPILED = 1 << 16
+# LayerNorm's variables and every bias are not decayed (create_optimizer).
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
 
@@ -175,7 +175,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         update = self._update
         if (
             variable.shape.num_elements() >= _LEAST_COMPILED
-            and self._distribution_strategy.num_replicas_in_sync == 1
+            # A strategy's variables are captured by the trace of the first
+            # of a shape, not handed over as arguments.
+            and not tf.distribute.has_strategy()
         ):
             update = self._compiled_update
         update(gradient, variable, *slots, learning_rate, self._decays[index])

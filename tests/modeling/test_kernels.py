@@ -43,7 +43,7 @@ def test_each_seed_draws_for_itself():
 
 @pytest.mark.parametrize("dropout_prob", [0.1, 0.5])
 def test_dropout_keeps_the_sum(dropout_prob):
-    inputs = tf.ones((64, 128, 96))
+    inputs = tf.ones((64, 96, 128))
     outputs = kernels.dropout(inputs, dropout_prob, tf.constant([3, 4])).numpy()
     share = np.mean(outputs == 0)
     deviation = np.sqrt(dropout_prob * (1 - dropout_prob) / outputs.size)
@@ -89,7 +89,7 @@ def test_activations_are_the_plain_ones(name):
     plain, compiled = both_ways(
         ops.ACTIVATIONS[name],
         kernels.TRAINING_ACTIVATIONS[name],
-        normal((8, 40)) * 3,
+        normal((8, 160)) * 3,
     )
     for expected, given in zip(plain, compiled, strict=True):
         # 1 + tanh rounds to 1e-16, which a factor near -4 makes 1e-15; XLA's
@@ -99,7 +99,7 @@ def test_activations_are_the_plain_ones(name):
 
 def test_add_and_norm_is_keras_own_after_the_same_dropout():
     layer_norm = keras.layers.LayerNormalization(epsilon=1e-12, dtype="float64")
-    layer_norm.build((None, 48))
+    layer_norm.build((None, 144))
     seed = tf.constant([5, 6])
 
     def plain(inputs, residual, gamma, beta):
@@ -114,8 +114,8 @@ def test_add_and_norm_is_keras_own_after_the_same_dropout():
             inputs, residual, gamma, beta, seed, dropout_prob=0.1, epsilon=1e-12
         )
 
-    inputs = normal((6, 5, 48)), normal((6, 5, 48), seed=1)
-    weights = normal((48,), seed=2), normal((48,), seed=3)
+    inputs = normal((6, 5, 144)), normal((6, 5, 144), seed=1)
+    weights = normal((144,), seed=2), normal((144,), seed=3)
     expected, given = both_ways(plain, compiled, *inputs, *weights)
     for one, other in zip(expected, given, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-11)
@@ -131,7 +131,7 @@ def test_add_and_norm_is_keras_own_after_the_same_dropout():
 
 def test_attention_probs_are_the_plain_softmax():
     seed = tf.constant([8, 9])
-    mask = np.random.default_rng(0).integers(0, 2, (3, 1, 1, 9))
+    mask = np.random.default_rng(0).integers(0, 2, (3, 1, 1, 130))
     adder = tf.constant((mask - 1) * 10000.0)
 
     def plain(scores):
@@ -143,15 +143,16 @@ def test_attention_probs_are_the_plain_softmax():
             scores, adder, seed, scale=0.125, dropout_prob=0.1
         )
 
-    expected, given = both_ways(plain, compiled, normal((3, 4, 9, 9)))
+    expected, given = both_ways(plain, compiled, normal((3, 4, 9, 130)))
     for one, other in zip(expected, given, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-11, atol=1e-15)
 
 
-def test_statistics_of_half_precision_are_taken_in_float32():
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_statistics_of_half_precision_are_taken_in_float32(dtype):
     # In bfloat16 the mean of these would be 256 exactly, the variance lost.
-    inputs = tf.cast(256.0 + np.arange(64)[None] % 2 * 2, "bfloat16")
-    ones, zeros = tf.ones(64), tf.zeros(64)
+    inputs = tf.cast(256.0 + np.arange(128)[None] % 2 * 2, "bfloat16")
+    ones, zeros = tf.ones(128, dtype), tf.zeros(128, dtype)
     outputs = kernels.dropout_add_norm(
         inputs,
         tf.zeros_like(inputs),
@@ -163,5 +164,5 @@ def test_statistics_of_half_precision_are_taken_in_float32():
     )
     assert outputs.dtype == tf.bfloat16
     np.testing.assert_allclose(
-        tf.cast(outputs, "float32"), np.arange(64)[None] % 2 * 2 - 1.0
+        tf.cast(outputs, "float32"), np.arange(128)[None] % 2 * 2 - 1.0
     )

@@ -100,6 +100,42 @@ def test_rows_come_back_to_their_places():
     np.testing.assert_array_equal(unpadding.restore(rows) * mask, padded * mask)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "uint8"])
+def test_masks_of_any_type(dtype):
+    batch = features([40, 3, 17, 1, 22], 40, 50)
+    padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
+    expected = Unpadding(batch["input_mask"]).remove(padded)
+    mask = tf.cast(batch["input_mask"], dtype)
+    np.testing.assert_array_equal(Unpadding(mask).remove(padded), expected)
+
+
+def test_a_mask_of_rank_3_is_computed_with_its_padding():
+    batch = features([8, 8, 8], 8, 50)
+    mask = np.tril(np.ones((3, 8, 8), np.int32))
+    outputs = [
+        modeling.BertSpanLabeler(small_config(), unpad=unpad, seed=1)(
+            batch | {"input_mask": tf.constant(mask)}
+        )["start_logits"]
+        for unpad in (False, True)
+    ]
+    np.testing.assert_array_equal(*outputs)
+
+
+@pytest.mark.backends
+def test_gradients_on_any_backend_of_keras():
+    model = modeling.BertClassifier(small_config(), 2, unpad=True, seed=1)
+    batch = {
+        "input_ids": np.ones((3, 8), "int32"),
+        "input_mask": np.tri(3, 8, 2, dtype="int32"),
+        "label_ids": np.array([0, 1, 1], "int32"),
+    }
+    outputs = model(batch, training=True)
+    if keras.backend.backend() == "torch":
+        outputs.sum().backward()
+        assert model.bert.embeddings.word_embeddings.value.grad.norm() > 0
+    assert outputs.shape == (3, 2)
+
+
 def test_padding_takes_no_part_in_the_choice_of_a_span():
     batch = features([40, 12], 40, 50)
     model = modeling.BertSpanLabeler(small_config(), unpad=True, seed=1)

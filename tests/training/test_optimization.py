@@ -164,3 +164,37 @@ def test_sum_of_squares_counts_slices_before_they_are_summed():
     assert float(optimization.sum_of_squares(slices)) == 2.0
     dense = tf.convert_to_tensor(slices)
     assert float(optimization.sum_of_squares(dense)) == 4.0
+
+
+def train_two_alike(strategy):
+    """Returns two variables of one shape after three updates."""
+    start = np.linspace(-1, 1, 512 * 256, dtype=np.float32).reshape(512, 256)
+    with strategy.scope():
+        variables = [keras.Variable(start * sign) for sign in (1, -1)]
+        optimizer = optimization.create_optimizer(
+            0.1, 10, 0, aggregate_gradients=False
+        )
+        optimizer.build(variables)
+
+    @tf.function
+    def step():
+        strategy.run(
+            lambda: optimizer.apply(
+                [tf.sin(start * 7), tf.cos(start * 3)], variables
+            )
+        )
+
+    for _ in range(3):
+        step()
+    return [np.array(variable) for variable in variables]
+
+
+def test_large_variables_of_one_shape_are_updated_each_for_itself():
+    # Large enough to be compiled, where there is no strategy.
+    expected = train_two_alike(tf.distribute.get_strategy())
+    for strategy in (
+        tf.distribute.MirroredStrategy(["CPU:0"]),
+        tf.distribute.OneDeviceStrategy("CPU:0"),
+    ):
+        for one, other in zip(expected, train_two_alike(strategy), strict=True):
+            np.testing.assert_allclose(other, one, atol=1e-6)
