@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import scripts
+from tests import events, scripts
 from tests.golden import ROOT
 from training import checkpointing
 
@@ -20,17 +20,6 @@ def values(folder, step):
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()
     }
-
-
-def scalars(folder):
-    """Returns {tag: {step: value}} of what TensorBoard would show."""
-    found = {}
-    for path in folder.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                tensor = tf.make_ndarray(value.tensor)
-                found.setdefault(value.tag, {})[event.step] = float(tensor)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +89,7 @@ def runs(flags, tiny, tmp_path_factory):
 
 def test_summaries_hold_what_the_log_holds(runs):
     folder, done = runs["plain"]
-    found = scalars(folder)
+    found = events.scalars(folder)
     assert found.keys() == {
         "masked_lm_loss",
         "next_sentence_loss",
@@ -188,9 +177,9 @@ def test_layerwise_decay_moves_lower_layers_less(runs, pretrained):
 
 
 def test_lamb_and_float16_train(runs):
-    plain = scalars(runs["plain"][0])["loss"]
+    plain = events.scalars(runs["plain"][0])["loss"]
     for name in ("lamb", "float16"):
-        losses = scalars(runs[name][0])["loss"]
+        losses = events.scalars(runs[name][0])["loss"]
         assert losses.keys() == plain.keys()
         # The same start, so much the same loss after one step.
         assert losses[2] == pytest.approx(plain[2], abs=0.5)
@@ -198,9 +187,11 @@ def test_lamb_and_float16_train(runs):
 
 
 def test_ablations_train(runs):
-    assert "next_sentence_loss" not in scalars(runs["no_next_sentence"][0])
-    before = scalars(runs["plain"][0])["loss"]
-    after = scalars(runs["left_to_right"][0])["loss"]
+    assert "next_sentence_loss" not in events.scalars(
+        runs["no_next_sentence"][0]
+    )
+    before = events.scalars(runs["plain"][0])["loss"]
+    after = events.scalars(runs["left_to_right"][0])["loss"]
     assert after[2] != before[2]
     assert after[2] == pytest.approx(before[2], abs=1.0)
 
@@ -235,7 +226,7 @@ def test_logged_learning_rates_are_the_formulas(runs):
     }
     for name, fallen in expected.items():
         folder, done = runs[name]
-        found = scalars(folder)["learning_rate"]
+        found = events.scalars(folder)["learning_rate"]
         assert sorted(found) == list(range(1, steps + 1))
         rates = [found[step] for step in sorted(found)]
         np.testing.assert_allclose(rates, rising + fallen, rtol=1e-6)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import scripts
+from tests import events, scripts
 from tests.golden import ROOT
 from training import checkpointing
 
@@ -49,17 +49,6 @@ def values(folder):
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()
     }
-
-
-def scalars(folder):
-    """Returns {tag: {step: value}} of what TensorBoard would show."""
-    found = {}
-    for path in folder.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                tensor = tf.make_ndarray(value.tensor)
-                found.setdefault(value.tag, {})[event.step] = float(tensor)
-    return found
 
 
 def assert_same_bits(found, expected):
@@ -173,7 +162,7 @@ def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path):
         done.check()
     losses, figures = {}, {}
     for name in changes:
-        found = scalars(tmp_path / name)["loss"]
+        found = events.scalars(tmp_path / name)["loss"]
         assert sorted(found) == list(range(1, 21))
         losses[name] = [found[step] for step in sorted(found)]
         summary = json.loads((tmp_path / name / "summary.json").read_text())
