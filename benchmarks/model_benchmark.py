@@ -27,7 +27,9 @@ included. The rows (BERT-Base unless said otherwise, or --bert_config_file):
                Adam with decay; KerasHub has no next sentence, and
                transformers predicts every position, not only the masked ones
     inference  the encoder, 8 x 128 and 1 x 16; KerasHub's and ours also with
-               weights in bfloat16
+               weights in bfloat16, ours also `packed`: with
+               TF_ONEDNN_ASSUME_FROZEN_WEIGHTS=1, as the scripts have it that
+               predict in bfloat16
     mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
                MRPC (--mrpc_dir), batches of 32, at most 128 long; the short
                form makes 10 steps a repeat, in which lengths that are met
@@ -165,7 +167,10 @@ def create_rows():
             f"inference_{batch_size}x{length}",
             "inference",
             {
-                "ours": both([""], policies),
+                "ours": both(
+                    ["float32", "float32 packed"],
+                    [*policies, "bfloat16 packed"],
+                ),
                 "keras_hub": both([""], policies),
                 "transformers": both([""], ["autocast", "bfloat16"]),
             },

@@ -8,7 +8,7 @@ import math
 
 import keras
 
-from modeling.kernels import attention_probs
+from modeling import fusions, kernels
 from modeling.ops import create_initializer
 
 
@@ -35,8 +35,8 @@ class AttentionLayer(keras.layers.Layer):
             None = all may.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout; None = no dropout.
-        unpadding: `Unpadding` of the batch, for self-attention among rows
-            [R, width] without padding; None = padded.
+        rows: `Unpadding` or `AllRows` of the batch, for self-attention among
+            its rows [R, width]; None = inputs as above.
 
     Returns:
         float [B, F, N * H], or rows of it.
@@ -83,7 +83,7 @@ class AttentionLayer(keras.layers.Layer):
         # Used again, an initializer without a generator repeats its values.
         if not isinstance(seed, keras.random.SeedGenerator):
             initializer = initializer.clone()
-        return keras.layers.Dense(
+        return fusions.Dense(
             self.num_attention_heads * self.size_per_head,
             kernel_initializer=initializer,
             name=name,
@@ -111,12 +111,12 @@ class AttentionLayer(keras.layers.Layer):
         to_tensor,
         attention_mask=None,
         seed=None,
-        unpadding=None,
+        rows=None,
     ):
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
-            self._split_heads(project(inputs), unpadding)
+            self._split_heads(project(inputs), rows)
             for project, inputs in (
                 (self.query, from_tensor),
                 (self.key, to_tensor),
@@ -144,12 +144,12 @@ class AttentionLayer(keras.layers.Layer):
                 self.num_attention_heads * self.size_per_head,
             ),
         )
-        return unpadding.remove(context_layer) if unpadding else context_layer
+        return rows.remove(context_layer) if rows else context_layer
 
-    def _split_heads(self, projected, unpadding):
+    def _split_heads(self, projected, rows):
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
-        if unpadding:
-            projected = unpadding.restore(projected)
+        if rows:
+            projected = rows.restore(projected)
         batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
             projected,
@@ -171,17 +171,14 @@ class AttentionLayer(keras.layers.Layer):
         scale = 1.0 / math.sqrt(self.size_per_head)
         if seed is not None:
             # Dropout takes whole positions from view, as in the original.
-            return attention_probs(
+            return kernels.attention_probs(
                 attention_scores,
                 adder,
                 seed,
                 scale=scale,
                 dropout_prob=self.attention_probs_dropout_prob,
             )
-        scores = keras.ops.cast(attention_scores, adder.dtype) * scale + adder
-        return keras.ops.cast(
-            keras.ops.softmax(scores, axis=-1), attention_scores.dtype
-        )
+        return fusions.attention_probs(attention_scores, adder, scale)
 
     def get_config(self):
         """Returns the constructor's arguments."""

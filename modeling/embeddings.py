@@ -5,6 +5,7 @@ B = batch, T = length in WordPieces, W = hidden size.
 
 import keras
 
+from modeling.fusions import layer_norm
 from modeling.kernels import dropout
 
 LAYER_NORM_EPSILON = 1e-12
@@ -75,7 +76,10 @@ class Embeddings(keras.layers.Layer):
         )
         seq_length = keras.ops.shape(input_ids)[1]
         positions = self.position_embeddings[:seq_length]
-        embeddings = self.layer_norm(words + token_types + positions)
+        embeddings = words + token_types + positions
+        if seed is None:
+            return layer_norm(self.layer_norm, embeddings)
+        embeddings = self.layer_norm(embeddings)
         return dropout(embeddings, self.config.hidden_dropout_prob, seed)
 
     def _multiply_one_hot(self, ids, table):

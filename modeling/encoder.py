@@ -1,14 +1,16 @@
 """The Transformer encoder (Vaswani et al. 2017, 3.1), post-LN as in BERT.
 
-B = batch, F = length in WordPieces, W = hidden size.
+B = batch, F = length in WordPieces, R = rows, W = hidden size.
 """
 
 import keras
 
+from modeling import fusions
 from modeling.attention import AttentionLayer
 from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
-from modeling.ops import ACTIVATIONS, fold_in
+from modeling.ops import fold_in
+from modeling.unpadding import AllRows
 
 
 class TransformerBlock(keras.layers.Layer):
@@ -23,14 +25,14 @@ class TransformerBlock(keras.layers.Layer):
         initializer: initializer of the kernels.
 
     Call arguments:
-        inputs: float [B, F, W].
+        inputs: float [R, W].
+        rows: `Unpadding` or `AllRows` of the batch that these rows are of.
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], the pass's seed; None = no dropout.
         first_dropout: int, index in that pass of the block's first dropout.
-        unpadding: `Unpadding`; given, inputs and outputs are rows [R, W].
 
     Returns:
-        float [B, F, W].
+        float [R, W].
     """
 
     num_dropouts = 3
@@ -54,7 +56,7 @@ class TransformerBlock(keras.layers.Layer):
         self.output_layer_norm = self._create_layer_norm()
 
     def _create_dense(self, units):
-        return keras.layers.Dense(
+        return fusions.Dense(
             units,
             kernel_initializer=self.initializer,
             name="dense",
@@ -85,10 +87,10 @@ class TransformerBlock(keras.layers.Layer):
     def call(
         self,
         inputs,
+        rows,
         attention_mask=None,
         seed=None,
         first_dropout=0,
-        unpadding=None,
     ):
         """Applies the block; see the class."""
         attention_output = self.attention(
@@ -96,7 +98,7 @@ class TransformerBlock(keras.layers.Layer):
             inputs,
             attention_mask,
             seed=fold_in(seed, first_dropout),
-            unpadding=unpadding,
+            rows=rows,
         )
         attention_output = self._add_and_norm(
             self.attention_output(attention_output),
@@ -104,7 +106,9 @@ class TransformerBlock(keras.layers.Layer):
             self.attention_layer_norm,
             fold_in(seed, first_dropout + 1),
         )
-        activations = ACTIVATIONS if seed is None else TRAINING_ACTIVATIONS
+        activations = (
+            fusions.ACTIVATIONS if seed is None else TRAINING_ACTIVATIONS
+        )
         activate = activations[self.config.hidden_act]
         layer_output = self.output_dense(
             activate(self.intermediate(attention_output))
@@ -118,7 +122,7 @@ class TransformerBlock(keras.layers.Layer):
 
     def _add_and_norm(self, inputs, residual, layer_norm, seed):
         if seed is None:
-            return layer_norm(inputs + residual)
+            return fusions.layer_norm(layer_norm, inputs + residual)
         return dropout_add_norm(
             inputs,
             residual,
@@ -141,7 +145,8 @@ class Transformer(keras.layers.Layer):
             more time for much less memory.
 
     Call arguments:
-        inputs, attention_mask, seed, first_dropout: as `TransformerBlock`.
+        inputs: float [B, F, W].
+        attention_mask, seed, first_dropout: as `TransformerBlock`.
         unpadding: `Unpadding`; given, the blocks compute no padding, and
             what the outputs hold there is of no use.
 
@@ -178,8 +183,8 @@ class Transformer(keras.layers.Layer):
         unpadding=None,
     ):
         """Applies the blocks; see the class."""
-        if unpadding:
-            inputs = unpadding.remove(inputs)
+        rows = unpadding or AllRows(inputs)
+        inputs = rows.remove(inputs)
         all_encoder_layers = []
         for index, block in enumerate(self.blocks):
 
@@ -190,16 +195,14 @@ class Transformer(keras.layers.Layer):
             ):
                 return block(
                     inputs,
-                    attention_mask,
+                    rows=rows,
+                    attention_mask=attention_mask,
                     seed=seed,
                     first_dropout=first_dropout,
-                    unpadding=unpadding,
                 )
 
             if self.gradient_checkpointing:
                 apply_block = keras.remat(apply_block)
             inputs = apply_block(inputs)
-            all_encoder_layers.append(
-                unpadding.restore(inputs) if unpadding else inputs
-            )
+            all_encoder_layers.append(rows.restore(inputs))
         return all_encoder_layers

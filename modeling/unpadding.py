@@ -1,4 +1,4 @@
-"""Computing without padding: only the rows of a batch that hold WordPieces.
+"""A batch as rows, one for each position: all, or only those of WordPieces.
 
 Everything but attention treats each position for itself, so padding can be
 left out there. What the other positions get does not change: padding was
@@ -8,6 +8,8 @@ B = batch, T = length in WordPieces, W = width, R = rows that are kept.
 """
 
 import keras
+
+from modeling.fusions import reshape_like
 
 # Rows are kept in multiples of this, the last ones of padding: of as many
 # shapes XLA can have compiled a step within a few batches.
@@ -28,6 +30,28 @@ def _linear(function, transposed):
     return apply
 
 
+class AllRows:
+    """Takes a batch for rows, and back; padding stays.
+
+    Args:
+        padded: tensor [B, T, W] of the batch.
+    """
+
+    def __init__(self, padded):
+        self._batch_size, self._length, width = keras.ops.shape(padded)
+        self._rows = keras.ops.reshape(padded, (-1, width))
+
+    def remove(self, padded):
+        """Returns the rows [B * T, W] of a tensor [B, T, W]."""
+        return reshape_like(padded, self._rows)
+
+    def restore(self, rows):
+        """Returns [B, T, W] of rows [B * T, W]."""
+        return keras.ops.reshape(
+            rows, (self._batch_size, self._length, rows.shape[-1])
+        )
+
+
 class Unpadding:
     """Takes the rows of WordPieces out of a batch, and puts them back.
 
@@ -42,23 +66,26 @@ class Unpadding:
         number = self._batch_size * self._length
         is_padding = 1 - ops.reshape(input_mask, (-1,))
         used = number - ops.sum(is_padding)
-        count = ops.minimum(-(-used // _MULTIPLE) * _MULTIPLE, number)
+        # One at least, for there to be a row that padding can take.
+        count = -(-ops.maximum(used, 1) // _MULTIPLE) * _MULTIPLE
+        count = ops.minimum(count, number)
         # All positions [B * T], those of WordPieces first, in their order.
         place = ops.arange(number, dtype="int32")
         order = ops.argsort(is_padding * number + place)
         self._kept = ops.cast(order, "int32")[:count]
-        # Where each position's row is; a row of zeros follows the last.
-        self._rows = ops.minimum(ops.cast(ops.argsort(order), "int32"), count)
+        # Where each position's row is, or would be.
+        self._rows = ops.cast(ops.argsort(order), "int32")
+        self._last = count - 1
 
     def remove(self, padded):
         """Returns the kept rows [R, W] of a tensor [B, T, W]."""
         # A gather's own gradient would add rows up one by one; here each row
-        # goes to one place.
+        # goes to one place, and padding gets zeros.
         return _linear(self._take, self._put)(padded)
 
     def restore(self, rows):
         """Returns [B, T, W] of rows [R, W]; padding is of no use there."""
-        return _linear(self._put, self._take)(rows)
+        return _linear(self._spread, self._take)(rows)
 
     def _take(self, padded):
         width = padded.shape[-1]
@@ -66,10 +93,17 @@ class Unpadding:
         return keras.ops.take(flat, self._kept, axis=0)
 
     def _put(self, rows):
-        width = rows.shape[-1]
-        zero = keras.ops.zeros((1, width), rows.dtype)
+        zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([rows, zero], axis=0)
+        return self._place(rows, self._last + 1)
+
+    def _spread(self, rows):
+        # Padding takes the last row: nothing to append, a pass saved.
+        return self._place(rows, self._last)
+
+    def _place(self, rows, last):
+        places = keras.ops.minimum(self._rows, last)
         return keras.ops.reshape(
-            keras.ops.take(rows, self._rows, axis=0),
-            (self._batch_size, self._length, width),
+            keras.ops.take(rows, places, axis=0),
+            (self._batch_size, self._length, rows.shape[-1]),
         )

@@ -8,6 +8,7 @@ import contextlib
 import signal
 import threading
 
+import keras
 import numpy as np
 import tensorflow as tf
 from absl import logging
@@ -47,8 +48,13 @@ class Trainer:
         self.loss = loss
         self.optimizer = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
+        # In graphs tied to the CPU the model takes faster forms.
+        devices = {
+            device.device_type for device in tf.config.list_logical_devices()
+        }
+        self._device = None if jit_compile or devices != {"CPU"} else "CPU:0"
         self._forward = tf.function(
-            lambda features: self.model(features, training=False),
+            self._infer,
             jit_compile=jit_compile or None,
             reduce_retracing=True,
             autograph=False,
@@ -160,11 +166,28 @@ class Trainer:
                 if done:
                     break
 
+    def _infer(self, features, kernels=()):
+        with tf.device(self._device), keras.StatelessScope() as scope:
+            for update in zip(self._kernels(), kernels, strict=False):
+                scope.add_update(update)
+            return self.model(features, training=False)
+
+    def _kernels(self):
+        return [v for v in self.model.weights if v.path.endswith("/kernel")]
+
+    def _cast_kernels(self):
+        """Returns the kernels as the model computes with them; [] = as is."""
+        dtype = self.model.compute_dtype
+        if self._device is None or dtype == self.model.variable_dtype:
+            return []
+        return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
+
     def predict(self, dataset, num_batches=None, label="Predicting"):
         """Yields (features, outputs) of each batch as NumPy arrays."""
-        batches = progress.track(dataset, num_batches, "batch", label)
-        for features in batches:
-            outputs = self._forward(_for_model(features))
+        # Cast once, not with every batch.
+        kernels = self._cast_kernels()
+        for features in progress.track(dataset, num_batches, "batch", label):
+            outputs = self._forward(_for_model(features), kernels)
             yield tf.nest.map_structure(np.asarray, (features, outputs))
 
     def evaluate(self, dataset, metric_fn, max_batches=None):
@@ -182,7 +205,7 @@ class Trainer:
 
         @tf.function(reduce_retracing=True, autograph=False)
         def step(features):
-            outputs = self.model(features, training=False)
+            outputs = self._infer(features)
             total, _ = self.loss(outputs, features)
             return metric_fn(outputs, features) | {"loss": (total, 1.0)}
 

@@ -17,7 +17,7 @@ import run_squad
 from benchmarks.contestants import worker
 from data import tfrecords, tokenization
 from modeling import losses
-from training import report, runner
+from training import cli, report, runner
 
 FLAGS = flags.FLAGS
 # Of a training that is never finished: its learning rate stays.
@@ -27,6 +27,8 @@ NUM_TRAIN_STEPS = 10**6
 def parse_flags(script, spec, **arguments):
     """Gives a script its flags, as its command line would."""
     script.define_flags()
+    if not arguments.get("do_train"):
+        cli.pack_weights(spec["precision"])
     arguments |= {
         "output_dir": spec["folder"],
         "mixed_precision": spec["precision"],
@@ -109,7 +111,10 @@ def pretrain(spec):
 def inference(spec):
     """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
     config = modeling.load_config(spec["bert_config_file"])
-    model = modeling.BertModel(config, dtype=spec["variant"] or "float32")
+    dtype, _, packed = spec["variant"].partition(" ")
+    if packed:
+        os.environ["TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"] = "1"
+    model = modeling.BertModel(config, dtype=dtype)
     model.build()
     shape = spec["batch_size"], spec["seq_length"]
     ids = np.random.default_rng(0).integers(config.vocab_size, size=shape)
@@ -119,7 +124,8 @@ def inference(spec):
     # As Trainer.predict has it.
     @tf.function(reduce_retracing=True, autograph=False)
     def forward(*tensors):
-        outputs = model(*tensors, training=False)
+        with tf.device("CPU:0"):
+            outputs = model(*tensors, training=False)
         return outputs["sequence_output"], outputs["pooled_output"]
 
     def repeat(num_steps):

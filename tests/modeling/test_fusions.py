@@ -1,0 +1,125 @@
+"""What TensorFlow fuses on the CPU, and that it changes nothing."""
+
+import collections
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.python.eager import context
+from tensorflow.python.framework import test_util
+
+import modeling
+
+HIDDEN_ACTS = ["gelu", "gelu_erf"]
+
+
+def create_model(hidden_act, dtype):
+    config = modeling.BertConfig(
+        vocab_size=50,
+        hidden_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=256,
+        max_position_embeddings=64,
+        hidden_act=hidden_act,
+        initializer_range=0.2,
+    )
+    model = modeling.BertModel(config, dtype=dtype, seed=0)
+    model.build()
+    return model
+
+
+def create_forward(model, device):
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, None], tf.int32)] * 3,
+        autograph=False,
+    )
+    def forward(*inputs):
+        with tf.device(device):
+            outputs = model(*inputs, training=False)
+        return outputs["sequence_output"], outputs["pooled_output"]
+
+    return forward
+
+
+def create_batch(lengths, length):
+    mask = (np.arange(length) < np.array(lengths)[:, None]).astype(np.int32)
+    ids = np.random.default_rng(0).integers(1, 50, mask.shape) * mask
+    return [tf.constant(each, tf.int32) for each in (ids, mask, ids % 2 * mask)]
+
+
+def operations(forward, *inputs):
+    """Returns {name: number} in the graph that runs; a fusion's parts too."""
+    context.enable_run_metadata()
+    # What others left there.
+    context.export_run_metadata()
+    forward(*inputs)
+    metadata = context.export_run_metadata()
+    context.disable_run_metadata()
+    names = []
+    for function in metadata.function_graphs:
+        for node in function.post_optimization_graph.node:
+            parts = node.attr["fused_ops"].list.s
+            names.append(
+                "+".join([node.op, *(part.decode() for part in parts)])
+            )
+    return collections.Counter(names)
+
+
+@pytest.mark.skipif(
+    not test_util.IsMklEnabled(), reason="this TensorFlow has no oneDNN"
+)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "mixed_bfloat16"])
+@pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
+def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype):
+    batch = create_batch([9, 16], 16)
+    found = operations(
+        create_forward(create_model(hidden_act, dtype), "CPU:0"), *batch
+    )
+    activation = {"gelu": "GeluApproximate", "gelu_erf": "GeluExact"}
+    expected = {
+        # Query, key and value of two layers.
+        "_FusedMatMul+BiasAdd": 6,
+        # After attention and after the activation.
+        "_FusedMatMul+BiasAdd+Add": 4,
+        f"_FusedMatMul+BiasAdd+{activation[hidden_act]}": 2,
+        "_FusedMatMul+BiasAdd+Tanh": 1,
+        "_MklFusedBatchMatMulV2+Mul+Add": 2,
+        "_MklLayerNorm": 5,
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [("float32", 1e-5), ("bfloat16", 0.1), ("mixed_bfloat16", 0.1)],
+)
+def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
+    hidden_act, dtype, tolerance
+):
+    model = create_model(hidden_act, dtype)
+    exact = create_model(hidden_act, "float64")
+    exact.set_weights(model.get_weights())
+    batch = create_batch([16, 9, 1], 16)
+    expected = create_forward(exact, None)(*batch)
+    errors = {}
+    for device in (None, "CPU:0"):
+        errors[device] = [
+            np.sqrt(np.mean((np.asarray(output, np.float64) - right) ** 2))
+            for output, right in zip(
+                create_forward(model, device)(*batch), expected, strict=True
+            )
+        ]
+    assert max(errors["CPU:0"]) < tolerance
+    for fused, plain in zip(errors["CPU:0"], errors[None], strict=True):
+        # Of bfloat16's normalisation, the weights are rounded too.
+        assert fused < 1.5 * plain
+
+
+def test_a_graph_for_any_device_has_no_kernel_of_the_cpu_alone():
+    found = operations(
+        create_forward(create_model("gelu", "float32"), None),
+        *create_batch([9, 16], 16),
+    )
+    assert not found["_MklLayerNorm"]
