@@ -40,11 +40,24 @@ class Dense(keras.layers.Dense):
     def call(self, inputs):
         """Multiplies by the kernel and adds the bias."""
         outputs = keras.ops.matmul(inputs, self.kernel)
-        if not _FUSES:
-            return outputs + self.bias
-        import tensorflow as tf
+        return (_add_bias if _FUSES else keras.ops.add)(outputs, self.bias)
 
-        return tf.nn.bias_add(outputs, self.bias)
+
+def _add_bias(outputs, bias):
+    import tensorflow as tf
+
+    @tf.custom_gradient
+    def add(outputs, bias):
+        def gradient(upstream):
+            # The operation's own gradient adds bfloat16 up in bfloat16; a
+            # product adds up in float32.
+            rows = tf.reshape(upstream, (-1, upstream.shape[-1]))
+            ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
+            return upstream, tf.matmul(ones, rows)[0]
+
+        return tf.nn.bias_add(outputs, bias), gradient
+
+    return add(outputs, tf.convert_to_tensor(bias))
 
 
 def gelu(inputs):

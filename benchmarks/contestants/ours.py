@@ -70,6 +70,7 @@ def pretrain(spec):
     parse_flags(
         run_pretraining,
         spec,
+        do_train=True,
         input_file=path,
         bert_config_file=spec["bert_config_file"],
         max_seq_length=length,

@@ -9,6 +9,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import test_util
 
 import modeling
+from modeling import fusions
 
 HIDDEN_ACTS = ["gelu", "gelu_erf"]
 
@@ -123,3 +124,20 @@ def test_a_graph_for_any_device_has_no_kernel_of_the_cpu_alone():
         *create_batch([9, 16], 16),
     )
     assert not found["_MklLayerNorm"]
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_the_gradient_of_a_bias_is_added_up_in_float32(rank):
+    layer = fusions.Dense(8, dtype="mixed_bfloat16")
+    layer.build((None, 8))
+    generator = np.random.default_rng(0)
+    # Added up in bfloat16, ones beyond 256 would no longer count.
+    upstream = generator.normal(1, 1, (4096, 8)).astype("float32")
+    upstream = tf.reshape(upstream, (-1, 8) if rank == 2 else (4, -1, 8))
+    with tf.GradientTape() as tape:
+        outputs = tf.cast(layer(tf.ones_like(upstream)), tf.float32)
+        loss = tf.reduce_sum(outputs * upstream)
+    gradient = tape.gradient(loss, layer.bias.value)
+    expected = np.asarray(upstream, np.float64).reshape(-1, 8).sum(0)
+    # Eight bits each, upstream and sum.
+    np.testing.assert_allclose(gradient, expected, rtol=0.01)
