@@ -12,8 +12,9 @@ import re
 import keras
 import tensorflow as tf
 
-# Elements of a variable from which compiling its update pays.
-_LEAST_COMPILED = 1 << 16
+# Elements of a variable from which compiling its update pays, if only by the
+# operations that there are fewer of to trace.
+_LEAST_COMPILED = 256
 # LayerNorm's variables and every bias are not decayed (create_optimizer).
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
