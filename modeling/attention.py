@@ -167,7 +167,7 @@ class AttentionLayer(keras.layers.Layer):
         return ((1.0 - mask) * -10000.0)[:, None, :, :]
 
     def _normalize(self, attention_scores, adder, seed):
-        """Scales, masks and applies the softmax, in float32 at least."""
+        """Scales, masks and applies the softmax."""
         scale = 1.0 / math.sqrt(self.size_per_head)
         if seed is not None:
             # Dropout takes whole positions from view, as in the original.

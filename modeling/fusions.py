@@ -1,10 +1,10 @@
-"""Parts of inference, in the forms that TensorFlow fuses.
+"""Parts of the network, in the forms that TensorFlow fuses.
 
 TensorFlow's graph optimizer puts one operation of oneDNN in the place of
 several, where it finds exactly the operations that it looks for: a product of
 matrices, its bias, and a residual or an activation; a layer normalisation.
-What it looks for is written here. The results are those of the plain forms,
-which other backends take.
+What it looks for is written here. To rounding, the results are those of the
+plain forms, which other backends take.
 
 R = rows, W = width.
 """
@@ -31,10 +31,10 @@ def _is_on_cpu(inputs):
 
 
 class Dense(keras.layers.Dense):
-    """A dense layer of rows, whose bias is added as the fusion has it.
+    """A dense layer without an activation, its bias added as the fusion has it.
 
     Call arguments:
-        inputs: float [R, W].
+        inputs: float [..., W]; products of rows [R, W] alone are fused.
     """
 
     def call(self, inputs):
@@ -46,12 +46,15 @@ class Dense(keras.layers.Dense):
 def _add_bias(outputs, bias):
     import tensorflow as tf
 
+    if outputs.dtype.size > 2:
+        return tf.nn.bias_add(outputs, bias)
+
     @tf.custom_gradient
     def add(outputs, bias):
         def gradient(upstream):
             # The operation's own gradient adds bfloat16 up in bfloat16; a
             # product adds up in float32.
-            rows = tf.reshape(upstream, (-1, upstream.shape[-1]))
+            rows = tf.reshape(upstream, (-1, bias.shape[0]))
             ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
             return upstream, tf.matmul(ones, rows)[0]
 
@@ -83,8 +86,8 @@ ACTIVATIONS = ops.ACTIVATIONS | {"gelu": gelu, "gelu_erf": gelu_erf}
 def attention_probs(scores, adder, scale):
     """Softmax of `scale * scores + adder` over the last axis.
 
-    In float32 at least; on the CPU in bfloat16 too, where the product that
-    gives the scores is scaled and added to before it is rounded.
+    In float32 at least; on the CPU in bfloat16 too, for oneDNN to scale and
+    add before it rounds the product.
 
     Args:
         scores: float [B, N, F, T].
@@ -122,11 +125,11 @@ def layer_norm(layer, inputs):
         layer: keras.layers.LayerNormalization of the last axis.
         inputs: float [..., W].
     """
+    inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if not _is_on_cpu(inputs):
         return layer(inputs)
     import tensorflow as tf
 
-    inputs = tf.cast(inputs, layer.compute_dtype)
     shape, width = tf.shape(inputs), inputs.shape[-1]
     number = tf.reduce_prod(shape[:-1])
     outputs, _, _ = tf.compat.v1.nn.fused_batch_norm(

@@ -110,7 +110,7 @@ def set_precision(precision):
     """Makes the models built from here on compute in this precision.
 
     Variables stay float32, and so do LayerNorm's statistics, softmax and
-    losses.
+    losses; at inference on a CPU within oneDNN's operations.
     """
     policy = PRECISIONS[precision]
     keras.config.set_dtype_policy(policy)

@@ -168,8 +168,9 @@ class Trainer:
 
     def _infer(self, features, kernels=()):
         with tf.device(self._device), keras.StatelessScope() as scope:
-            for update in zip(self._kernels(), kernels, strict=False):
-                scope.add_update(update)
+            if kernels:
+                for update in zip(self._kernels(), kernels, strict=True):
+                    scope.add_update(update)
             return self.model(features, training=False)
 
     def _kernels(self):
