@@ -3,6 +3,8 @@
 B = batch, F = length in WordPieces, R = rows, W = hidden size.
 """
 
+import functools
+
 import keras
 
 from modeling import fusions
@@ -10,6 +12,7 @@ from modeling.attention import AttentionLayer
 from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
 from modeling.ops import fold_in
+from modeling.tracing import traced_once
 from modeling.unpadding import AllRows
 
 
@@ -28,8 +31,8 @@ class TransformerBlock(keras.layers.Layer):
         inputs: float [R, W].
         rows: `Unpadding` or `AllRows` of the batch that these rows are of.
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
-        seed: int [2], the pass's seed; None = no dropout.
-        first_dropout: int, index in that pass of the block's first dropout.
+        seed: int [2], seed of the block's first dropout, the others follow;
+            None = no dropout.
 
     Returns:
         float [R, W].
@@ -84,27 +87,16 @@ class TransformerBlock(keras.layers.Layer):
             self.output_dense.build((None, None, self.config.intermediate_size))
             self.output_layer_norm.build(hidden)
 
-    def call(
-        self,
-        inputs,
-        rows,
-        attention_mask=None,
-        seed=None,
-        first_dropout=0,
-    ):
+    def call(self, inputs, rows, attention_mask=None, seed=None):
         """Applies the block; see the class."""
         attention_output = self.attention(
-            inputs,
-            inputs,
-            attention_mask,
-            seed=fold_in(seed, first_dropout),
-            rows=rows,
+            inputs, inputs, attention_mask, seed=seed, rows=rows
         )
         attention_output = self._add_and_norm(
             self.attention_output(attention_output),
             inputs,
             self.attention_layer_norm,
-            fold_in(seed, first_dropout + 1),
+            fold_in(seed, 1),
         )
         activations = (
             fusions.ACTIVATIONS if seed is None else TRAINING_ACTIVATIONS
@@ -117,7 +109,7 @@ class TransformerBlock(keras.layers.Layer):
             layer_output,
             attention_output,
             self.output_layer_norm,
-            fold_in(seed, first_dropout + 2),
+            fold_in(seed, 2),
         )
 
     def _add_and_norm(self, inputs, residual, layer_norm, seed):
@@ -185,24 +177,22 @@ class Transformer(keras.layers.Layer):
         """Applies the blocks; see the class."""
         rows = unpadding or AllRows(inputs)
         inputs = rows.remove(inputs)
+
+        def apply_block(block, seed, inputs):
+            return block(
+                inputs, rows=rows, attention_mask=attention_mask, seed=seed
+            )
+
+        if seed is not None:
+            apply_block = traced_once(apply_block, self.blocks[0])
         all_encoder_layers = []
         for index, block in enumerate(self.blocks):
-
-            def apply_block(
-                inputs,
-                block=block,
-                first_dropout=first_dropout + index * block.num_dropouts,
-            ):
-                return block(
-                    inputs,
-                    rows=rows,
-                    attention_mask=attention_mask,
-                    seed=seed,
-                    first_dropout=first_dropout,
-                )
-
+            first = first_dropout + index * block.num_dropouts
+            apply_this = functools.partial(
+                apply_block, block, fold_in(seed, first)
+            )
             if self.gradient_checkpointing:
-                apply_block = keras.remat(apply_block)
-            inputs = apply_block(inputs)
+                apply_this = keras.remat(apply_this)
+            inputs = apply_this(inputs)
             all_encoder_layers.append(rows.restore(inputs))
         return all_encoder_layers

@@ -53,7 +53,7 @@ def test_scripts_do_not_import_each_other():
 def test_the_network_runs_on_any_backend_of_keras():
     for path in sources("modeling"):
         # Faster forms, where TensorFlow is the backend.
-        own = path.name in ("kernels.py", "fusions.py")
+        own = path.name in ("kernels.py", "fusions.py", "tracing.py")
         if "checkpoints" not in path.parts and not own:
             assert "tensorflow" not in top_level(path), path
 

@@ -12,9 +12,8 @@ import re
 import keras
 import tensorflow as tf
 
-# Elements of a variable from which compiling its update pays, if only by the
-# operations that there are fewer of to trace.
-_LEAST_COMPILED = 256
+# Elements of a variable from which compiling its update pays.
+_LEAST_COMPILED = 65536
 # LayerNorm's variables and every bias are not decayed (create_optimizer).
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 
@@ -168,24 +167,90 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
     def update_step(self, gradient, variable, learning_rate):
         """Updates one variable and its slots."""
+        self._update_variable(
+            tf.convert_to_tensor(gradient), variable, learning_rate
+        )
+
+    def apply_scaled(self, grads, variables, factor, made):
+        """Takes a step on gradients that are still to be clipped.
+
+        As `apply` of `factor` times the gradients under tf.cond, but with
+        fewer passes over memory, and a third of its operations to trace. Not
+        for replicas of a strategy.
+
+        Args:
+            grads: dense gradients of `variables`.
+            variables: variables that the optimizer was built with.
+            factor: float tensor [].
+            made: bool tensor []; False leaves variables and slots alone.
+        """
+        # Once, not for each variable: they are of one type, as a rule.
+        rate, factor = (
+            tf.cast(value, variables[0].dtype)
+            for value in (self.learning_rate, factor)
+        )
+        for gradient, variable in zip(grads, variables, strict=True):
+            self._update_variable(gradient, variable.value, rate, factor, made)
+
+    def _update_variable(
+        self, gradient, variable, learning_rate, factor=None, made=None
+    ):
         index = self._get_variable_index(variable)
         slots = (self._momentums[index].value, self._velocities[index].value)
         dtype = variable.dtype
-        gradient = tf.cast(tf.convert_to_tensor(gradient), dtype)
-        learning_rate = tf.cast(learning_rate, dtype) * self._factors[index]
+        gradient = tf.cast(gradient, dtype)
+        learning_rate = tf.cast(learning_rate, dtype)
+        if made is not None:
+            factor = tf.cast(factor, dtype)
+        if self._factors[index] != 1.0:
+            learning_rate *= self._factors[index]
         update = self._update
-        if (
-            variable.shape.num_elements() >= _LEAST_COMPILED
-            # A strategy's variables are captured by the trace of the first
-            # of a shape, not handed over as arguments.
-            and not tf.distribute.has_strategy()
-        ):
-            update = self._compiled_update
-        update(gradient, variable, *slots, learning_rate, self._decays[index])
+        # A strategy's variables are captured by the trace of the first of a
+        # shape, not handed over as arguments.
+        if not tf.distribute.has_strategy():
+            size = variable.shape.num_elements()
+            update = self._traced_updates[size >= _LEAST_COMPILED]
+        update(
+            gradient,
+            variable,
+            *slots,
+            learning_rate,
+            self._decays[index],
+            factor,
+            made,
+        )
 
-    def _update(self, gradient, variable, m, v, learning_rate, decay):
-        next_m = self.beta_1 * m + (1.0 - self.beta_1) * gradient
-        next_v = self.beta_2 * v + (1.0 - self.beta_2) * tf.square(gradient)
+    def _update(
+        self,
+        gradient,
+        variable,
+        m,
+        v,
+        learning_rate,
+        decay,
+        factor=None,
+        made=None,
+    ):
+        kept_m, taken_m = self.beta_1, 1.0 - self.beta_1
+        kept_v, taken_v = self.beta_2, 1.0 - self.beta_2
+        if made is not None:
+            # A step that is not made changes nothing by these. To select
+            # between results is slow: XLA does not vectorise it.
+            kept_m, taken_m, kept_v, taken_v, learning_rate, factor = (
+                tf.where(made, tf.convert_to_tensor(value, m.dtype), otherwise)
+                for value, otherwise in (
+                    (kept_m, 1.0),
+                    (taken_m, 0.0),
+                    (kept_v, 1.0),
+                    (taken_v, 0.0),
+                    (learning_rate, 0.0),
+                    (factor, 0.0),
+                )
+            )
+            # 0 times what is not finite is 0 here.
+            gradient = tf.math.multiply_no_nan(gradient, factor)
+        next_m = kept_m * m + taken_m * gradient
+        next_v = kept_v * v + taken_v * tf.square(gradient)
         update = self._direction(next_m, next_v)
         if decay:
             update += decay * variable
@@ -195,9 +260,18 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         variable.assign_sub(learning_rate * update)
 
     @functools.cached_property
-    def _compiled_update(self):
-        # One pass over memory in place of ten; compiled once for each shape.
-        return tf.function(self._update, jit_compile=True, autograph=False)
+    def _traced_updates(self):
+        # Traced once for each shape, and not put into the graph again and
+        # again. Compiled, large ones are one pass over memory in place of ten.
+        return {
+            jit_compile: tf.function(
+                self._update,
+                jit_compile=jit_compile or None,
+                autograph=False,
+                experimental_attributes={"_noinline": True},
+            )
+            for jit_compile in (False, True)
+        }
 
     def _direction(self, m, v):
         return m / (tf.sqrt(v) + self.epsilon)

@@ -50,11 +50,13 @@ class TrainStep:
         self.clip_norm = clip_norm
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self._scales_loss = hasattr(optimizer, "inner_optimizer")
-        self._batch_gradients = tf.function(
-            self._accumulate_gradients,
-            jit_compile=jit_compile or None,
-            autograph=False,
-        )
+        with strategy.scope():
+            self._is_alone = not tf.distribute.has_strategy()
+        self._batch_gradients = self._accumulate_gradients
+        if jit_compile:
+            self._batch_gradients = tf.function(
+                self._accumulate_gradients, jit_compile=True, autograph=False
+            )
         self.one = tf.function(self._next_one, autograph=False)
         self.many = tf.function(self._next_many)
         if not optimizer.built:
@@ -63,7 +65,7 @@ class TrainStep:
 
     def _next(self, iterator, stop):
         features = next(iterator)
-        grads, *reduced = self.strategy.run(
+        grads, factor, *reduced = self.strategy.run(
             self._reduced_gradients, args=(features, stop)
         )
         norm, losses, outcome, stop = tf.nest.map_structure(
@@ -75,8 +77,19 @@ class TrainStep:
             "gradient_norm": norm,
         }
 
+        self._update(grads, factor, outcome == MADE)
+        # A skipped batch counts, so that a step says which batch it took.
+        self.optimizer.iterations.assign(step + 1)
+        return logs, outcome, stop > 0
+
+    def _update(self, grads, factor, made):
+        """Updates the model by `factor` times the gradients, where `made`."""
+        if self._is_alone and not self._scales_loss:
+            self.optimizer.apply_scaled(grads, self._trained, factor, made)
+            return
+
         def apply():
-            self.strategy.run(self._apply, args=(grads,))
+            self.strategy.run(self._apply, args=(grads, factor))
             return tf.constant(True)
 
         if self._scales_loss:
@@ -85,10 +98,7 @@ class TrainStep:
         else:
             # Outside of strategy.run: an update inside a condition may not
             # leave the replicas.
-            tf.cond(outcome == MADE, apply, lambda: tf.constant(False))
-        # A skipped batch counts, so that a step says which batch it took.
-        self.optimizer.iterations.assign(step + 1)
-        return logs, outcome, stop > 0
+            tf.cond(made, apply, lambda: tf.constant(False))
 
     def _next_one(self, iterator, stop):
         logs, outcome, stopping = self._next(iterator, stop)
@@ -109,10 +119,10 @@ class TrainStep:
         return self.strategy.experimental_local_results(value)[0]
 
     def _reduced_gradients(self, features, stop):
-        """Returns the clipped gradients, and what to tell of the step.
+        """Returns the gradients, and what to tell of the step.
 
         Returns:
-            gradients, their norm before they were clipped, losses, outcome
+            gradients, the factor that clips them, their norm, losses, outcome
             and stop.
         """
         # The copy lies on this replica's device, as what is reduced must.
@@ -131,11 +141,11 @@ class TrainStep:
                 squares[str(index)] = optimization.sum_of_squares(grad)
         norm = tf.sqrt(tf.add_n(list(squares.values())))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        grads, _ = tf.clip_by_global_norm(
-            grads, self.clip_norm * scale, use_norm=norm
-        )
         outcome = self._outcome(norm, losses["loss"], scale)
-        return grads, norm / scale, losses, outcome, stop
+        # As tf.clip_by_global_norm has it; not finite where the norm is not.
+        limit = self.clip_norm * scale
+        factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
+        return grads, factor, norm / scale, losses, outcome, stop
 
     def _outcome(self, norm, loss, scale):
         # A gradient that was not scaled up has no such excuse.
@@ -235,7 +245,8 @@ class TrainStep:
             grad.set_shape(variable.shape)
         return grads, squares, losses
 
-    def _apply(self, grads):
+    def _apply(self, grads, factor):
+        grads = [grad * tf.cast(factor, grad.dtype) for grad in grads]
         self.optimizer.apply(grads, self._trained)
 
     def _loss_scale(self):

@@ -198,3 +198,53 @@ def test_large_variables_of_one_shape_are_updated_each_for_itself():
     ):
         for one, other in zip(expected, train_two_alike(strategy), strict=True):
             np.testing.assert_allclose(other, one, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
+def test_scaling_within_the_update_is_scaling_before_it(name, dtype):
+    # One that is compiled, and one that is not.
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=shape) for shape in [(512, 256), (3, 4)]]
+    steps = [[rng.normal(size=v.shape) for v in values] for _ in range(3)]
+    states = []
+    for scales_before in (True, False):
+        variables = [keras.Variable(value, dtype=dtype) for value in values]
+        optimizer = optimization.create_optimizer(0.1, 10, 1, optimizer=name)
+        optimizer.build(variables)
+        for index, grads in enumerate(steps):
+            grads = [tf.constant(grad, dtype) for grad in grads]
+            factor = tf.constant(0.3 * (index + 1), dtype)
+            if scales_before:
+                grads = [grad * factor for grad in grads]
+                optimizer.apply(grads, variables)
+            else:
+                optimizer.apply_scaled(
+                    grads, variables, factor, tf.constant(True)
+                )
+                optimizer.iterations.assign_add(1)
+        states.append(
+            [v.numpy() for v in [*variables, *optimizer.variables[2:]]]
+        )
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    for one, other in zip(*states, strict=True):
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
+def test_a_step_that_is_not_made_changes_nothing(name):
+    variables = [keras.Variable(np.ones(s)) for s in [(512, 256), (3, 4)]]
+    optimizer = optimization.create_optimizer(0.1, 10, 0, optimizer=name)
+    optimizer.build(variables)
+    optimizer.apply([tf.ones(v.shape) for v in variables], variables)
+    state = [*variables, *optimizer.variables]
+    before = [np.array(v) for v in state]
+    grads = [
+        tf.fill(v.shape, value)
+        for v, value in zip(variables, (np.nan, np.inf), strict=True)
+    ]
+    optimizer.apply_scaled(
+        grads, variables, tf.constant(np.nan), tf.constant(False)
+    )
+    for one, other in zip(state, before, strict=True):
+        np.testing.assert_array_equal(one, other)
