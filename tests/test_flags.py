@@ -2,11 +2,16 @@
 
 import concurrent.futures
 import importlib
+import os
+import sys
 
 import pytest
 from absl import flags
 
 from tests import scripts
+from training import cli
+
+FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
 
 DEVICE = {
     "use_tpu": False,
@@ -141,3 +146,38 @@ def test_help_lists_flags_that_are_defined_in_shared_files(tmp_path):
     done = scripts.run("run_squad.py", tmp_path, help=True)
     for name in ("train_file", "init_checkpoint", "learning_rate", "use_tpu"):
         assert f"--{name}" in done.stdout or f"[no]{name}" in done.stdout
+
+
+def frozen_weights(script, arguments):
+    """Starts a script; returns what TensorFlow is told of the weights."""
+    os.environ.pop(FROZEN, None)
+    sys.argv = [script, *arguments]
+    with pytest.raises(SystemExit) as ended:
+        cli.run(lambda _: None, importlib.import_module(script).define_flags)
+    assert not ended.value.code
+    return os.environ.get(FROZEN)
+
+
+@pytest.mark.parametrize(
+    "script, arguments, expected",
+    [
+        ("run_squad", ["--do_predict", "--mixed_precision=bfloat16"], "1"),
+        ("run_squad", ["--do_predict"], None),
+        (
+            "run_squad",
+            ["--do_train", "--do_predict", "--mixed_precision=bfloat16"],
+            None,
+        ),
+        (
+            "run_pretraining",
+            ["--do_train", "--do_eval", "--mixed_precision=bfloat16"],
+            None,
+        ),
+        ("create_vocabulary", [], None),
+    ],
+)
+def test_weights_count_as_frozen_only_where_none_is_trained(
+    pool, script, arguments, expected
+):
+    found = pool.submit(frozen_weights, script, arguments)
+    assert found.result(scripts.TIMEOUT) == expected
