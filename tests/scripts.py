@@ -13,6 +13,7 @@ import os
 import runpy
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -24,6 +25,9 @@ SAMPLES = ROOT / "samples"
 TIMEOUT = 300.0
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tensorflow", "keras"])
+# A start also asks all other processes whether they have ended. Where two
+# threads ask at once, one gets the exit status and the other 255.
+_ASKING = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,14 +70,15 @@ def run(script, cwd, kill_when=lambda: False, **flags):
             target=_run_script,
             args=(str(ROOT / script), arguments, str(cwd), streams),
         )
-        process.start()
+        with _ASKING:
+            process.start()
         end = time.monotonic() + TIMEOUT
-        while process.is_alive() and time.monotonic() < end:
-            if kill_when():
+        while _is_alive(process):
+            if kill_when() or time.monotonic() > end:
+                process.kill()
                 break
-            process.join(0.02)
-        if process.is_alive():
-            process.kill()
+            time.sleep(0.02)
+        with _ASKING:
             process.join()
         texts = [Path(path).read_text(errors="replace") for path in streams]
     status = process.exitcode
@@ -87,6 +92,11 @@ def run_all(commands):
         return list(
             pool.map(lambda command: run(*command[:2], **command[2]), commands)
         )
+
+
+def _is_alive(process):
+    with _ASKING:
+        return process.is_alive()
 
 
 def _run_script(script, arguments, cwd, streams):
