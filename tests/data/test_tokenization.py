@@ -2,7 +2,6 @@ import gzip
 import json
 import random
 import sys
-import time
 import unicodedata
 
 import pytest
@@ -157,22 +156,3 @@ def test_check_vocab(tmp_path, lines, vocab_size, message):
 def test_released_vocabularies_pass():
     for path in sorted(golden.shared("data/vocab").glob("*.txt")):
         tokenization.check_vocab(path)
-
-
-def test_five_times_as_fast_as_character_by_character():
-    path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
-    lines = path.read_text().splitlines()
-    tokenizer = tokenization.FullTokenizer(
-        golden.shared("data/vocab/uncased.txt")
-    )
-
-    def seconds(function):
-        start = time.process_time()
-        for line in lines:
-            function(line)
-        return time.process_time() - start
-
-    reference = seconds(
-        lambda line: reference_tokenizer.tokenize(line, tokenizer.vocab, True)
-    )
-    assert reference >= 5 * seconds(tokenizer.tokenize)
