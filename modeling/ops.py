@@ -38,6 +38,23 @@ ACTIVATIONS = {
 }
 
 
+@keras.saving.register_keras_serializable(package="bert")
+class TruncatedNormal(keras.initializers.TruncatedNormal):
+    """Keras's, by the inverse of the distribution: half of its time.
+
+    Keras draws again what lies beyond two standard deviations.
+    """
+
+    def __call__(self, shape, dtype=None):
+        """Returns new values of a shape."""
+        limit = math.erf(math.sqrt(2.0))
+        uniform = keras.random.uniform(
+            shape, -limit, limit, dtype=dtype, seed=self.seed
+        )
+        scale = self.stddev * math.sqrt(2.0)
+        return self.mean + scale * keras.ops.erfinv(uniform)
+
+
 def create_initializer(initializer_range, seed_generator=None):
     """Returns a truncated normal initializer of mean 0.
 
@@ -46,9 +63,7 @@ def create_initializer(initializer_range, seed_generator=None):
         seed_generator: `keras.random.SeedGenerator` that every use draws a
             new seed from; None = every use gives the same values.
     """
-    return keras.initializers.TruncatedNormal(
-        stddev=initializer_range, seed=seed_generator
-    )
+    return TruncatedNormal(stddev=initializer_range, seed=seed_generator)
 
 
 def create_attention_mask_from_input_mask(input_mask, left_to_right=False):

@@ -1,0 +1,36 @@
+import keras
+import numpy as np
+import scipy.stats
+
+from modeling import ops
+
+
+def test_initial_weights_are_truncated_normal():
+    initializer = ops.create_initializer(0.02, keras.random.SeedGenerator(3))
+    values = np.asarray(initializer((1000, 1000))).ravel()
+    assert values.dtype == np.float32
+    assert abs(values).max() <= 0.04
+    expected = scipy.stats.truncnorm(-2, 2, scale=0.02)
+    assert scipy.stats.kstest(values, expected.cdf).pvalue > 1e-6
+    neighbours = np.corrcoef(values[:-1], values[1:])[0, 1]
+    assert abs(neighbours) < 5 / np.sqrt(values.size)
+
+
+def test_each_use_of_a_seed_generator_draws_new_weights():
+    generator = keras.random.SeedGenerator(3)
+    initializer = ops.create_initializer(0.02, generator)
+    first, second = (np.asarray(initializer((64, 64))) for _ in range(2))
+    assert np.isclose(first, second).mean() < 0.01
+    again = ops.create_initializer(0.02, keras.random.SeedGenerator(3))
+    np.testing.assert_array_equal(again((64, 64)), first)
+
+
+def test_an_initializer_is_read_back_from_its_configuration():
+    initializer = ops.TruncatedNormal(stddev=0.3, seed=7)
+    again = keras.initializers.deserialize(
+        keras.initializers.serialize(initializer)
+    )
+    assert type(again) is type(initializer)
+    assert again.get_config() == initializer.get_config()
+    # Without a generator, a second use gives the same values.
+    np.testing.assert_array_equal(again((8, 8)), initializer((8, 8)))
