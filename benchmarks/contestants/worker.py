@@ -36,14 +36,13 @@ def serve(works, versions):
         versions: () -> {package: version}, once the work is built.
     """
     spec = json.loads(sys.argv[1])
+    loaded = _peak_memory_gib()
     # Libraries print to the standard output; it must hold nothing but JSON.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
     def reply(**content):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        content["peak_memory_gib"] = max(peak, children) / 2**20
+        content["peak_memory_gib"] = _peak_memory_gib()
         replies.write(json.dumps(content) + "\n")
         replies.flush()
 
@@ -55,8 +54,17 @@ def serve(works, versions):
         num_sequences=num_steps * work.num_sequences,
         flops=num_steps * work.flops,
         versions=versions(),
+        loaded_gib=loaded,
     )
     for _ in sys.stdin:
         started = time.perf_counter()
         notes = work.repeat(num_steps)
         reply(seconds=time.perf_counter() - started, notes=notes or {})
+
+
+def _peak_memory_gib():
+    peaks = (
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return max(peaks) / 2**20

@@ -1,0 +1,152 @@
+"""What model_benchmark.py times: the rows of its table."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from absl import flags
+
+FLAGS = flags.FLAGS
+ROOT = Path(__file__).resolve().parent.parent
+MRPC_EXAMPLES = 3668
+
+
+class Row(NamedTuple):
+    """One line of work.
+
+    Attributes:
+        work: name of the contestants' function.
+        precision: float32 or bfloat16.
+        variants: {contestant: the ways in which it may work}; None for what
+            --our_flags says.
+        target: how many times faster than the best peer this project should
+            be, and its MFU; or its seconds.
+        settings: what the contestants are told; `num_steps` in a repeat.
+        repeats: how many.
+        needs: flags that must be given.
+    """
+
+    work: str
+    precision: str
+    variants: dict
+    target: str
+    settings: dict
+    repeats: int
+    needs: tuple = ()
+
+
+def both(float32, bfloat16):
+    """Returns a dict of what goes with each precision."""
+    return {"float32": float32, "bfloat16": bfloat16}
+
+
+def create_rows():
+    """Returns {name: Row}, the short form's or the long one's."""
+    full, rows = FLAGS.full, {}
+    # XLA takes a minute to compile a step, and has not paid.
+    hub_training = ["", "jit"] if full else [""]
+
+    def add(label, work, variants, targets, settings, repeats, needs=()):
+        for precision, target in targets.items():
+            rows[f"{label}_{precision}"] = Row(
+                work,
+                precision,
+                {
+                    name: of_precision and of_precision[precision]
+                    for name, of_precision in variants.items()
+                },
+                target,
+                # The repeat to begin with is warm-up too.
+                {"warmup_steps": 0} | settings,
+                repeats,
+                needs,
+            )
+
+    autocast = both([""], ["autocast"])
+    add(
+        "pretrain",
+        "pretrain",
+        {
+            "ours": None,
+            "keras_hub": both(hub_training, hub_training),
+            "transformers": autocast,
+        },
+        both("1.12 x, MFU 0.85", "1.35 x, MFU 0.77"),
+        {
+            "batch_size": 16,
+            "seq_length": 128,
+            "num_predictions": 20,
+            "num_steps": 1,
+            "warmup_steps": 1,
+        },
+        10 if full else 3,
+    )
+    policies = ["mixed_bfloat16", "bfloat16"]
+    for batch_size, length, num_steps, targets in (
+        (8, 128, 2, both("1.15 x", "1.2 x")),
+        (1, 16, 20, both("1.3 x", "1.3 x")),
+    ):
+        add(
+            f"inference_{batch_size}x{length}",
+            "inference",
+            {
+                "ours": both(
+                    ["float32", "float32 packed"],
+                    [*policies, "bfloat16 packed"],
+                ),
+                "keras_hub": both([""], policies),
+                "transformers": both([""], ["autocast", "bfloat16"]),
+            },
+            targets,
+            {
+                "batch_size": batch_size,
+                "seq_length": length,
+                "num_steps": num_steps,
+                "warmup_steps": num_steps,
+            },
+            21 if full else 7,
+        )
+    add(
+        "mrpc",
+        "mrpc",
+        {"ours": None, "transformers": autocast},
+        both("2.5 x the original", "2 x"),
+        {
+            "batch_size": 32,
+            "seq_length": 128,
+            "num_steps": 3 * MRPC_EXAMPLES // 32 if full else 10,
+        },
+        3,
+        ("minilm_dir", "mrpc_dir"),
+    )
+    add(
+        "squad",
+        "squad",
+        {"ours": None, "transformers": both([""], ["autocast", "bfloat16"])},
+        both("2 x", "1.5 x"),
+        {
+            "batch_size": 8,
+            "seq_length": 384,
+            "doc_stride": 128,
+            "num_questions": 1000 if full else 200,
+            "num_steps": 1,
+        },
+        3,
+        ("minilm_dir", "squad_file"),
+    )
+    settings = {"batch_size": 16, "seq_length": 64, "num_steps": 1}
+    for name, model in (
+        ("startup", {}),
+        (
+            "startup_tiny",
+            {"bert_config_file": str(ROOT / "samples" / "bert_config.json")},
+        ),
+    ):
+        add(
+            name,
+            "startup",
+            {"startup": {"float32": [""]}},
+            {"float32": "10 s"},
+            settings | model,
+            7 if full else 3,
+        )
+    return rows
