@@ -5,13 +5,14 @@ A line is one text, or two with ` ||| ` between them.
 
 import re
 
+import keras
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import feature_files, files, glue, tokenization
+from data import feature_files, files, glue, tfrecords, tokenization
 from serving.features import export_encoder
-from training import cli, distribution, export, progress, runner
+from training import cli, distribution, export, loop, runner
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
@@ -140,8 +141,19 @@ def read_examples(input_file):
         yield glue.InputExample(index, text_a, text_b, label="0")
 
 
-def create_batches(examples, tokenizer):
-    """Yields lists of up to --batch_size InputFeatures."""
+def create_batches(examples, tokenizer, trim):
+    """Yields the features of up to --batch_size examples, int32 [B, T] each.
+
+    With `trim`, as tfrecords.trim_padding leaves them.
+    """
+
+    def features_of(batch):
+        features = {
+            name: tf.constant([getattr(f, name) for f in batch], tf.int32)
+            for name in export.INPUT_NAMES
+        }
+        return tfrecords.trim_padding(features) if trim else features
+
     batch = []
     for index, example in enumerate(examples):
         batch.append(
@@ -150,24 +162,39 @@ def create_batches(examples, tokenizer):
             )
         )
         if len(batch) == FLAGS.batch_size:
-            yield batch
+            yield features_of(batch)
             batch = []
     if batch:
-        yield batch
+        yield features_of(batch)
 
 
-def create_forward(model, layer_names):
-    """Returns a function from a batch's inputs to what is written of it.
+class TokenFeatures(keras.Model):
+    """What is written of a batch.
 
     Args:
-        model: BertModel.
+        bert: a built BertModel.
         layer_names: as `parse_features` returns them.
 
     Returns:
-        function of int32 [B, T] thrice to float32 [B, L, T, W] and [B, W].
+        float32 [B, L, T, W], and the pooled output, [B, W].
     """
 
-    def combine(name, outputs):
+    def __init__(self, bert, layer_names):
+        super().__init__(dtype=bert.dtype_policy)
+        self.bert = bert
+        self.layer_names = layer_names
+
+    def call(self, features, training=False):
+        """Encodes a batch; see the class."""
+        inputs = [features[name] for name in export.INPUT_NAMES]
+        outputs = self.bert(*inputs, training=training)
+        layers = [self._combine(name, outputs) for name in self.layer_names]
+        return (
+            tf.cast(tf.stack(layers, axis=1), tf.float32),
+            tf.cast(outputs["pooled_output"], tf.float32),
+        )
+
+    def _combine(self, name, outputs):
         blocks = outputs["all_encoder_layers"]
         if isinstance(name, int):
             return blocks[name]
@@ -186,42 +213,33 @@ def create_forward(model, layer_names):
             ]
         )
 
-    @tf.function(reduce_retracing=True, jit_compile=FLAGS.jit_compile or None)
-    def forward(input_ids, input_mask, segment_ids):
-        outputs = model(input_ids, input_mask, segment_ids, training=False)
-        layers = [combine(name, outputs) for name in layer_names]
-        return (
-            tf.cast(tf.stack(layers, axis=1), tf.float32),
-            tf.cast(outputs["pooled_output"], tf.float32),
-        )
 
-    return forward
+def extract(trainer, batches, tokenizer):
+    """Writes --output_file, whole or not at all.
 
-
-def extract(model, tokenizer, layer_names):
-    """Writes --output_file, whole or not at all."""
-    forward = create_forward(model, layer_names)
+    Args:
+        trainer: loop.Trainer of a TokenFeatures.
+        batches: see `create_batches`.
+        tokenizer: FullTokenizer.
+    """
     writer = {
         "jsonl": feature_files.json_writer,
         "npz": feature_files.npz_writer,
     }[FLAGS.output_format]
     num_lines = 0
-    batches = create_batches(read_examples(FLAGS.input_file), tokenizer)
-    with writer(FLAGS.output_file, layer_names) as write:
-        for batch in progress.track(batches, None, "batch", "Extracting"):
-            inputs = [
-                tf.constant([getattr(f, name) for f in batch], tf.int32)
-                for name in export.INPUT_NAMES
-            ]
-            layers, pooled = (output.numpy() for output in forward(*inputs))
-            for index, feature in enumerate(batch):
-                length = sum(feature.input_mask)
+    with writer(FLAGS.output_file, trainer.model.layer_names) as write:
+        for features, (layers, pooled) in trainer.predict(
+            batches, label="Extracting"
+        ):
+            lengths = features["input_mask"].sum(axis=1)
+            for index, length in enumerate(lengths):
+                ids = features["input_ids"][index, :length]
                 write(
-                    tokenizer.convert_ids_to_tokens(feature.input_ids[:length]),
+                    tokenizer.convert_ids_to_tokens(ids.tolist()),
                     layers[index, :, :length],
                     pooled[index] if FLAGS.pooled else None,
                 )
-            num_lines += len(batch)
+            num_lines += len(lengths)
     logging.info("Wrote %d lines to %s", num_lines, FLAGS.output_file)
 
 
@@ -239,6 +257,8 @@ def main(_):
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
+    # What is compiled wants one shape.
+    trim = not FLAGS.jit_compile and not runner.is_tpu(FLAGS)
     strategy = runner.create_strategy(FLAGS)
     distribution.set_precision(FLAGS.mixed_precision)
     with strategy.scope():
@@ -247,7 +267,15 @@ def main(_):
         )
         model.build()
     modeling.load_checkpoint(model, FLAGS.init_checkpoint)
-    extract(model, tokenizer, layer_names)
+    extract(
+        loop.Trainer(
+            TokenFeatures(model, layer_names),
+            strategy=strategy,
+            jit_compile=FLAGS.jit_compile,
+        ),
+        create_batches(read_examples(FLAGS.input_file), tokenizer, trim),
+        tokenizer,
+    )
     if FLAGS.export_dir:
         export_encoder(
             FLAGS.export_dir,

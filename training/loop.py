@@ -204,9 +204,11 @@ class Trainer:
             {name: float} with "loss" added, the mean over batches.
         """
 
+        kernels = self._cast_kernels()
+
         @tf.function(reduce_retracing=True, autograph=False)
-        def step(features):
-            outputs = self._infer(features)
+        def step(features, kernels):
+            outputs = self._infer(features, kernels)
             total, _ = self.loss(outputs, features)
             return metric_fn(outputs, features) | {"loss": (total, 1.0)}
 
@@ -216,7 +218,7 @@ class Trainer:
         for features in progress.track(
             dataset, max_batches, "batch", "Evaluating"
         ):
-            for name, pair in step(features).items():
+            for name, pair in step(features, kernels).items():
                 pair = np.array([float(value) for value in pair])
                 sums[name] = sums.get(name, 0.0) + pair
         return {

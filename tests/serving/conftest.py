@@ -68,7 +68,7 @@ np.savez(sys.argv[2], **found)
 """
 
 
-def create_model(kind, *args, seed=6):
+def create_model(kind, *args, seed=1):
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(seed)
     config = modeling.BertConfig(

@@ -42,7 +42,8 @@ def ask(tmp_path, exported, model, requests, **flags):
 def answers_of(command):
     _, folder, flags = command
     text = (folder / flags["output_file"]).read_text()
-    return [json.loads(line) for line in text.splitlines()]
+    # An answer may hold what `splitlines` takes for the end of a line.
+    return [json.loads(line) for line in text.rstrip("\n").split("\n")]
 
 
 def row_of(served, request, row):
