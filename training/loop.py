@@ -203,7 +203,6 @@ class Trainer:
         Returns:
             {name: float} with "loss" added, the mean over batches.
         """
-
         kernels = self._cast_kernels()
 
         @tf.function(reduce_retracing=True, autograph=False)
