@@ -11,7 +11,6 @@ N = texts, W = words, P = WordPieces, C = code points, of all texts together.
 import keras
 import numpy as np
 import tensorflow as tf
-import tensorflow_text
 
 from data import tokenization, unicode_tables
 from data.tf_wordpiece import WordpieceTable
@@ -66,6 +65,9 @@ class TokenizerLayer(keras.layers.Layer):
 
     def _create_kernel(self, no_pretokenization):
         """TensorFlow Text's WordPiece kernel for the vocabulary."""
+        # Here, since it takes 0.1 GiB and most scripts do without it.
+        import tensorflow_text
+
         return tensorflow_text.FastWordpieceTokenizer(
             # What can stand in no word would confuse the kernels.
             vocab=[
