@@ -21,7 +21,8 @@ hidden and I the intermediate size; a third of it where nothing is trained.
 
 `ratio` is the seconds of the fastest peer in the row over the contestant's:
 above 1 it is faster. Memory is the most that the process ever held, warm-up
-included; `loaded` is what of it the libraries took before there was a model.
+included; `loaded` is what of it the libraries took before there was a model
+(transformers loads more of itself with its model).
 The rows (BERT-Base unless said otherwise, or --bert_config_file):
 
     pretrain   a step on 16 x 128, 20 predictions, with dropout, clipping and
@@ -49,8 +50,7 @@ from pathlib import Path
 
 from absl import app, flags
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import race, rows, table  # noqa: E402
 
@@ -72,7 +72,7 @@ def define_flags():
     )
     flags.DEFINE_string(
         "bert_config_file",
-        str(ROOT / "configs" / "uncased_L-12_H-768_A-12.json"),
+        str(rows.ROOT / "configs" / "uncased_L-12_H-768_A-12.json"),
         "The model of pretraining, inference and startup.",
     )
     flags.DEFINE_string("minilm_dir", None, "MiniLM as a Hugging Face folder.")

@@ -37,7 +37,10 @@ def summarize(name, row, contestants, rate):
                 "sequences_per_second": num_sequences / seconds,
                 "mfu": flops / seconds / rate if flops else None,
                 "peak_memory_gib": each.replies[-1]["peak_memory_gib"],
-                "loaded_gib": each.ready["loaded_gib"],
+                # The process that times a start loads nothing itself.
+                "loaded_gib": (
+                    None if row.work == "startup" else each.ready["loaded_gib"]
+                ),
                 "ratio": min(peers) / seconds if peers else None,
                 "target": None if is_peer else row.target,
                 "notes": notes,
@@ -62,7 +65,7 @@ def show(results):
                 f"{result['sequences_per_second']:.2f}",
                 f"{result['mfu']:.2f}" if result["mfu"] else "",
                 f"{result['peak_memory_gib']:.2f}",
-                f"{result['loaded_gib']:.2f}",
+                f"{result['loaded_gib']:.2f}" if result["loaded_gib"] else "",
                 f"{result['ratio']:.2f}" if result["ratio"] else "",
                 result["target"] or "",
                 ", ".join(notes),

@@ -265,8 +265,8 @@ def named_errors(files):
         raise ValueError(found or str(error)) from error
 
 
-# No function here has what autograph is for, and reading it would take it half
-# a second.
+# No function here has what autograph is for, and reading them takes it time at
+# every start.
 @tf.autograph.experimental.do_not_convert
 def create_dataset(
     files,

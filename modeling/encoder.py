@@ -127,7 +127,7 @@ class TransformerBlock(keras.layers.Layer):
 
 
 class Transformer(keras.layers.Layer):
-    """A stack of `num_hidden_layers` blocks.
+    """A stack of `num_hidden_layers` blocks, which differ by their weights.
 
     Args:
         config: `BertConfig`.
@@ -138,7 +138,9 @@ class Transformer(keras.layers.Layer):
 
     Call arguments:
         inputs: float [B, F, W].
-        attention_mask, seed, first_dropout: as `TransformerBlock`.
+        attention_mask: as `TransformerBlock`.
+        seed: int [2], seed of the pass; None = no dropout.
+        first_dropout: index in the pass of the first block's first dropout.
         unpadding: `Unpadding`; given, the blocks compute no padding, and
             what the outputs hold there is of no use.
 
@@ -183,7 +185,7 @@ class Transformer(keras.layers.Layer):
                 inputs, rows=rows, attention_mask=attention_mask, seed=seed
             )
 
-        if seed is not None:
+        if seed is not None and self._are_alike():
             apply_block = traced_once(apply_block, self.blocks[0])
         all_encoder_layers = []
         for index, block in enumerate(self.blocks):
@@ -196,3 +198,19 @@ class Transformer(keras.layers.Layer):
             inputs = apply_this(inputs)
             all_encoder_layers.append(rows.restore(inputs))
         return all_encoder_layers
+
+    def _are_alike(self):
+        """Returns whether nobody has made one block unlike the others."""
+
+        def traits(block):
+            rate = block.attention.attention_probs_dropout_prob
+            parts = (block, *block.__dict__.values())
+            layers = [p for p in parts if isinstance(p, keras.layers.Layer)]
+            return (
+                block.config,
+                rate,
+                [(type(layer), layer.dtype_policy.name) for layer in layers],
+            )
+
+        first = traits(self.blocks[0])
+        return all(traits(block) == first for block in self.blocks)

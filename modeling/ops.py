@@ -47,12 +47,20 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
 
     def __call__(self, shape, dtype=None):
         """Returns new values of a shape."""
+        dtype = keras.backend.standardize_dtype(dtype)
         limit = math.erf(math.sqrt(2.0))
         uniform = keras.random.uniform(
-            shape, -limit, limit, dtype=dtype, seed=self.seed
+            shape,
+            -limit,
+            limit,
+            # In 16 bits there are few numbers to begin with.
+            dtype=keras.backend.result_type(dtype, "float32"),
+            seed=self.seed,
         )
         scale = self.stddev * math.sqrt(2.0)
-        return self.mean + scale * keras.ops.erfinv(uniform)
+        return keras.ops.cast(
+            self.mean + scale * keras.ops.erfinv(uniform), dtype
+        )
 
 
 def create_initializer(initializer_range, seed_generator=None):

@@ -16,6 +16,9 @@ def traced_once(function, layer):
     It is for training: where an exported graph is run without copies, oneDNN,
     told that weights never change, would take one layer's for those of all.
 
+    In mixed precision what `keras.remat` computes again is a second trace:
+    Keras casts weights in the forward pass alone.
+
     Args:
         function: (layer, *tensors) -> tensors. It may use other tensors of
             the graph that it is called in, but of variables only the layer's.

@@ -171,12 +171,24 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             tf.convert_to_tensor(gradient), variable, learning_rate
         )
 
+    @property
+    def takes_scaled(self):
+        """Whether none of Keras's own options asks for more than an update."""
+        return not (
+            self.use_ema
+            or self.clipnorm
+            or self.clipvalue
+            or self.global_clipnorm
+            or self.gradient_accumulation_steps
+        )
+
     def apply_scaled(self, grads, variables, factor, made):
         """Takes a step on gradients that are still to be clipped.
 
         As `apply` of `factor` times the gradients under tf.cond, but with
-        fewer passes over memory, and a third of its operations to trace. Not
-        for replicas of a strategy.
+        fewer passes over memory, and a third of its operations to trace. The
+        step is not counted. Only where `takes_scaled`, and not for replicas
+        of a strategy.
 
         Args:
             grads: dense gradients of `variables`.

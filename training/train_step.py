@@ -51,7 +51,10 @@ class TrainStep:
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self._scales_loss = hasattr(optimizer, "inner_optimizer")
         with strategy.scope():
-            self._is_alone = not tf.distribute.has_strategy()
+            is_alone = not tf.distribute.has_strategy()
+        self._scales_grads = is_alone and getattr(
+            optimizer, "takes_scaled", False
+        )
         self._batch_gradients = self._accumulate_gradients
         if jit_compile:
             self._batch_gradients = tf.function(
@@ -84,7 +87,7 @@ class TrainStep:
 
     def _update(self, grads, factor, made):
         """Updates the model by `factor` times the gradients, where `made`."""
-        if self._is_alone and not self._scales_loss:
+        if self._scales_grads:
             self.optimizer.apply_scaled(grads, self._trained, factor, made)
             return
 

@@ -67,6 +67,20 @@ def test_outputs_and_gradients_are_those_of_blocks_traced_each(settings):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
+def test_a_block_unlike_the_others_stays_so():
+    model = create_model(dtype="float64")
+    attention = model.encoder.blocks[2].attention
+    attention.attention_probs_dropout_prob = 0.9
+    batch = create_batch()
+    gradients = create_gradients(model)
+    expected, _ = gradients(*map(tf.constant, batch))
+    found, _ = tf.function(gradients, autograph=False)(*batch)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    attention.attention_probs_dropout_prob = 0.1
+    others, _ = gradients(*map(tf.constant, batch))
+    assert not np.allclose(others, expected, atol=0.1)
+
+
 @pytest.mark.parametrize("training", [True, False])
 def test_graphs_for_training_hold_one_block(training):
     model = create_model()

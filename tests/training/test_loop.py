@@ -86,6 +86,40 @@ def test_an_overflow_by_loss_scaling_is_no_failure(steps_per_call, caplog):
     assert [text.split()[1] for text in told] == ["2", "3"]
 
 
+def test_optimizers_of_keras_train():
+    optimizer = keras.optimizers.SGD(0.1)
+    trainer = loop.Trainer(Pair(), Sum(), optimizer)
+    trainer.train(batches([1]), 2, BATCH_SIZE)
+    assert float(trainer.model.one) == pytest.approx(1 - 2 * 0.1)
+    assert trainer.step == 2
+
+
+def test_options_of_keras_optimizers_are_kept():
+    def train(**options):
+        optimizer = optimization.AdamWeightDecayOptimizer(
+            0.1, epsilon=1.0, aggregate_gradients=False, **options
+        )
+        trainer = loop.Trainer(Pair(), Sum(), optimizer)
+        trainer.train(batches([1]), 2, BATCH_SIZE)
+        return trainer
+
+    plain = train()
+    assert plain.optimizer.takes_scaled
+    # As far as Adam gets with a gradient of 0.5: see its docstring.
+    for option in ("clipnorm", "clipvalue", "global_clipnorm"):
+        m1, m2 = 0.05, 0.05 * 0.9 + 0.05
+        v1 = 0.001 * 0.25
+        v2 = v1 * 0.999 + v1
+        moved = 0.1 * (m1 / (v1**0.5 + 1) + m2 / (v2**0.5 + 1))
+        clipped = train(**{option: 0.5}).model.one
+        assert float(clipped) == pytest.approx(1 - moved)
+        assert float(plain.model.one) < float(clipped)
+    averaged = train(use_ema=True, ema_momentum=0.5)
+    assert float(averaged.model.one) == float(plain.model.one)
+    averaged.optimizer.finalize_variable_values([averaged.model.one])
+    assert float(plain.model.one) < float(averaged.model.one) < 1
+
+
 ON_TWO_DEVICES = """
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
