@@ -9,7 +9,8 @@ Each contestant is a process that builds its model, warms up, and then makes
 one timed repeat whenever its turn comes; only one computes at a time, and the
 turns go round, so that all share the machine's good and bad minutes. A row
 has the median of the repeats. Where a peer can work in several ways, each is
-tried once and the fastest stays.
+tried once and the fastest stays. Rows in bfloat16 are left out where the
+processor only emulates it, unless --rows names them in full.
 
 MFU is the operations of the work over its seconds, as a share of the rate of
 a product of two 2048 x 2048 matrices in the same precision: the best of
@@ -98,12 +99,22 @@ def main(_):
     results, num_failed = [], 0
     with tempfile.TemporaryDirectory() as folder:
         matmul_rate = race.MatmulRate(names, folder)
+        rates = matmul_rate()
+        # Without instructions for it, bfloat16 takes many times as long.
+        emulated = rates["bfloat16"] < rates["float32"]
         for name, row in chosen.items():
             missing = [
                 f"--{flag}" for flag in row.needs if not FLAGS[flag].value
             ]
             if missing:
                 print(f"{name} needs {' and '.join(missing)}: not timed")
+                continue
+            slow = emulated and row.precision == "bfloat16"
+            if slow and name not in FLAGS.rows:
+                print(
+                    f"{name}: bfloat16 is emulated on this processor, so it "
+                    f"is timed with --rows={name} only"
+                )
                 continue
             race.say(name)
             *timed, failed = race.time_row(row, names, matmul_rate, folder)
