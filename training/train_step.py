@@ -52,7 +52,7 @@ class TrainStep:
         self._scales_loss = hasattr(optimizer, "inner_optimizer")
         with strategy.scope():
             is_alone = not tf.distribute.has_strategy()
-        self._scales_grads = is_alone and getattr(
+        self._clips_in_update = is_alone and getattr(
             optimizer, "takes_scaled", False
         )
         self._batch_gradients = self._accumulate_gradients
@@ -87,7 +87,7 @@ class TrainStep:
 
     def _update(self, grads, factor, made):
         """Updates the model by `factor` times the gradients, where `made`."""
-        if self._scales_grads:
+        if self._clips_in_update:
             self.optimizer.apply_scaled(grads, self._trained, factor, made)
             return
 
