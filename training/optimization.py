@@ -176,6 +176,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         """Whether none of Keras's own options asks for more than an update."""
         return not (
             self.use_ema
+            or self.weight_decay
             or self.clipnorm
             or self.clipvalue
             or self.global_clipnorm

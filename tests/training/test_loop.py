@@ -114,6 +114,8 @@ def test_options_of_keras_optimizers_are_kept():
         clipped = train(**{option: 0.5}).model.one
         assert float(clipped) == pytest.approx(1 - moved)
         assert float(plain.model.one) < float(clipped)
+    decayed = train(weight_decay=0.1)
+    assert float(decayed.model.one) < float(plain.model.one)
     averaged = train(use_ema=True, ema_momentum=0.5)
     assert float(averaged.model.one) == float(plain.model.one)
     averaged.optimizer.finalize_variable_values([averaged.model.one])
