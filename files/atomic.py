@@ -1,0 +1,153 @@
+"""Writes files that appear whole or not at all.
+
+The bytes go to a partial file next to the real one, which takes its place in
+one step when everything is written. Paths with a scheme (`gs://...`) go
+through `tf.io.gfile`.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from typing import IO, Any
+
+
+def is_remote(path: str | os.PathLike[str]) -> bool:
+    """Returns whether a path needs `tf.io.gfile`."""
+    return "://" in os.fspath(path)
+
+
+def partial_path(path: str | os.PathLike[str]) -> str:
+    """Returns where this process writes the bytes of `path` until it is whole.
+
+    Two processes never share one, and nothing else is called like it.
+    """
+    return f"{os.fspath(path)}.partial-{os.getpid()}"
+
+
+@contextlib.contextmanager
+def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Opens a file to write bytes; it appears whole at the end or not at all.
+
+    A symbolic link stays, and the file that it points to is replaced. A file
+    that is replaced hands its permissions on. FIFOs and devices cannot be
+    replaced: bytes go straight into them. Missing folders are made.
+
+    Args:
+        path: the file to write.
+
+    Yields:
+        a binary file object.
+
+    Raises:
+        OSError: the file cannot be written; the message names `path`.
+    """
+    path = os.fspath(path)
+    try:
+        if is_remote(path):
+            with _remote_open(path) as file:
+                yield file
+        elif _takes_bytes_directly(path):
+            with open(path, "wb") as file:
+                yield file
+        else:
+            # Through links, so that the link itself is not replaced.
+            with _local_open(os.path.realpath(path)) as file:
+                yield file
+    except OSError as error:
+        # A full disk is reported without the name of the file.
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, path) from error
+        raise
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Writes a UTF-8 text file, whole or not at all; line ends are kept.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: the text cannot be written as UTF-8.
+    """
+    try:
+        encoded = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{os.fspath(path)}: the text holds {text[error.start]!r}, half of "
+            "a surrogate pair, which cannot be written as UTF-8; correct it"
+        ) from error
+    with atomic_open(path) as file:
+        file.write(encoded)
+
+
+def write_json(path: str | os.PathLike[str], contents: Any) -> None:
+    """Writes a JSON file, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+        TypeError: `contents` hold something that JSON has no form for.
+    """
+    write_text(path, json.dumps(contents, indent=2) + "\n")
+
+
+def copy_file(
+    source: str | os.PathLike[str], destination: str | os.PathLike[str]
+) -> None:
+    """Copies a local file; the copy appears whole or not at all.
+
+    Does nothing where both are the same file.
+
+    Raises:
+        OSError: the source cannot be read or the copy cannot be written.
+    """
+    if os.path.exists(destination) and os.path.samefile(source, destination):
+        return
+    with open(source, "rb") as reader, atomic_open(destination) as writer:
+        shutil.copyfileobj(reader, writer, 1 << 20)
+
+
+@contextlib.contextmanager
+def _local_open(path: str) -> Iterator[IO[bytes]]:
+    partial = partial_path(path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    try:
+        with open(partial, "wb", buffering=1 << 20) as file:
+            yield file
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(path, partial)
+        os.replace(partial, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(partial)
+
+
+@contextlib.contextmanager
+def _remote_open(path: str) -> Iterator[IO[bytes]]:
+    from tensorflow.io import gfile
+
+    partial = partial_path(path)
+    try:
+        with gfile.GFile(partial, "wb") as file:
+            yield file
+        gfile.rename(partial, path, overwrite=True)
+    finally:
+        if gfile.exists(partial):
+            gfile.remove(partial)
+
+
+def _takes_bytes_directly(path: str) -> bool:
+    """Returns whether `path` is a FIFO, a device or a socket.
+
+    Raises:
+        IsADirectoryError: it is a folder.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(
+            f"{path} is a folder; give the name of a file to write"
+        )
+    return not stat.S_ISREG(mode)

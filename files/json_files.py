@@ -1,0 +1,126 @@
+"""Reads JSON that people and other programs wrote: the project's one reader.
+
+Whatever is wrong with it becomes a ValueError of one line that names the file.
+"""
+
+import json
+import math
+import os
+from typing import Any, NoReturn
+
+
+def read_json(path: str | os.PathLike[str], kind: type = dict) -> Any:
+    """Reads a JSON file.
+
+    Args:
+        path: a local file in UTF-8.
+        kind: what the file must hold: dict (a JSON object), list, or object
+            for anything.
+
+    Returns:
+        the contents, an instance of `kind`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        OSError: it cannot be read.
+        ValueError: it is no JSON, holds something other than `kind`, is nested
+            too deeply, or has a number that is not finite.
+    """
+    with open(path, "rb") as file:
+        return parse_json(file.read(), os.fspath(path), kind)
+
+
+def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
+    """Parses JSON text.
+
+    Args:
+        text: the text; bytes are UTF-8, with or without a byte order mark.
+        where: what the message begins with, such as "data.jsonl, line 3".
+        kind: as for `read_json`.
+
+    Returns:
+        the value, an instance of `kind`.
+
+    Raises:
+        ValueError: as for `read_json`.
+    """
+    try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8-sig")
+        value = json.loads(
+            text, parse_constant=_refuse_number, parse_float=_finite_float
+        )
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{where}: byte {error.start} is not UTF-8; save it as UTF-8"
+        ) from error
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{where} is not valid JSON: {error.msg}, line {error.lineno}, "
+            f"column {error.colno}"
+        ) from error
+    except RecursionError:
+        raise ValueError(f"{where}: the JSON is nested too deeply") from None
+    except _NotFiniteError as error:
+        raise ValueError(
+            f"{where}: {_named(text, error)} is not a finite number"
+        ) from None
+    except ValueError as error:
+        # A whole number of thousands of digits.
+        raise ValueError(f"{where}: {error}") from error
+    if not isinstance(value, kind):
+        raise ValueError(
+            f"{where} must hold {_KINDS.get(kind, kind.__name__)}. "
+            f"Received: {_KINDS.get(type(value), type(value).__name__)}"
+        )
+    return value
+
+
+_KINDS = {
+    dict: "a JSON object, {...}",
+    list: "a JSON list, [...]",
+    str: "a text",
+    type(None): "null",
+}
+
+
+class _NotFiniteError(Exception):
+    """NaN, an infinity, or a number beyond a float."""
+
+
+def _refuse_number(name: str) -> NoReturn:
+    raise _NotFiniteError(name)
+
+
+def _finite_float(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise _NotFiniteError(digits)
+    return value
+
+
+def _named(text: str, error: _NotFiniteError) -> str:
+    """Returns `"key": NaN` for the first such number, or `NaN` without a key.
+
+    Reads the text again: telling the key each time would slow sound files.
+    """
+
+    class FoundError(Exception):
+        pass
+
+    def is_bad(value: Any) -> bool:
+        if isinstance(value, list):
+            return any(map(is_bad, value))
+        return isinstance(value, float) and not math.isfinite(value)
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        for key, value in pairs:
+            if is_bad(value):
+                raise FoundError(key)
+        return dict(pairs)
+
+    try:
+        json.loads(text, object_pairs_hook=look)
+    except FoundError as found:
+        return f'"{found}": {error}'
+    return str(error)

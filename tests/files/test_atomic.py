@@ -1,0 +1,80 @@
+"""Files appear whole or not at all, and links, FIFOs and modes are kept."""
+
+import os
+import stat
+import threading
+
+import pytest
+
+from files import atomic
+
+
+def test_a_file_appears_only_when_all_is_written(tmp_path):
+    path = tmp_path / "new" / "out"
+    with atomic.atomic_open(path) as file:
+        file.write(b"text")
+        assert not path.exists()
+    assert path.read_bytes() == b"text"
+    assert os.listdir(path.parent) == ["out"]
+
+
+def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    with pytest.raises(KeyError), atomic.atomic_open(path) as file:
+        file.write(b"half")
+        raise KeyError
+    assert path.read_bytes() == b"before"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    target = tmp_path / "elsewhere" / "target"
+    target.write_bytes(b"before")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    atomic.write_text(link, "after")
+    assert link.is_symlink()
+    assert target.read_text() == "after"
+    assert os.listdir(target.parent) == ["target"]
+
+
+def test_a_fifo_is_written_through(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+    reader.start()
+    atomic.write_text(fifo, "through")
+    reader.join(10)
+    assert read == [b"through"]
+    assert stat.S_ISFIFO(os.stat(fifo).st_mode)
+    assert os.listdir(tmp_path) == ["fifo"]
+
+
+def test_a_folder_is_refused_by_name(tmp_path):
+    with pytest.raises(OSError, match=f"{tmp_path} is a folder"):
+        atomic.write_text(tmp_path, "text")
+
+
+def test_permissions_are_handed_on(tmp_path):
+    path = tmp_path / "out"
+    path.write_text("before")
+    path.chmod(0o640)
+    atomic.write_text(path, "after")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_half_a_surrogate_pair_is_refused_before_writing(tmp_path):
+    with pytest.raises(ValueError, match="surrogate"):
+        atomic.write_text(tmp_path / "out", "a\ud800")
+    assert not os.listdir(tmp_path)
+
+
+def test_a_copy_onto_itself_does_nothing(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("text")
+    (tmp_path / "link").symlink_to(path)
+    atomic.copy_file(path, tmp_path / "link")
+    assert path.read_text() == "text" and (tmp_path / "link").is_symlink()
