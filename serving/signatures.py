@@ -15,12 +15,13 @@ def text_signature(*names):
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
-def serve_ids(function):
+def serve_ids(function, num_dimensions=2):
     """Returns the endpoint over the original's inputs.
 
     Args:
         function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
             -> dict of outputs.
+        num_dimensions: 2, or 3 for inputs int32 [B, C, F], C the choices.
     """
 
     def serve(input_ids, input_mask, segment_ids):
@@ -32,7 +33,10 @@ def serve_ids(function):
             }
         )
 
-    return serve, export.ids_signature()
+    shape = [None] * num_dimensions
+    return serve, [
+        tf.TensorSpec(shape, tf.int32, name=name) for name in export.INPUT_NAMES
+    ]
 
 
 def bert_files(model, vocab_file=None, label_list=None):

@@ -1,0 +1,40 @@
+"""run_swag.py's model over ids.
+
+B = batch, C = choices, F = length of an input.
+"""
+
+import os
+
+import keras
+import tensorflow as tf
+
+from serving import signatures
+from training import export
+
+
+def export_multiple_choice(
+    export_dir: str | os.PathLike,
+    model: keras.Model,
+    vocab_file: str | os.PathLike,
+) -> None:
+    """Exports a multiple-choice model as one signature, `serve`.
+
+    `serve` takes `input_ids`, `input_mask` and `segment_ids`, int32
+    [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].
+
+    Args:
+        export_dir: folder to write, whole or not at all.
+        model: BertMultipleChoice.
+        vocab_file: path of its vocabulary, which is copied next to it.
+    """
+
+    def predict(features):
+        logits = tf.cast(model(features, training=False), tf.float32)
+        return {"probabilities": tf.nn.softmax(logits)}
+
+    export.export_saved_model(
+        export_dir,
+        model,
+        {"serve": signatures.serve_ids(predict, num_dimensions=3)},
+        signatures.bert_files(model, vocab_file),
+    )
