@@ -1,8 +1,8 @@
-# The two commands of the README. `.venv` is made once and installed into
-# again only when a requirements file has changed.
+# The two commands of the README, and those of CONTRIBUTING.md. An environment
+# is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
-.PHONY: demo test lint bench
+.PHONY: demo test lint docs bench
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -14,6 +14,10 @@ test: .venv/installed-dev
 lint: .venv/installed-dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+
+# The site goes to output/site; a broken link or a warning is an error.
+docs: .venv-docs/installed
+	.venv-docs/bin/mkdocs build --strict
 
 # With data: make bench MINILM_DIR=... MRPC_DIR=... SQUAD_FILE=...
 bench: .venv-bench/installed
@@ -29,11 +33,16 @@ bench: .venv-bench/installed
 	.venv/bin/python -m pip install -q -r requirements.txt
 	touch $@
 
-.venv/installed-dev: requirements-dev.txt requirements.txt | .venv/bin/python
-	.venv/bin/python -m pip install -q -r requirements-dev.txt
+.venv/installed-dev: requirements/dev.txt requirements.txt | .venv/bin/python
+	.venv/bin/python -m pip install -q -r requirements.txt -r $<
 	touch $@ .venv/installed
 
-.venv-bench/installed: requirements-bench.txt requirements.txt
+.venv-docs/installed: requirements/docs.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install -q -r $<
+	touch $@
+
+.venv-bench/installed: requirements/bench.txt requirements.txt
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install -q -r requirements-bench.txt
+	.venv-bench/bin/python -m pip install -q -r requirements.txt -r $<
 	touch $@

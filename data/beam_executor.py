@@ -26,7 +26,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
         except ImportError as error:
             raise ValueError(
                 "--pipeline=beam needs Apache Beam; install it with "
-                "`pip install -r requirements-beam.txt`"
+                "`pip install -r requirements/beam.txt`"
             ) from error
         self._beam = apache_beam
         self._options = pipeline_options.PipelineOptions(arguments)
