@@ -1,6 +1,7 @@
-"""Times forward and backward pass on a GPU, beside transformers' in torch.
+"""Times forward and backward pass on a GPU, next to transformers' in torch.
 
-    pip install -r requirements.txt -r requirements/bench.txt "jax[cuda13]"  # torch for CUDA
+    # Of torch, the build for CUDA.
+    pip install -r requirements.txt -r requirements/bench.txt "jax[cuda13]"
     python benchmarks/gpu_benchmark.py
 
 The network is the one that trains on TensorFlow, here on Keras's JAX backend:
