@@ -3,6 +3,7 @@
 A line is one text, or two with ` ||| ` between them.
 """
 
+import math
 import re
 
 import keras
@@ -120,11 +121,13 @@ def parse_features(config):
             weights = [float(weight) for weight in FLAGS.layer_weights]
         except ValueError:
             weights = []
+        if not all(map(math.isfinite, weights)):
+            weights = []
         if not num_weights or len(weights) != num_weights:
             raise ValueError(
                 f"--layer_weights={','.join(FLAGS.layer_weights)} must be "
                 f"{num_weights or 'left out'} "
-                f"{'numbers ' if num_weights else ''}"
+                f"{'finite numbers ' if num_weights else ''}"
                 f"with --token_features={name}"
             )
     if name == "layers":

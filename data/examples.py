@@ -2,7 +2,9 @@
 
 import collections
 import os
+from typing import Any
 
+import numpy as np
 from absl import logging
 
 from data import files
@@ -163,6 +165,54 @@ class SplitFilesProcessor(DataProcessor):
         set_type, file_name = self.set_files[name]
         path = os.path.join(data_dir, file_name)
         examples = list(self._create_examples(self._read_tsv(path), set_type))
-        if not examples:
-            raise ValueError(f"{path} holds no example")
+        check_number_of_examples(examples, path, name, self.output_mode)
         return examples
+
+
+def regression_label(value: Any, place: str) -> float:
+    """Returns the label of a regression task as a number.
+
+    Args:
+        value: a number, or a text that is one.
+        place: what the message begins with, such as a file and line.
+
+    Raises:
+        ValueError: it is no number, or not finite as a float32.
+    """
+    try:
+        with np.errstate(over="ignore"):
+            # True and False are numbers to Python, not to a user.
+            number = np.nan if isinstance(value, bool) else float(value)
+            is_usable = np.isfinite(np.float32(number))
+    except (TypeError, ValueError, OverflowError):
+        is_usable = False
+    if not is_usable:
+        raise ValueError(
+            f"{place}: in regression the label must be a finite number. "
+            f"Received: {str(value)[:80]!r}"
+        )
+    return number
+
+
+def check_number_of_examples(
+    examples: list[InputExample], path: str, set_name: str, output_mode: str
+) -> None:
+    """Refuses a set that is too small for what is done with it.
+
+    Args:
+        examples: the examples of the set.
+        path: the file that they were read from.
+        set_name: "train", "dev" or "test".
+        output_mode: see DataProcessor.
+
+    Raises:
+        ValueError: the set is empty, or is a dev set of one example in
+            regression, of which there is no correlation.
+    """
+    if not examples:
+        raise ValueError(f"{path} holds no example")
+    if set_name == "dev" and output_mode == "regression" and len(examples) < 2:
+        raise ValueError(
+            f"{path} holds one example, and a correlation needs at least two; "
+            "add examples, or leave out the evaluation"
+        )

@@ -12,6 +12,7 @@ from data.examples import (
     InputExample,
     PaddingInputExample,
     SplitFilesProcessor,
+    regression_label,
 )
 
 # The original's names, for those who import them from here.
@@ -249,7 +250,7 @@ def encode_feature(feature):
 def _label_id(example, label_list):
     """Returns the number or numbers that stand for an example's label."""
     if label_list is None:
-        return float(example.label)
+        return regression_label(example.label, f"example {example.guid}")
     if isinstance(example.label, str):
         labels = [example.label]
     else:

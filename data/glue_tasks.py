@@ -9,7 +9,11 @@ import os
 from absl import logging
 
 from data import files, glue
-from data.examples import InputExample, SplitFilesProcessor
+from data.examples import (
+    InputExample,
+    SplitFilesProcessor,
+    regression_label,
+)
 
 
 class HeaderProcessor(SplitFilesProcessor):
@@ -131,13 +135,9 @@ class StsbProcessor(HeaderProcessor):
         return None
 
     def _label(self, row, column):
-        try:
-            return float(row[column])
-        except ValueError:
-            raise ValueError(
-                f"{row.where}, column {column + 1}: the score must be a "
-                f"number. Received: {row[column]!r}"
-            ) from None
+        return regression_label(
+            row[column], f"{row.where}, column {column + 1}"
+        )
 
     def _test_label(self):
         return 0.0

@@ -4,7 +4,12 @@ import os
 
 from absl import logging
 
-from data.examples import DataProcessor, InputExample
+from data.examples import (
+    DataProcessor,
+    InputExample,
+    check_number_of_examples,
+    regression_label,
+)
 from data.tables import read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
@@ -119,8 +124,7 @@ class TableProcessor(DataProcessor):
                 label = self._read_label(cells[-1], places[-1], name)
             guid = f"{name}-{len(examples) + 1}"
             examples.append(InputExample(guid, *texts, label=label))
-        if not examples:
-            raise ValueError(f"{path} holds no example")
+        check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 
     def _test_label(self):
@@ -134,13 +138,7 @@ class TableProcessor(DataProcessor):
     def _read_label(self, cell, place, set_name):
         """Returns the label that a cell holds, checked."""
         if self.output_mode == "regression":
-            try:
-                return float(cell)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"{place}: in regression the label must be a number. "
-                    f"Received: {cell!r}"
-                ) from None
+            return regression_label(cell, place)
         if self.output_mode == "multilabel":
             if isinstance(cell, str):
                 values = cell.split(self._label_separator)

@@ -3,8 +3,16 @@
 import dataclasses
 import json
 import os
+import sys
+from collections.abc import Mapping
+from typing import Any
 
+from files.json_files import read_json
 from modeling.ops import ACTIVATIONS
+
+# Sizes beyond this do not fit into TensorFlow's shapes.
+_LARGEST = 2**31 - 1
+_MAX_FLOAT = sys.float_info.max
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +58,7 @@ class BertConfig:
     initializer_range: float = 0.02
     unused: dict = dataclasses.field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Checks every value, so that a wrong one is named here."""
         for name in (
             "vocab_size",
@@ -62,9 +70,9 @@ class BertConfig:
             "type_vocab_size",
         ):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
+            if type(value) is not int or not 1 <= value <= _LARGEST:
                 raise ValueError(
-                    f"`{name}` must be a whole number of at least 1. "
+                    f"`{name}` must be a whole number from 1 to {_LARGEST}. "
                     f"Received: {name}={value!r}"
                 )
         if self.hidden_size % self.num_attention_heads:
@@ -80,11 +88,13 @@ class BertConfig:
                     f"`{name}` must be a number in [0, 1). "
                     f"Received: {name}={value!r}"
                 )
-        if not _is_number(self.initializer_range) or self.initializer_range < 0:
+        deviation = self.initializer_range
+        if not _is_number(deviation) or not 0 <= deviation <= _MAX_FLOAT:
             raise ValueError(
-                "`initializer_range` must be a number of at least 0. "
-                f"Received: initializer_range={self.initializer_range!r}"
+                "`initializer_range` must be a finite number of at least 0. "
+                f"Received: initializer_range={deviation!r}"
             )
+        # A list: JSON may have anything here, also what has no hash.
         if self.hidden_act not in list(ACTIVATIONS):
             raise ValueError(
                 f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
@@ -92,7 +102,7 @@ class BertConfig:
             )
 
     @classmethod
-    def from_dict(cls, values):
+    def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
         """Makes a configuration of `values`; keeps entries it does not know.
 
         Raises:
@@ -110,7 +120,7 @@ class BertConfig:
         )
 
     @classmethod
-    def from_json_file(cls, json_file):
+    def from_json_file(cls, json_file: str | os.PathLike[str]) -> "BertConfig":
         """Reads a `bert_config.json`.
 
         Raises:
@@ -124,18 +134,18 @@ class BertConfig:
         except ValueError as error:
             raise ValueError(f"{json_file}: {error}") from error
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Returns a new dict of all entries, the unused ones included."""
         values = dataclasses.asdict(self)
         unused = values.pop("unused")
         return {**unused, **values}
 
-    def to_json_string(self):
+    def to_json_string(self) -> str:
         """Returns the entries as JSON, sorted, with an indent of 2."""
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
 
-def read_json_object(json_file):
+def read_json_object(json_file: str | os.PathLike[str]) -> dict[str, Any]:
     """Returns the JSON object that the file `json_file` holds, as a dict.
 
     Raises:
@@ -144,18 +154,8 @@ def read_json_object(json_file):
     """
     if not os.path.isfile(json_file):
         raise FileNotFoundError(f"There is no configuration file {json_file}")
-    with open(json_file, encoding="utf-8") as reader:
-        try:
-            values = json.load(reader)
-        except ValueError as error:
-            raise ValueError(f"{json_file} is not JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise ValueError(
-            f"{json_file} must hold a JSON object such as "
-            f'{{"vocab_size": 30522}}. Received: {type(values).__name__}'
-        )
-    return values
+    return read_json(json_file)
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -110,7 +110,7 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
             ({"input_file": "text.tfrecord"}, "text.tfrecord", "no TFRecord"),
             ({"input_file": "other.tfrecord"}, "no feature 'input_ids'"),
             ({"bert_config_file": "none.json"}, "none.json"),
-            ({"bert_config_file": "not.json"}, "not.json is not JSON"),
+            ({"bert_config_file": "not.json"}, "not.json is not valid JSON"),
             ({"bert_config_file": "odd_heads.json"}, "num_attention_heads"),
             (
                 {"bert_config_file": "fewer_words.json"},

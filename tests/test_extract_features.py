@@ -148,8 +148,12 @@ def test_flags_that_do_not_fit_are_named(deep):
     cases = [
         (
             {"token_features": "sum_all", "layer_weights": "1,2"},
-            "--layer_weights=1,2 must be 5 numbers with "
+            "--layer_weights=1,2 must be 5 finite numbers with "
             "--token_features=sum_all",
+        ),
+        (
+            {"token_features": "sum_last_four", "layer_weights": "1,nan,1,1"},
+            "--layer_weights=1,nan,1,1 must be 4 finite numbers",
         ),
         (
             {"layer_weights": "1,2,3,4"},

@@ -1,7 +1,9 @@
 """Every flag of the original, under its name and with its default."""
 
 import concurrent.futures
+import contextlib
 import importlib
+import io
 import os
 import sys
 
@@ -9,6 +11,7 @@ import pytest
 from absl import flags
 
 from tests import scripts
+from tests.golden import ROOT
 from training import cli
 
 FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
@@ -107,6 +110,7 @@ ORIGINAL = {
         "use_one_hot_embeddings": False,
     },
 }
+SCRIPTS = [path.stem for path in ROOT.glob("*.py")]
 
 
 def import_all():
@@ -146,6 +150,41 @@ def test_help_lists_flags_that_are_defined_in_shared_files(tmp_path):
     done = scripts.run("run_squad.py", tmp_path, help=True)
     for name in ("train_file", "init_checkpoint", "learning_rate", "use_tpu"):
         assert f"--{name}" in done.stdout or f"[no]{name}" in done.stdout
+
+
+def refused_numbers(script):
+    """Gives each numeric flag of a script numbers that mean nothing.
+
+    Returns:
+        [flag, value, what is printed] of each.
+    """
+    others = set(flags.FLAGS)
+    importlib.import_module(script).define_flags()
+    numbers = {
+        flags.FloatParser: ("nan", "inf", "-inf"),
+        flags.IntegerParser: (str(10**30), str(-(10**30))),
+    }
+    found = []
+    for name in set(flags.FLAGS) - others:
+        for value in numbers.get(type(flags.FLAGS[name].parser), ()):
+            error = io.StringIO()
+            with (
+                contextlib.redirect_stderr(error),
+                contextlib.suppress(SystemExit),
+            ):
+                cli._parse_flags([script, f"--{name}={value}"], (), False)
+            found.append((name, value, error.getvalue()))
+            flags.FLAGS[name].unparse()
+    return found
+
+
+@pytest.mark.parametrize("script", sorted(SCRIPTS))
+def test_numbers_that_mean_nothing_are_refused_by_name(pool, script):
+    found = pool.submit(refused_numbers, script).result(scripts.TIMEOUT)
+    for name, value, error in found:
+        assert error.startswith("error: "), (name, value, error)
+        assert f"--{name}={value}" in error
+        assert error.count("\n") == 1
 
 
 def frozen_weights(script, arguments):

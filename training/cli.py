@@ -1,6 +1,7 @@
 """How every script starts and ends: flags, errors in one line, exit status."""
 
 import logging as std_logging
+import math
 import os
 import re
 import sys
@@ -88,7 +89,33 @@ def _parse_flags(argv, required, known_only):
     if missing:
         names = " and ".join(missing)
         sys.exit(_fail(f"give {names} (--help lists the flags)"))
+    try:
+        _check_numbers(flags.FLAGS)
+    except ValueError as error:
+        sys.exit(_fail(error))
     return rest
+
+
+def _check_numbers(options: flags.FlagValues) -> None:
+    """Refuses numbers that no flag can mean, whichever flag they are given to.
+
+    The bounds of absl's flags let NaN through: it is not below any of them.
+
+    Raises:
+        ValueError: a number is NaN, infinite, or a whole number that does not
+            fit into 64 bits.
+    """
+    for name in options:
+        value = options[name].value
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(
+                f"--{name}={value} is not a finite number; give one"
+            )
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(
+                f"--{name}={value} does not fit into 64 bits; give a number "
+                "closer to 0"
+            )
 
 
 def _is_ours_or_urgent(record):

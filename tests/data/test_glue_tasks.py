@@ -109,7 +109,17 @@ def test_xnli_languages(tmp_path, language):
         (
             "sts-b",
             ["sentence1\tsentence2\tscore", "a\tb\t5.0", "a\tb\thigh"],
-            "line 3, column 3: the score must be a number. Received: 'high'",
+            "line 3, column 3: in regression .* number. Received: 'high'",
+        ),
+        (
+            "sts-b",
+            ["sentence1\tsentence2\tscore", "a\tb\t5.0", "a\tb\tnan"],
+            "line 3, column 3: in regression .* finite .* Received: 'nan'",
+        ),
+        (
+            "sts-b",
+            ["sentence1\tsentence2\tscore", "a\tb\t5.0"],
+            "dev.tsv holds one example, and a correlation needs at least two",
         ),
         ("wnli", ["sentence1\tsentence2\tlabel", "a"], "line 2: column 2 is"),
     ],

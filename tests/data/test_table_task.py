@@ -120,6 +120,21 @@ def test_test_set_needs_no_label(tmp_path):
             {"output_mode": "regression"},
             "line 2, column 'label': in regression .* Received: 'high'",
         ),
+        *(
+            (
+                "dev.jsonl",
+                f'{{"text": "a", "label": {label}}}',
+                {"output_mode": "regression"},
+                "line 1, column 'label': in regression .* finite",
+            )
+            for label in ('"nan"', '"-inf"', "true", "1e39", "1" + "0" * 400)
+        ),
+        (
+            "dev.csv",
+            "text,label\na,1\n",
+            {"output_mode": "regression"},
+            "dev.csv holds one example, and a correlation needs at least two",
+        ),
         (
             "dev.tsv",
             "a\tx\n",

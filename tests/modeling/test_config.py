@@ -4,6 +4,7 @@ import pytest
 
 from modeling import BertConfig, load_config
 
+NAN = float("nan")
 RELEASED = {
     "attention_probs_dropout_prob": 0.1,
     "directionality": "bidi",
@@ -63,6 +64,20 @@ def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
         ({"vocab_size": "30522"}, "`vocab_size` must be a whole number"),
         ({"vocab_size": True}, "`vocab_size` must be a whole number"),
         ({"vocab_size": None}, "`vocab_size` must be a whole number"),
+        ({"vocab_size": [30522]}, "`vocab_size` must be a whole number"),
+        ({"hidden_size": 768.0}, "`hidden_size` must be a whole number"),
+        ({"hidden_size": 10**40}, "`hidden_size` must be .* to 2147483647"),
+        ({"type_vocab_size": {}}, "`type_vocab_size` must be a whole number"),
+        ({"hidden_act": {"gelu": 1}}, "`hidden_act` must be one of"),
+        ({"hidden_act": 1}, "`hidden_act` must be one of"),
+        ({"hidden_dropout_prob": NAN}, r"`hidden_dropout_prob` .*nan"),
+        ({"attention_probs_dropout_prob": None}, "`attention_probs_dropout_p"),
+        ({"attention_probs_dropout_prob": NAN}, "`attention_probs_.*=nan"),
+        ({"initializer_range": NAN}, "`initializer_range` must be.*=nan"),
+        ({"initializer_range": float("inf")}, "`initializer_range` must.*=inf"),
+        ({"initializer_range": 10**400}, "`initializer_range` must be"),
+        ({"initializer_range": "0.02"}, "`initializer_range` must be"),
+        ({"initializer_range": [0.02]}, "`initializer_range` must be"),
     ],
 )
 def test_a_wrong_value_is_named(changes, message):
@@ -75,7 +90,12 @@ def test_a_wrong_value_is_named(changes, message):
     [
         ('{"hidden_size": 768}', "must give `vocab_size`"),
         ("[30522]", "must hold a JSON object"),
-        ("vocab_size: 30522", "is not JSON"),
+        ("vocab_size: 30522", "is not valid JSON"),
+        ('{"vocab_size": 99, "hidden_size": [7]}', "`hidden_size`"),
+        ('{"vocab_size": 99, "initializer_range": NaN}', "initializer_range"),
+        ('{"vocab_size": 99, "initializer_range": 1e999}', "initializer_range"),
+        ('{"vocab_size": 99, "a": ' + "[" * 99999, "nested too deeply"),
+        ('{"vocab_size": 99, "hidden', "is not valid JSON"),
         ('{"vocab_size": 99, "hidden_size": 7}', "multiple of"),
     ],
 )
