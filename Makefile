@@ -17,7 +17,7 @@ lint: .venv/installed-dev
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed
-	.venv-docs/bin/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
 
 # With data: make bench MINILM_DIR=... MRPC_DIR=... SQUAD_FILE=...
 bench: .venv-bench/installed
