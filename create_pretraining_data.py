@@ -272,7 +272,7 @@ def create_at_scale(input_files, beam_arguments):
         executor = beam_executor.BeamExecutor(beam_arguments)
     else:
         num_processes = FLAGS.num_processes
-        executor = workers.LocalExecutor(
+        executor = workers.WorkerPool(
             1 if num_processes is None else num_processes
         )
     with executor:

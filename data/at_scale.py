@@ -98,7 +98,7 @@ def create_shards(job, executor, progress, report):
 
     Args:
         job: Job.
-        executor: has `run`, see workers.LocalExecutor.
+        executor: has `run`, see workers.WorkerPool.
         progress: wraps an iteration: progress(iterable, total, label).
         report: called with each line of the corpus report, before the long
             work, and whether it is a warning.
@@ -165,13 +165,13 @@ def _run_stage(executor, progress, job, stage, tasks):
     paths = [
         job.work_path(f"{stage}-{number:05d}") for number in range(len(tasks))
     ]
-    left = {
-        f"{stage} {number} of {len(tasks)}": (stage, path, arguments)
+    left = [
+        (f"{stage} {number} of {len(tasks)}", (stage, path, arguments))
         for number, (path, arguments) in enumerate(
             zip(paths, tasks, strict=True)
         )
         if not os.path.exists(f"{path}.json")
-    }
+    ]
     for _ in progress(executor.run(_run_task, left), len(left), stage):
         pass
     return [token_store.read_json(f"{path}.json") for path in paths]

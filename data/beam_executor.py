@@ -9,7 +9,7 @@ import contextlib
 
 
 class BeamExecutor(contextlib.AbstractContextManager):
-    """Runs tasks in Beam pipelines; see workers.LocalExecutor.
+    """Runs tasks in Beam pipelines; see workers.WorkerPool.
 
     Args:
         arguments: list of str, Beam's own flags, such as
@@ -47,10 +47,10 @@ class BeamExecutor(contextlib.AbstractContextManager):
 
         Args:
             function: can be pickled; what it returns is not looked at.
-            tasks: dict of a name to the function's arguments.
+            tasks: list of (name, arguments of the function).
 
         Yields:
-            the name of each task when all are done.
+            (the task's name, None), when all are done.
 
         Raises:
             OSError: the pipeline failed.
@@ -62,7 +62,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
             with beam.Pipeline(options=self._options) as pipeline:
                 _ = (
                     pipeline
-                    | beam.Create(list(tasks.values()))
+                    | beam.Create([arguments for _, arguments in tasks])
                     # Else one worker might be given all tasks.
                     | beam.Reshuffle()
                     | beam.MapTuple(function)
@@ -71,4 +71,4 @@ class BeamExecutor(contextlib.AbstractContextManager):
             raise OSError(
                 f"the Beam pipeline failed: {str(error).splitlines()[-1]}"
             ) from error
-        yield from tasks
+        yield from ((name, None) for name, _ in tasks)

@@ -2,7 +2,7 @@
 
 import functools
 
-from data import parallel, records
+from data import records, workers
 from data.squad import FIRST_UNIQUE_ID, check_lengths, create_windows
 
 
@@ -42,7 +42,7 @@ def create_records(
         is_training=is_training,
         use_char_offsets=use_char_offsets,
     )
-    windows = parallel.generate(
+    windows = workers.generate(
         encode_windows, enumerate(examples), num_processes
     )
     for unique_id, window in enumerate(windows, FIRST_UNIQUE_ID):

@@ -1,111 +1,207 @@
-"""Tasks shared out among processes, with a word on the one that failed."""
+"""A pool of worker processes that names the task of a process that dies.
 
+Each worker has a pipe of its own, so its death shows as the end of that pipe
+at whatever moment it comes. (`concurrent.futures` has one pipe for the results
+of all workers, and waits forever for the rest of a result whose sender was
+killed halfway.)
+"""
+
+import collections
 import contextlib
+import functools
+import itertools
 import multiprocessing
 import os
 import pickle
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import connection, resource_tracker
+from typing import Any, NoReturn
+
+# Items that `generate` sends to a process at a time.
+_CHUNK_SIZE = 256
 
 
-def count_processors():
+def count_processors() -> int:
     """Returns the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
-class LocalExecutor(contextlib.AbstractContextManager):
+class WorkerPool(contextlib.AbstractContextManager):
     """Runs tasks in processes of this machine, as a context.
 
     Args:
         num_processes: 1 = in this process; 0 = one for each processor.
     """
 
-    def __init__(self, num_processes):
+    def __init__(self, num_processes: int):
         self._num_processes = num_processes or count_processors()
-        self._workers = []
+        self._workers = []  # (process, pipe)
 
     def __exit__(self, *unused_args):
         """Ends the processes."""
-        for process, pipe in self._workers:
-            # One way to be told at a time: a signal in the last moments of a
-            # process that found its pipe closed would print a traceback.
+        for process, _ in self._workers:
             process.terminate()
+        # Before their pipes close: that ends a process too, and a signal in
+        # its last moments would print a traceback.
+        for process, _ in self._workers:
             process.join()
+        for _, pipe in self._workers:
             pipe.close()
 
-    def run(self, function, tasks):
-        """Calls a function for each task, in any order.
+    def run(
+        self,
+        function: Callable,
+        tasks: Iterable[tuple[str, tuple]],
+        max_ahead: int = sys.maxsize,
+    ) -> Iterator[tuple[str, Any]]:
+        """Calls a function for each task.
 
         Args:
-            function: can be pickled; what it returns is not looked at.
-            tasks: dict of a name for messages to the function's arguments.
+            function: can be pickled; it is sent to each process once.
+            tasks: (name for messages, arguments of the function).
+            max_ahead: a task starts only when the oldest task that is not
+                done is fewer than this number of tasks before it.
 
         Yields:
-            the name of each task when it is done.
+            (the task's name, the function's result), in any order.
 
         Raises:
-            ChildProcessError: a process was killed; the message names the
-                task it was at.
+            ChildProcessError: a process was killed; the message names its
+                task.
             Exception: what the function raised.
         """
         if self._num_processes == 1:
-            for name, arguments in tasks.items():
-                function(*arguments)
-                yield name
+            for name, arguments in tasks:
+                yield name, function(*arguments)
             return
-        waiting = iter(tasks.items())
-        idle = self._start(min(self._num_processes, len(tasks)))
-        at_work = {}
+        numbered = enumerate(tasks)
+        upcoming = next(numbered, None)
+        idle = list(self._workers)
+        have_function = set()
+        at_work = {}  # pipe: (number and name of its task, worker)
+        done = []
         while True:
-            for worker in idle:
-                name, arguments = next(waiting, (None, None))
-                if name is not None:
-                    worker[1].send((function, arguments))
-                    at_work[worker[1]] = (name, worker)
+            while upcoming and (
+                idle or len(self._workers) < self._num_processes
+            ):
+                number, (name, arguments) = upcoming
+                oldest = min((task[0] for task in at_work.values()), default=0)
+                if at_work and number - oldest >= max_ahead:
+                    break
+                worker = idle.pop() if idle else self._start()
+                process, pipe = worker
+                sent = None if pipe in have_function else function
+                try:
+                    pipe.send((sent, arguments))
+                except OSError:
+                    _raise_death(name, process)
+                have_function.add(pipe)
+                at_work[pipe] = (number, name, worker)
+                upcoming = next(numbered, None)
+            # Now that all have work again.
+            yield from done
             if not at_work:
                 return
-            idle = []
+            done = []
             for pipe in connection.wait(list(at_work)):
-                name, worker = at_work.pop(pipe)
-                self._receive(name, *worker)
+                _, name, worker = at_work.pop(pipe)
+                done.append((name, _receive(name, *worker)))
                 idle.append(worker)
-                yield name
 
-    def _start(self, count):
-        """Returns `count` workers, started where there are too few."""
+    def _start(self):
+        """Returns a new worker."""
         # A fork would copy locks in whatever state they are.
         context = multiprocessing.get_context("spawn")
-        while len(self._workers) < count:
-            with _late_interrupts():
-                pipe, far_end = context.Pipe()
-                process = context.Process(
-                    target=_work, args=(far_end,), daemon=True
-                )
-                process.start()
-                far_end.close()
-                self._workers.append((process, pipe))
-        return self._workers[:count]
-
-    def _receive(self, name, process, pipe):
-        try:
-            error = pipe.recv()
-        except EOFError:
-            process.join()
-            code = process.exitcode
-            how = (
-                f"killed by {signal.Signals(-code).name}"
-                if code < 0
-                else f"ended with status {code}"
+        with _late_interrupts():
+            pipe, far_end = context.Pipe()
+            process = context.Process(
+                target=_work, args=(far_end,), daemon=True
             )
-            raise ChildProcessError(
-                f"the process that made {name} was {how}; if memory ran out, "
-                "use fewer processes. Run the same command to go on"
-            ) from None
-        if error is not None:
-            error.add_note(f"while making {name}")
-            raise error
+            process.start()
+            far_end.close()
+            self._workers.append((process, pipe))
+        return self._workers[-1]
+
+
+def generate(
+    function: Callable[[Iterable], Iterable],
+    items: Iterable,
+    num_processes: int,
+) -> Iterator:
+    """Yields what `function(items)` yields, made by several processes.
+
+    Items go to the processes in chunks. Only a bounded number of chunks is in
+    memory at a time.
+
+    Args:
+        function: takes an iterable of items and yields results, those of
+            each item depending on no other. It can be pickled.
+        items: iterable of what can be pickled.
+        num_processes: 1 = in this process; 0 = one for each processor.
+
+    Yields:
+        the results, in the items' order.
+
+    Raises:
+        ChildProcessError: a process was killed.
+    """
+    num_processes = num_processes or count_processors()
+    if num_processes == 1:
+        yield from function(items)
+        return
+    items = iter(items)
+    in_order = collections.deque()
+
+    def tasks():
+        for first in itertools.count(1, _CHUNK_SIZE):
+            chunk = list(itertools.islice(items, _CHUNK_SIZE))
+            if not chunk:
+                return
+            in_order.append(f"items {first} to {first + len(chunk) - 1}")
+            yield in_order[-1], (chunk,)
+
+    finished = {}
+    with WorkerPool(num_processes) as pool:
+        for name, results in pool.run(
+            functools.partial(_collect, function), tasks(), 2 * num_processes
+        ):
+            finished[name] = results
+            while in_order and in_order[0] in finished:
+                yield from finished.pop(in_order.popleft())
+
+
+def _collect(function, items):
+    return list(function(items))
+
+
+def _receive(name, process, pipe):
+    """Returns the result that a worker sends, or raises its error."""
+    try:
+        error, result = pipe.recv()
+    # An OSError tells of a process that was killed while it sent or received.
+    except (EOFError, OSError):
+        _raise_death(name, process)
+    if error is not None:
+        error.add_note(f"while making {name}")
+        raise error
+    return result
+
+
+def _raise_death(name, process) -> NoReturn:
+    process.join()
+    code = process.exitcode
+    how = (
+        f"killed by {signal.Signals(-code).name}"
+        if code < 0
+        else f"ended with status {code}"
+    )
+    raise ChildProcessError(
+        f"the process that made {name} was {how}; if memory ran out, use "
+        "fewer processes. Run the same command to go on"
+    ) from None
 
 
 @contextlib.contextmanager
@@ -138,17 +234,31 @@ def _work(pipe):
     """Does what comes through the pipe until it is closed."""
     # What is half written goes when the parent gives up.
     signal.signal(signal.SIGTERM, lambda *unused_args: sys.exit(1))
-    while True:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    function = None
+    # The pipe ends when the parent does.
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            new_function, arguments = pipe.recv()
+            function = new_function or function
+            pipe.send_bytes(_call(function, arguments))
+
+
+def _end_with_parent():
+    """Ends this process when its parent is killed."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+def _call(function, arguments):
+    """Returns (error, result) of a call, pickled."""
+    try:
+        return pickle.dumps((None, function(*arguments)))
+    except Exception as error:
         try:
-            function, arguments = pipe.recv()
-        except EOFError:
-            return
-        try:
-            function(*arguments)
-            pipe.send(None)
-        except Exception as error:
-            try:
-                pickle.loads(pickle.dumps(error))
-            except Exception:
-                error = RuntimeError(f"{type(error).__name__}: {error}")
-            pipe.send(error)
+            pickled = pickle.dumps((error, None))
+            pickle.loads(pickled)
+        except Exception:
+            error = RuntimeError(f"{type(error).__name__}: {error}")
+            pickled = pickle.dumps((error, None))
+        return pickled

@@ -49,7 +49,7 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         num_shards,
     )
     reported = []
-    with workers.LocalExecutor(num_processes) as executor:
+    with workers.WorkerPool(num_processes) as executor:
         manifest, _ = at_scale.create_shards(
             job,
             executor,
