@@ -76,6 +76,12 @@ def define_table_flags():
         "text_b_column", None, "Column of the second text of a pair."
     )
     flags.DEFINE_string("label_column", "label", "Column of the label.")
+    flags.DEFINE_string(
+        "id_column",
+        None,
+        "Column that names each example in the predictions; by default they "
+        "are numbered.",
+    )
     flags.DEFINE_list(
         "labels",
         None,
@@ -130,6 +136,7 @@ def create_table_processor(saved_labels):
         FLAGS.output_mode,
         FLAGS.label_separator,
         FLAGS.quoting,
+        FLAGS.id_column,
     )
 
 
@@ -173,6 +180,7 @@ class Task:
             processors[""].output_mode, label_list
         )
         self.metrics = processors[""].metrics
+        self.processors = processors
         self.examples = read_examples(processors)
         self._folder = runner.records_folder(FLAGS)
         self.paths = {
@@ -196,13 +204,17 @@ class Task:
 
     def create_dataset(self, key, batch_size, skip_records=0):
         """Returns the batches of a set; those of the train set have no end."""
+        spec = tfrecords.classifier_features(
+            FLAGS.max_seq_length,
+            self.decoder.output_mode,
+            self.decoder.num_outputs,
+        )
+        if key[0] == "predict":
+            # The labels of a test set need not be known.
+            del spec["label_ids"]
         return tfrecords.create_dataset(
             [self.paths[key]],
-            tfrecords.classifier_features(
-                FLAGS.max_seq_length,
-                self.decoder.output_mode,
-                self.decoder.num_outputs,
-            ),
+            spec,
             batch_size,
             is_training=key[0] == "train",
             seed=FLAGS.seed,
@@ -239,12 +251,46 @@ class Task:
             results |= {key + suffix: value for key, value in figures.items()}
         return results
 
+    def score(self, examples, predicted):
+        """Scores predicted labels by the examples' own.
+
+        Args:
+            examples: list of InputExamples; those without a label are left
+                out and counted.
+            predicted: what `LabelDecoder.labels` gives for them.
+
+        Returns:
+            the benchmark's figures; {} where too few examples have a label.
+        """
+        pairs = [
+            (example.label, label)
+            for example, label in zip(examples, predicted, strict=True)
+            if example.label is not None
+        ]
+        # There is no correlation of one number.
+        if len(pairs) < (2 if self.decoder.output_mode == "regression" else 1):
+            return {}
+        right, found = (
+            self.decoder.label_ids(labels)
+            for labels in zip(*pairs, strict=True)
+        )
+        scores = metrics.compute_metrics(self.metrics, right, found)
+        if len(pairs) < len(examples):
+            scores["num_without_label"] = len(examples) - len(pairs)
+            logging.warning(
+                "%d of %d test examples have no label and are not scored",
+                len(examples) - len(pairs),
+                len(examples),
+            )
+        return scores
+
     def predict(self, run):
-        """Writes the predictions of each test set."""
+        """Writes the predictions of each test set, and scores known labels."""
         for name, suffix in self.examples:
             if name != "predict":
                 continue
             examples = self.examples[name, suffix]
+            has_labels = self.processors[suffix].test_set_has_labels
             dataset = self.create_dataset(
                 (name, suffix), FLAGS.predict_batch_size
             )
@@ -255,7 +301,10 @@ class Task:
             labels = label_decoding.write_predictions(
                 results,
                 os.path.join(FLAGS.output_dir, f"predictions{suffix}.jsonl"),
-                (example.guid for example in examples),
+                [
+                    label_decoding.describe_example(example, has_labels)
+                    for example in examples
+                ],
                 (
                     outputs
                     for _, outputs in run.trainer.predict(dataset, num_batches)
@@ -263,6 +312,12 @@ class Task:
                 self.decoder,
             )
             logging.info("Wrote %d predictions to %s", len(labels), results)
+            scores = has_labels and self.score(examples, labels)
+            if scores:
+                run.write_results(
+                    f"test_eval_results{suffix}.txt",
+                    scores | {"global_step": run.global_step},
+                )
             if FLAGS.glue_submission:
                 task_name = FLAGS.task_name.lower() + suffix.replace("_", "-")
                 path = glue_tasks.write_submission(

@@ -111,7 +111,7 @@ class Task:
         label_decoding.write_predictions(
             results,
             os.path.join(FLAGS.output_dir, "predictions.jsonl"),
-            (example.guid for example in examples),
+            ({"guid": example.guid} for example in examples),
             (
                 outputs
                 for _, outputs in run.trainer.predict(dataset, num_batches)

@@ -14,7 +14,7 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Args:
-        guid: str, names the example.
+        guid: str, names the example; an int where a user's JSON has one.
         text_a: str, the first text.
         text_b: str, the second text of a pair; None for a single text.
         label: str; in regression a number as str or float; in multi-label
@@ -64,10 +64,14 @@ class DataProcessor:
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the benchmark's metrics, in training/metrics.py.
+        test_set_has_labels: whether the labels of the test set are true
+            ones, or None for those not known; False where they are all
+            placeholders.
     """
 
     output_mode = "classification"
     metrics = ("accuracy",)
+    test_set_has_labels = False
 
     def get_train_examples(self, data_dir):
         """Returns the list of InputExamples to train on."""

@@ -39,7 +39,8 @@ class InputFeatures:
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = of the second text.
         label_id: int, the label's place in the label list; in regression a
-            float; in multi-label classification a list of 0 and 1.
+            float; in multi-label classification a list of 0 and 1; None
+            where it is not known.
         is_real_example: False for padding.
     """
 
@@ -117,6 +118,7 @@ class XnliProcessor(SplitFilesProcessor):
     """
 
     labels = ("contradiction", "entailment", "neutral")
+    test_set_has_labels = True
     languages = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
 
     def __init__(self, language="zh"):
@@ -231,24 +233,27 @@ def encode_feature(feature):
     """Serializes an InputFeatures as a tf.train.Example, bytes.
 
     `label_ids` is one number, or one for each label in multi-label
-    classification; integers, but in regression a float.
+    classification; integers, but in regression a float. An example without
+    a label has none.
     """
-    label_ids = feature.label_id
-    if not isinstance(label_ids, list):
-        label_ids = [label_ids]
-    return records.encode_example(
-        {
-            "input_ids": feature.input_ids,
-            "input_mask": feature.input_mask,
-            "segment_ids": feature.segment_ids,
-            "label_ids": label_ids,
-            "is_real_example": [int(feature.is_real_example)],
-        }
-    )
+    values = {
+        "input_ids": feature.input_ids,
+        "input_mask": feature.input_mask,
+        "segment_ids": feature.segment_ids,
+        "is_real_example": [int(feature.is_real_example)],
+    }
+    if feature.label_id is not None:
+        label_ids = feature.label_id
+        if not isinstance(label_ids, list):
+            label_ids = [label_ids]
+        values["label_ids"] = label_ids
+    return records.encode_example(values)
 
 
 def _label_id(example, label_list):
     """Returns the number or numbers that stand for an example's label."""
+    if example.label is None:
+        return None
     if label_list is None:
         return regression_label(example.label, f"example {example.guid}")
     if isinstance(example.label, str):

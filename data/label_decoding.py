@@ -1,18 +1,25 @@
-"""What a classifier's outputs say of examples, and files of it.
+"""Decodes classifier outputs and writes prediction files.
 
 B = batch, L = labels.
 """
 
 import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import special
 
-from data import files
+from data.examples import InputExample
+from files.atomic import atomic_open
+
+# One example's label: a name, several names, or a number.
+Label = str | list[str] | float
 
 
 class LabelDecoder:
-    """Reads the labels out of a classifier's outputs.
+    """Turns a classifier's outputs into labels.
 
     Args:
         output_mode: "classification", one label each; "multilabel", any
@@ -20,17 +27,17 @@ class LabelDecoder:
         label_list: list of str; None in regression.
     """
 
-    def __init__(self, output_mode, label_list):
+    def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
         self.output_mode = output_mode
         self.label_list = label_list
 
     @property
-    def num_outputs(self):
-        """L, and 1 in regression."""
+    def num_outputs(self) -> int:
+        """L; 1 in regression."""
         return len(self.label_list) if self.label_list else 1
 
-    def predictions(self, outputs):
-        """Returns what is predicted, in the form of a record's `label_ids`.
+    def predictions(self, outputs: np.ndarray) -> np.ndarray:
+        """Returns predictions in the form of a record's `label_ids`.
 
         Args:
             outputs: logits, float [B, L]; in regression values, [B, 1].
@@ -45,7 +52,7 @@ class LabelDecoder:
             return (outputs > 0).astype(np.int64)
         return np.argmax(outputs, axis=-1)
 
-    def probabilities(self, outputs):
+    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Returns float32 [B, L], in regression the values, [B, 1]."""
         outputs = outputs.astype(np.float32)
         if self.output_mode == "regression":
@@ -54,7 +61,24 @@ class LabelDecoder:
             return special.expit(outputs)
         return special.softmax(outputs, axis=-1)
 
-    def labels(self, outputs):
+    def label_ids(self, labels: Sequence[Label]) -> np.ndarray:
+        """Returns labels in the form that `predictions` has.
+
+        Args:
+            labels: each example's label: str, list of str or float.
+        """
+        if self.output_mode == "regression":
+            return np.array(labels, np.float32)
+        if self.output_mode == "multilabel":
+            return np.array(
+                [
+                    [int(name in row) for name in self.label_list]
+                    for row in labels
+                ]
+            )
+        return np.array([self.label_list.index(label) for label in labels])
+
+    def labels(self, outputs: np.ndarray) -> list[Label]:
         """Returns each example's label: str, list of str or float."""
         predictions = self.predictions(outputs)
         if self.output_mode == "regression":
@@ -67,18 +91,40 @@ class LabelDecoder:
         return [self.label_list[index] for index in predictions]
 
 
-def write_predictions(table_file, json_file, guids, batches, decoder):
+def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
+    """Returns an example's part of its line in predictions.jsonl.
+
+    Args:
+        example: an InputExample.
+        has_label: whether its label is a true one; if so, and it is not
+            None, it becomes the `gold_label`.
+    """
+    entry = {"guid": example.guid, "text_a": example.text_a}
+    if example.text_b is not None:
+        entry["text_b"] = example.text_b
+    if has_label and example.label is not None:
+        entry["gold_label"] = example.label
+    return entry
+
+
+def write_predictions(
+    table_file: str | os.PathLike[str],
+    json_file: str | os.PathLike[str],
+    entries: Iterable[dict[str, Any]],
+    batches: Iterable[np.ndarray],
+    decoder: LabelDecoder,
+) -> list[Label]:
     """Writes predictions as a table and as JSON lines.
 
-    The table is the original's test_results.tsv, a line an example, a column
-    a label; the JSON objects have guid, label and, but in regression, the
-    probabilities by label.
+    The table is the original's test_results.tsv: a line for each example, a
+    column for each label. A line of JSON is the example's entry with the
+    predicted `label` and, except in regression, `probabilities` by label.
 
     Args:
         table_file: the table.
         json_file: the JSON lines.
-        guids: iterable of str, the examples' names.
-        batches: iterable of a model's outputs, float [B, L].
+        entries: one for each example, such as `describe_example` gives.
+        batches: a model's outputs, float [B, L].
         decoder: LabelDecoder.
 
     Returns:
@@ -87,10 +133,10 @@ def write_predictions(table_file, json_file, guids, batches, decoder):
     Raises:
         OSError: a file cannot be written.
     """
-    guids, labels = iter(guids), []
+    entries, labels = iter(entries), []
     with (
-        files.atomic_open(table_file) as table,
-        files.atomic_open(json_file) as lines,
+        atomic_open(table_file) as table,
+        atomic_open(json_file) as lines,
     ):
         for outputs in batches:
             rows = decoder.probabilities(outputs)
@@ -98,11 +144,12 @@ def write_predictions(table_file, json_file, guids, batches, decoder):
                 labels.append(label)
                 cells = "\t".join(str(value) for value in row)
                 table.write(f"{cells}\n".encode())
-                entry = {"guid": next(guids), "label": label}
+                entry = next(entries) | {"label": label}
                 if decoder.label_list:
                     entry["probabilities"] = dict(
                         zip(decoder.label_list, row.tolist(), strict=True)
                     )
                 line = json.dumps(entry, ensure_ascii=False)
-                lines.write(f"{line}\n".encode())
+                # A lone surrogate stays the \uXXXX that it was in the input.
+                lines.write(f"{line}\n".encode(errors="backslashreplace"))
     return labels

@@ -1,6 +1,7 @@
 """A user's own classification task: CSV, TSV or JSON lines, by column names."""
 
 import os
+from typing import Any
 
 from absl import logging
 
@@ -10,9 +11,16 @@ from data.examples import (
     check_number_of_examples,
     regression_label,
 )
+from data.label_decoding import Label
 from data.tables import read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
+
+_METRICS = {
+    "classification": ("accuracy", "f1_macro"),
+    "multilabel": ("accuracy", "f1_micro", "f1_macro"),
+    "regression": ("pearson", "spearman"),
+}
 
 
 class TableProcessor(DataProcessor):
@@ -24,56 +32,64 @@ class TableProcessor(DataProcessor):
     Args:
         data_dir: folder of the files, where the labels are looked up.
         text_column: str, the text's column.
-        label_column: str, the label's column; the test set need not have it.
+        label_column: str, the label's column. The test set need not have
+            it, and there a cell may be empty (in multi-label classification,
+            where that means no label applies, a JSON null): such examples
+            have the label None.
         text_b_column: str, the second text's column; None for single texts.
         labels: list of str; None for those of the train set, sorted.
         output_mode: "classification"; "multilabel", any number of labels
             each; or "regression", a number.
-        label_separator: str, parts the labels of a multi-label cell. JSON
+        label_separator: str, separates the labels in a multilabel cell. JSON
             lines may have a list instead.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
             write them; otherwise it is a character as any other.
+        id_column: str, the column that names the examples; by default they
+            are numbered.
 
     Raises:
-        ValueError: there is no such output mode.
+        ValueError: there is no such output mode, or the labels are too few
+            or not distinct.
     """
+
+    test_set_has_labels = True
 
     def __init__(
         self,
-        data_dir,
-        text_column="text",
-        label_column="label",
-        text_b_column=None,
-        labels=None,
-        output_mode="classification",
-        label_separator=",",
-        quoting=True,
-    ):
-        metrics = {
-            "classification": ("accuracy", "f1_macro"),
-            "multilabel": ("accuracy", "f1_micro", "f1_macro"),
-            "regression": ("pearson", "spearman"),
-        }
-        if output_mode not in metrics:
+        data_dir: str | os.PathLike[str],
+        text_column: str = "text",
+        label_column: str = "label",
+        text_b_column: str | None = None,
+        labels: list[str] | None = None,
+        output_mode: str = "classification",
+        label_separator: str = ",",
+        quoting: bool = True,
+        id_column: str | None = None,
+    ) -> None:
+        if output_mode not in _METRICS:
             raise ValueError(
-                f"output_mode must be one of {', '.join(metrics)}. Received: "
+                f"output_mode must be one of {', '.join(_METRICS)}. Received: "
                 f"{output_mode!r}"
             )
         self.output_mode = output_mode
-        self.metrics = metrics[output_mode]
+        self.metrics = _METRICS[output_mode]
         self._data_dir = data_dir
         self._text_columns = [text_column, *filter(None, [text_b_column])]
         self._label_column = label_column
+        self._id_column = id_column
+        if labels is not None:
+            self._check_labels(labels, "given")
         self._labels = labels
         self._label_separator = label_separator
         self._quoting = quoting
 
-    def get_labels(self):
+    def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression.
 
         Raises:
             OSError: they are to be found in a train set that is not there.
-            ValueError: as get_train_examples.
+            ValueError: as get_train_examples, or the train set has too few
+                labels.
         """
         if self.output_mode == "regression":
             return None
@@ -82,12 +98,30 @@ class TableProcessor(DataProcessor):
             for example in self._read_set(self._data_dir, "train"):
                 label = example.label
                 found |= {label} if isinstance(label, str) else set(label)
-            self._labels = sorted(found)
-            logging.info("The labels of the train set: %s", self._labels)
+            labels = sorted(found)
+            self._check_labels(labels, "of the train set")
+            self._labels = labels
+            logging.info("The labels of the train set: %s", labels)
         return self._labels
 
-    def get_train_examples(self, data_dir):
-        """Returns the list of InputExamples to train on.
+    def _check_labels(self, labels: list[str], which: str) -> None:
+        """Refuses labels that a classifier cannot tell apart."""
+        if len(set(labels)) < len(labels) or "" in labels:
+            raise ValueError(
+                f"the labels {which} must be distinct and not empty. "
+                f"Received: {labels}"
+            )
+        fewest = 1 if self.output_mode == "multilabel" else 2
+        if len(labels) < fewest and self.output_mode != "regression":
+            raise ValueError(
+                f"a classifier needs {fewest} labels or more. The labels "
+                f"{which} are {labels}"
+            )
+
+    def get_train_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
+        """Returns the InputExamples to train on.
 
         Raises:
             OSError: the file is not there.
@@ -96,46 +130,66 @@ class TableProcessor(DataProcessor):
         """
         return self._read_set(data_dir, "train")
 
-    def get_dev_examples(self, data_dir):
-        """Returns the list of InputExamples to evaluate on; errors as train."""
+    def get_dev_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
+        """Returns the InputExamples to evaluate on; errors as train."""
         return self._read_set(data_dir, "dev")
 
-    def get_test_examples(self, data_dir):
-        """Returns the list of InputExamples to predict, without labels."""
+    def get_test_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
+        """Returns the InputExamples to predict; errors as train.
+
+        Those whose label is not known have the label None.
+        """
         return self._read_set(data_dir, "test")
 
-    def _read_set(self, data_dir, name):
+    def _read_set(
+        self, data_dir: str | os.PathLike[str], name: str
+    ) -> list[InputExample]:
         path = _find_file(data_dir, name)
-        columns = list(self._text_columns)
-        if name != "test":
+        columns = [*self._text_columns, *filter(None, [self._id_column])]
+        optional_columns = []
+        if name == "test":
+            optional_columns.append(self._label_column)
+        else:
             columns.append(self._label_column)
+        num_texts = len(self._text_columns)
         examples = []
-        for where, cells in read_table(path, columns, self._quoting):
-            places = [f"{where}, column {column!r}" for column in columns]
-            texts = cells[: len(self._text_columns)]
-            for text, place in zip(texts, places, strict=False):
+        for where, cells in read_table(
+            path, columns, self._quoting, optional_columns
+        ):
+            texts = cells[:num_texts]
+            for text, column in zip(texts, self._text_columns, strict=True):
                 if not isinstance(text, str):
                     raise ValueError(
-                        f"{place}: the text must be a string. Received: {text}"
+                        f"{where}, column {column!r}: the text must be a "
+                        f"string. Received: {text}"
                     )
-            if name == "test":
-                label = self._test_label()
-            else:
-                label = self._read_label(cells[-1], places[-1], name)
             guid = f"{name}-{len(examples) + 1}"
+            if self._id_column:
+                guid = cells[num_texts]
+                if type(guid) not in (str, int):
+                    raise ValueError(
+                        f"{where}, column {self._id_column!r}: an id must be "
+                        f"a string or an integer. Received: {guid}"
+                    )
+            label = None
+            if name != "test" or not self._is_unknown(cells[-1]):
+                place = f"{where}, column {self._label_column!r}"
+                label = self._read_label(cells[-1], place, name)
             examples.append(InputExample(guid, *texts, label=label))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 
-    def _test_label(self):
-        """Returns what stands in for labels that are not known."""
-        if self.output_mode == "regression":
-            return 0.0
+    def _is_unknown(self, cell: Any) -> bool:
+        """Returns whether a cell of the test set leaves the label open."""
         if self.output_mode == "multilabel":
-            return []
-        return self.get_labels()[0]
+            return cell is None
+        return cell is None or cell == ""
 
-    def _read_label(self, cell, place, set_name):
+    def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
         """Returns the label that a cell holds, checked."""
         if self.output_mode == "regression":
             return regression_label(cell, place)
@@ -160,12 +214,13 @@ class TableProcessor(DataProcessor):
                 raise ValueError(
                     f"{place}: unknown label {each!r}; the labels are "
                     f"{self.get_labels()}. Correct the line, or add the label "
-                    "to those given or to the train set"
+                    "to those given or to the train set; in a test set that "
+                    "is not to be scored leave the column out"
                 )
         return label
 
 
-def _find_file(data_dir, name):
+def _find_file(data_dir: str | os.PathLike[str], name: str) -> str:
     """Returns the one file of a set."""
     paths = [
         os.path.join(data_dir, name + extension) for extension in _EXTENSIONS
@@ -183,13 +238,17 @@ def _find_file(data_dir, name):
     return found[0]
 
 
-def _label_text(value, place):
+def _label_text(value: Any, place: str) -> str:
     """Returns a label as text; JSON may have it as a number or a boolean."""
+    label = str(value).strip()
     if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int) or (isinstance(value, str) and value.strip()):
-        return str(value).strip()
+        label = label.lower()
+    # A line of labels.txt must hold it.
+    is_line = label.splitlines() == [label]
+    has_surrogate = any("\ud800" <= char <= "\udfff" for char in label)
+    if isinstance(value, str | int) and is_line and not has_surrogate:
+        return label
     raise ValueError(
-        f"{place}: a label must be a string, not empty, or an integer. "
-        f"Received: {value!r}"
+        f"{place}: a label must be a string, not empty, or an integer, on "
+        f"one line. Received: {value!r}"
     )

@@ -5,14 +5,22 @@ UTF-8, with or without a byte-order mark; errors name the file and the line.
 
 import collections
 import csv
-import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from absl import logging
 
 from data import files
+from files.json_files import parse_json
 
 
-def read_table(path, columns, quoting=True):
+def read_table(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    quoting: bool = True,
+    optional_columns: Sequence[str] = (),
+) -> Iterator[tuple[str, list[Any]]]:
     """Yields the cells of some columns of a table, line by line.
 
     The first line names the columns. If the columns are given by number,
@@ -21,13 +29,16 @@ def read_table(path, columns, quoting=True):
     Args:
         path: a file that ends in `.csv`, `.tsv` or, for JSON objects, one a
             line, `.jsonl`.
-        columns: list of str.
+        columns: list of str, at least one.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
             write them; otherwise it is a character as any other.
+        optional_columns: list of str, columns that the table, or a JSON
+            object in it, may lack.
 
     Yields:
         (where, cells): the file and line, for messages; and a list of str,
-        one for each column. Cells of JSON may be of any type.
+        one for each of `columns` and `optional_columns`, None for one that
+        is missing. Cells of JSON may be of any type.
 
     Raises:
         OSError: the file cannot be read.
@@ -37,24 +48,25 @@ def read_table(path, columns, quoting=True):
     dropped = collections.Counter()
     lines = _without_mark(files.read_lines(path, dropped))
     if path.endswith(".jsonl"):
-        yield from _read_json_lines(path, lines, columns)
+        yield from _read_json_lines(path, lines, columns, optional_columns)
     else:
-        yield from _read_separated(path, lines, columns, quoting)
+        rows = _read_separated(path, lines, quoting)
+        yield from _select_columns(rows, columns, optional_columns)
     if warning := files.dropped_bytes_warning(dropped):
         logging.warning(warning)
 
 
-def _read_separated(path, lines, columns, quoting):
-    """Yields (where, cells of the columns) for each line of CSV or TSV."""
+def _read_separated(
+    path: str, lines: Iterable[str], quoting: bool
+) -> Iterator[tuple[str, list[str]]]:
+    """Yields (where, all cells) for each line of CSV or TSV, of one width."""
     reader = csv.reader(
         (line + "\n" for line in lines),
         delimiter="\t" if path.endswith(".tsv") else ",",
         quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
         strict=True,
     )
-    places = width = None
-    if all(column.isdecimal() and int(column) > 0 for column in columns):
-        places = [int(column) - 1 for column in columns]
+    width = None
     while True:
         # A quoted cell may span lines: the first one counts.
         where = f"{path}, line {reader.line_num + 1}"
@@ -70,52 +82,78 @@ def _read_separated(path, lines, columns, quoting):
         if not row:
             continue
         width = width or len(row)
-        if places is None:
-            places = _find_columns(row, columns, where)
+        _check_width(row, width, where)
+        yield where, row
+
+
+def _check_width(row: list[str], width: int, where: str) -> None:
+    if len(row) != width:
+        raise ValueError(
+            f"{where}: the line has {len(row)} columns, where {width} are "
+            f"needed. Received: {row}"[:300]
+        )
+
+
+def _select_columns(
+    rows: Iterable[tuple[str, list[str]]],
+    columns: Sequence[str],
+    optional_columns: Sequence[str],
+) -> Iterator[tuple[str, list[str | None]]]:
+    """Yields (where, cells of the columns) out of (where, all cells)."""
+    wanted = [*columns, *optional_columns]
+    indexes = None
+    if all(column.isdecimal() and int(column) > 0 for column in wanted):
+        indexes = [int(column) - 1 for column in wanted]
+    for where, row in rows:
+        if indexes is None:
+            indexes = [_find_column(row, column, where) for column in columns]
+            indexes += [
+                _find_column(row, column, where) if column in row else len(row)
+                for column in optional_columns
+            ]
             continue
-        if len(row) != width or max(places) >= width:
-            raise ValueError(
-                f"{where}: the line has {len(row)} columns, where "
-                f"{max(width, max(places) + 1)} are needed. Received: "
-                f"{row}"[:300]
-            )
-        yield where, [row[place] for place in places]
+        num_needed = max(indexes[: len(columns)]) + 1
+        _check_width(row, max(len(row), num_needed), where)
+        yield (
+            where,
+            [row[index] if index < len(row) else None for index in indexes],
+        )
 
 
-def _find_columns(header, columns, where):
-    """Returns the places of columns that the header names."""
-    for column in columns:
-        if header.count(column) != 1:
-            raise ValueError(
-                f"{where}: the table must have one column {column!r}; its "
-                f"first line names {header}. Give the columns' names, or "
-                "their numbers if the table does not name them"
-            )
-    return [header.index(column) for column in columns]
+def _find_column(header: list[str], column: str, where: str) -> int:
+    """Returns the index of the one column that the header names so."""
+    if header.count(column) != 1:
+        raise ValueError(
+            f"{where}: the table must have one column {column!r}; its "
+            f"first line names {header}. Give the columns' names, or "
+            "their numbers if the table does not name them"
+        )
+    return header.index(column)
 
 
-def _read_json_lines(path, lines, columns):
+def _read_json_lines(
+    path: str,
+    lines: Iterable[str],
+    columns: Sequence[str],
+    optional_columns: Sequence[str],
+) -> Iterator[tuple[str, list[Any]]]:
     """Yields (where, values of the columns) for each line of JSON."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        try:
-            content = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{where}: not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise ValueError(f"{where}: not a JSON object: {line[:80]}")
+        content = parse_json(line, where)
         for column in columns:
             if column not in content:
                 raise ValueError(
                     f"{where}: there is no {column!r} among its fields "
                     f"{list(content)}"
                 )
-        yield where, [content[column] for column in columns]
+        cells = [content[column] for column in columns]
+        yield where, cells + [content.get(name) for name in optional_columns]
 
 
-def _without_mark(lines):
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
     """Drops the byte-order mark that some editors begin a file with."""
     for number, line in enumerate(lines):
         yield line if number else line.removeprefix("\ufeff")

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests import scripts
+from training import metrics
 
 WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
 
@@ -131,11 +132,12 @@ def table_flags():
         "text_column": "review",
         "label_column": "colours",
         "label_separator": "|",
+        "id_column": "id",
     }
 
 
-def read_results(folder):
-    lines = (folder / "eval_results.txt").read_text().splitlines()
+def read_results(folder, name="eval_results.txt"):
+    lines = (folder / name).read_text().splitlines()
     return {
         name: float(value)
         for name, value in (line.split(" = ") for line in lines)
@@ -260,6 +262,40 @@ def test_several_labels_each(runs):
         assert list(entry["probabilities"].values()) == pytest.approx(row)
 
 
+def test_a_labelled_test_set_is_scored_and_kept(runs):
+    folder = runs[0] / "csv"
+    _, lines = read_predictions(folder)
+    with open(runs[0] / "csv-data/test.csv", encoding="utf-8-sig") as reader:
+        rows = list(csv.DictReader(reader))
+    given = [
+        {
+            "guid": row["id"],
+            "text_a": row["review"],
+            "gold_label": row["colours"].split("|"),
+        }
+        for row in rows
+    ]
+    assert [
+        {name: line[name] for name in ("guid", "text_a", "gold_label")}
+        for line in lines
+    ] == given
+    right, predicted = (
+        [
+            [int(word in line[name]) for word in ("blue", "red")]
+            for line in lines
+        ]
+        for name in ("gold_label", "label")
+    )
+    names = ("accuracy", "f1_micro", "f1_macro")
+    assert read_results(folder, "test_eval_results.txt") == pytest.approx(
+        metrics.compute_metrics(names, right, predicted) | {"global_step": 4}
+    )
+    # GLUE's test sets have no labels.
+    assert not (runs[0] / "sts-b/test_eval_results.txt").exists()
+    entry = read_predictions(runs[0] / "sts-b")[1][0]
+    assert entry.keys() == {"guid", "text_a", "text_b", "label"}
+
+
 def test_goes_on_from_what_stands_there(runs, tmp_path):
     folder, commands = runs
     before = read_results(folder / "mrpc")
@@ -267,12 +303,16 @@ def test_goes_on_from_what_stands_there(runs, tmp_path):
     # As if the second run had been killed after its checkpoint of step 20.
     for file in (folder / "mrpc" / "run_2").glob("model.ckpt-22.*"):
         file.unlink()
-    # The labels come from the folder of the model; there is no train set.
+    # The labels come from the folder of the model; there is no train set,
+    # and of the three test examples one has a label.
     lone = tmp_path / "lone"
     lone.mkdir()
-    (lone / "test.csv").write_bytes(
-        (folder / "csv-data" / "test.csv").read_bytes()
-    )
+    with open(folder / "csv-data/test.csv", encoding="utf-8-sig") as reader:
+        rows = list(csv.DictReader(reader))
+    rows[1]["colours"] = ["red"]
+    del rows[0]["colours"]
+    rows[2]["colours"] = None
+    (lone / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     predicting = {"do_train": False, "do_eval": False}
     again, tables, diagnostics = scripts.run_all(
         [
@@ -305,6 +345,11 @@ def test_goes_on_from_what_stands_there(runs, tmp_path):
     assert read_results(folder / "mrpc") == before
     tables.check()
     assert (folder / "csv" / "test_results.tsv").read_bytes() == table
+    _, lines = read_predictions(folder / "csv")
+    assert ["gold_label" in line for line in lines] == [False, True, False]
+    scores = read_results(folder / "csv", "test_eval_results.txt")
+    assert scores["num_without_label"] == 2
+    assert "2 of 3 test examples have no label" in tables.stderr
     diagnostics.check()
     submission = (tmp_path / "ax" / "AX.tsv").read_text().splitlines()
     assert len(submission) == 3

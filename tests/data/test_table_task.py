@@ -66,7 +66,7 @@ def test_multilabel(tmp_path):
     assert labels == [["x", "y"], [], ["z"]]
     labels = [e.label for e in task.get_dev_examples(tmp_path)]
     assert labels == [["z", "x"], []]
-    assert [e.label for e in task.get_test_examples(tmp_path)] == [[]]
+    assert [e.label for e in task.get_test_examples(tmp_path)] == [None]
     assert "f1_micro" in task.metrics
 
 
@@ -76,14 +76,69 @@ def test_regression(tmp_path):
     task = processor(tmp_path, label_column="score", output_mode="regression")
     assert task.get_labels() is None
     assert [e.label for e in task.get_dev_examples(tmp_path)] == [1.5, -2.0]
-    assert [e.label for e in task.get_test_examples(tmp_path)] == [0.0]
+    assert [e.label for e in task.get_test_examples(tmp_path)] == [None]
 
 
 def test_test_set_needs_no_label(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,w\n")
     (tmp_path / "test.csv").write_text("id,text\n7,c\n")
     (example,) = processor(tmp_path).get_test_examples(tmp_path)
-    assert (example.guid, example.text_a, example.label) == ("test-1", "c", "w")
+    expected = ("test-1", "c", None)
+    assert (example.guid, example.text_a, example.label) == expected
+    (tmp_path / "test.csv").write_text("c\td")
+    (tmp_path / "test.csv").rename(tmp_path / "test.tsv")
+    task = processor(tmp_path, text_column="1", label_column="3")
+    (example,) = task.get_test_examples(tmp_path)
+    assert (example.text_a, example.label) == ("c", None)
+
+
+def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
+    (tmp_path / "test.csv").write_text("key,label,text\nk7,w,a\nk8,,b\n")
+    task = processor(tmp_path, labels=["w", "x"], id_column="key")
+    assert contents(task.get_test_examples(tmp_path)) == [
+        ("k7", "a", None, "w"),
+        ("k8", "b", None, None),
+    ]
+    (tmp_path / "test.csv").unlink()
+    rows = [
+        {"key": 7, "text": "a", "label": ["x"]},
+        {"key": "k8", "text": "b", "label": []},
+        {"key": "k9", "text": "c", "label": None},
+        {"key": "k0", "text": "d"},
+    ]
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    task = processor(
+        tmp_path, labels=["x"], id_column="key", output_mode="multilabel"
+    )
+    assert contents(task.get_test_examples(tmp_path)) == [
+        (7, "a", None, ["x"]),
+        ("k8", "b", None, []),
+        ("k9", "c", None, None),
+        ("k0", "d", None, None),
+    ]
+    (tmp_path / "test.jsonl").write_text('{"key": [1], "text": "a"}')
+    with pytest.raises(ValueError, match="line 1, column 'key': an id must be"):
+        task.get_test_examples(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "labels, mode, message",
+    [
+        (["a", "a"], "classification", "labels given must be distinct"),
+        (["a", ""], "multilabel", "labels given must be distinct"),
+        (["a"], "classification", "needs 2 labels or more. The labels given"),
+        ([], "multilabel", "needs 1 labels or more"),
+    ],
+)
+def test_labels_can_be_told_apart(tmp_path, labels, mode, message):
+    with pytest.raises(ValueError, match=message):
+        processor(tmp_path, labels=labels, output_mode=mode)
+
+
+def test_a_train_set_of_one_label_is_refused(tmp_path):
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,x\n")
+    with pytest.raises(ValueError, match=r"of the train set are \['x'\]"):
+        processor(tmp_path).get_labels()
 
 
 @pytest.mark.parametrize(
@@ -166,8 +221,33 @@ def test_test_set_needs_no_label(tmp_path):
             {"output_mode": "multilabel"},
             "column 'label': the labels must be a list or a string",
         ),
-        ("dev.jsonl", "\n{text}", {}, "line 2: not JSON"),
-        ("dev.jsonl", "[1]", {}, "line 1: not a JSON object"),
+        (
+            "dev.jsonl",
+            '{"text": "a", "label": "x\\ny"}',
+            {},
+            "column 'label': a label must be a string, not empty",
+        ),
+        (
+            "dev.jsonl",
+            '{"text": "a", "label": "\\ud800"}',
+            {},
+            "line 1, column 'label': a label must be a string",
+        ),
+        (
+            "dev.jsonl",
+            '{"text": "a", "label": NaN}',
+            {"output_mode": "regression"},
+            'line 1: "label": NaN is not a finite number',
+        ),
+        (
+            "dev.jsonl",
+            '{"text": "a", "label": null}',
+            {"output_mode": "regression"},
+            "line 1, column 'label': in regression .* Received: 'None'",
+        ),
+        ("dev.jsonl", "\n{text}", {}, "line 2 is not valid JSON"),
+        ("dev.jsonl", "[1]", {}, "line 1 must hold a JSON object"),
+        ("dev.jsonl", "[" * 100000, {}, "line 1: the JSON is nested too"),
         ("dev.csv", "text,label\n", {}, "dev.csv holds no example"),
         ("dev.txt", "", {}, "named dev.csv or dev.tsv or dev.jsonl"),
     ],
