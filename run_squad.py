@@ -264,7 +264,12 @@ def predict(run, questions):
     scores = score(predictions, nbest, null_odds)
     if FLAGS.report and scores:
         path = os.path.join(FLAGS.output_dir, "report.html")
-        squad_report.write_report(path, FLAGS.predict_file, predictions)
+        squad_report.write_report(
+            path,
+            FLAGS.predict_file,
+            predictions,
+            FLAGS.version_2_with_negative,
+        )
         logging.info("Wrote the report %s", path)
     if scores:
         run.write_results(

@@ -1,10 +1,12 @@
 """SQuAD's right and wrong answers as a page to read in a browser."""
 
 import html
+import os
+from collections.abc import Mapping
 
-from data import files
 from data.squad_reading import field, read_questions
-from data.squad_scoring import compute_exact, compute_f1
+from data.squad_scoring import compute_exact, compute_f1, has_gold_answers
+from files.atomic import atomic_open
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
@@ -23,14 +25,21 @@ summary {{ cursor: pointer; }}
 """
 
 
-def write_report(output_file, input_file, predictions, max_questions=1000):
+def write_report(
+    output_file: str | os.PathLike[str],
+    input_file: str | os.PathLike[str],
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool = False,
+    max_questions: int = 1000,
+) -> None:
     """Writes a self-contained HTML page of questions, the worst first.
 
     Args:
         output_file: the page.
         input_file: SQuAD JSON with the right answers.
         predictions: dict of question id to text, "" for no answer. Questions
-            without a prediction are left out.
+            without a prediction, or without gold answers, are left out.
+        version_2_with_negative: whether questions may have no answer.
         max_questions: int, how many to show of those answered wrong, and of
             those answered right.
 
@@ -44,9 +53,11 @@ def write_report(output_file, input_file, predictions, max_questions=1000):
         if prediction is None:
             continue
         answers = {
-            field(answer, "text", str, where): answer.get("answer_start", -1)
+            field(answer, "text", str, where): _position(answer)
             for answer in field(qa, "answers", list, where)
         } or {"": -1}
+        if not has_gold_answers(qa, version_2_with_negative):
+            continue
         f1 = max(compute_f1(text, prediction) for text in answers)
         exact = max(compute_exact(text, prediction) for text in answers)
         question = field(qa, "question", str, where)
@@ -57,7 +68,7 @@ def write_report(output_file, input_file, predictions, max_questions=1000):
     summary = (
         f"{len(right)} of {len(right) + len(wrong)} answers are exactly right."
     )
-    with files.atomic_open(str(output_file)) as writer:
+    with atomic_open(output_file) as writer:
         page = _HEAD.format(title="Answers to SQuAD", summary=summary)
         writer.write(page.encode())
         for title, entries in (("Wrong", wrong), ("Right", right)):
@@ -67,11 +78,25 @@ def write_report(output_file, input_file, predictions, max_questions=1000):
                 count = f"{len(shown)} of {len(entries)} are shown"
             writer.write(f"<h2>{title} ({count})</h2>\n".encode())
             for entry in shown:
-                writer.write(_question_html(*entry).encode())
+                text = _question_html(*entry)
+                # A lone surrogate, which JSON can hold, is no character.
+                writer.write(text.encode(errors="replace"))
         writer.write(b"</body></html>\n")
 
 
-def _question_html(f1, question, context, answers, prediction):
+def _position(answer: dict) -> int:
+    """Returns where an answer begins; -1 if the file does not say."""
+    start = answer.get("answer_start")
+    return start if type(start) is int else -1
+
+
+def _question_html(
+    f1: float,
+    question: str,
+    context: str,
+    answers: Mapping[str, int],
+    prediction: str,
+) -> str:
     """Returns a question that unfolds to its passage."""
     right = " | ".join(sorted(answers)) or "no answer"
     right_spans = [
@@ -97,8 +122,8 @@ def _question_html(f1, question, context, answers, prediction):
     )
 
 
-def _occurrences(context, text):
-    """Returns the (start, end) of each place where a text stands."""
+def _occurrences(context: str, text: str) -> list[tuple[int, int]]:
+    """Returns the (start, end) of each occurrence of a text."""
     spans = []
     start = context.find(text) if text else -1
     while start != -1:
@@ -107,7 +132,11 @@ def _occurrences(context, text):
     return spans
 
 
-def _highlight(context, right_spans, predicted_span):
+def _highlight(
+    context: str,
+    right_spans: list[tuple[int, int]],
+    predicted_span: tuple[int, int],
+) -> str:
     """Returns the passage as HTML, the spans in colour where they overlap."""
     bounds = {0, len(context), *predicted_span}.union(*right_spans)
     bounds = sorted(bounds)

@@ -1,8 +1,11 @@
 """SQuAD's official scores: exact match and F1, of v1.1 and of v2.0."""
 
 import collections
+import os
 import re
 import string
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from absl import logging
 
@@ -13,57 +16,56 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def score_predictions(
-    input_file,
-    predictions,
-    version_2_with_negative=False,
-    null_odds=None,
-):
+    input_file: str | os.PathLike[str],
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool = False,
+    null_odds: Mapping[str, float] | None = None,
+) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
+    Questions without gold answers (`has_gold_answers`) are left out.
+
     Args:
-        input_file: SQuAD JSON with the right answers.
+        input_file: SQuAD JSON with the gold answers.
         predictions: dict of question id to text; in v2.0 "" for no answer.
         version_2_with_negative: whether to score as v2.0 rather than v1.1.
         null_odds: in v2.0, dict of question id to a score of no answer, as
-            write_predictions gives it, to search the best threshold by. Its
-            meaning asks for `predictions` made without a threshold
+            decode_predictions gives it, to search the best threshold by. The
+            search needs `predictions` made without a threshold
             (best_answers); those that are "" already stay so.
 
     Returns:
         dict of `exact_match` (`exact` in v2.0), `f1`, in percent, and `total`,
         the number of questions; in v2.0 also the same for the questions with
         and without answers (`HasAns_...`, `NoAns_...`); with null_odds also
-        `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`.
+        `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`. If
+        questions were left out, `num_without_gold_answers` counts them.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not SQuAD's JSON, holds no answers, or shares no
-            question with the predictions.
+        ValueError: it is not SQuAD's JSON, holds no gold answers, or shares
+            no question with the predictions.
     """
-    right_answers = _read_right_answers(input_file)
-    missing = right_answers.keys() - predictions.keys()
-    if len(missing) == len(right_answers):
-        raise ValueError(
-            f"no prediction is for a question of {input_file}; give the file "
-            "that was predicted"
-        )
-    if missing:
-        logging.warning(
-            "%d of %d questions of %s have no prediction",
-            len(missing),
-            len(right_answers),
-            input_file,
-        )
-    if not version_2_with_negative:
-        return _score_v1(right_answers, predictions)
-    return _score_v2(right_answers, predictions, null_odds)
+    gold_answers, counts = _read_gold_answers(
+        input_file, predictions, version_2_with_negative
+    )
+    if version_2_with_negative:
+        scores = _score_v2(dict(gold_answers), predictions, null_odds)
+    else:
+        scores = _score_v1(gold_answers, predictions)
+    return scores | counts
 
 
-def score_outputs(input_file, predictions, nbest, null_odds):
+def score_outputs(
+    input_file: str | os.PathLike[str],
+    predictions: Mapping[str, str],
+    nbest: Mapping[str, list[dict[str, Any]]],
+    null_odds: Mapping[str, float],
+) -> dict[str, float]:
     """Scores what decode_predictions gives, its best threshold included.
 
     Args:
-        input_file: SQuAD JSON with the right answers.
+        input_file: SQuAD JSON with the gold answers.
         predictions: dict of question id to text.
         nbest: dict of question id to entries with a "text", best first.
         null_odds: in v2.0, dict of question id to a score of no answer; in
@@ -78,23 +80,40 @@ def score_outputs(input_file, predictions, nbest, null_odds):
     """
     if not null_odds:
         return score_predictions(input_file, predictions)
+    gold_answers, counts = _read_gold_answers(input_file, predictions, True)
     # The best threshold is sought among answers made without one.
-    without = score_predictions(
-        input_file, best_answers(nbest), True, null_odds
-    )
-    return score_predictions(input_file, predictions, True) | {
-        name: value
-        for name, value in without.items()
-        if name.startswith("best_")
-    }
+    without = _score_v2(dict(gold_answers), best_answers(nbest), null_odds)
+    scores = _score_v2(dict(gold_answers), predictions, None)
+    best = {name: without[name] for name in without if name.startswith("best_")}
+    return scores | best | counts
 
 
-def best_answers(nbest):
+def has_gold_answers(
+    qa: Mapping[str, Any], version_2_with_negative: bool
+) -> bool:
+    """Returns whether a question can be scored.
+
+    In v1.1 it needs an answer. In v2.0 a question without answers is one that
+    the passage does not answer, unless its `is_impossible` is false: then its
+    answers are unknown.
+
+    Args:
+        qa: the question in SQuAD's JSON, its "answers" a list.
+        version_2_with_negative: whether to score as v2.0 rather than v1.1.
+    """
+    if qa["answers"]:
+        return True
+    return version_2_with_negative and qa.get("is_impossible") is not False
+
+
+def best_answers(
+    nbest: Mapping[str, list[dict[str, Any]]],
+) -> dict[str, str]:
     """Returns the best answer that is not "" for each question, or "".
 
     Args:
         nbest: dict of question id to entries with a "text", best first, as
-            write_predictions gives them.
+            decode_predictions gives them.
     """
     return {
         qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
@@ -102,18 +121,18 @@ def best_answers(nbest):
     }
 
 
-def normalize_answer(text):
+def normalize_answer(text: str) -> str:
     """Lower-cases a text; drops punctuation, articles, superfluous spaces."""
     text = text.lower().translate(_NO_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", text).split())
 
 
-def compute_exact(right_answer, prediction):
-    """Returns 1 if two texts are equal but for form, else 0."""
+def compute_exact(right_answer: str, prediction: str) -> int:
+    """Returns 1 if two texts are equal once normalized, else 0."""
     return int(normalize_answer(right_answer) == normalize_answer(prediction))
 
 
-def compute_f1(right_answer, prediction):
+def compute_f1(right_answer: str, prediction: str) -> float:
     """Returns the harmonic mean of precision and recall of words.
 
     If either text is empty, it is 1 if both are, else 0.
@@ -131,34 +150,68 @@ def compute_f1(right_answer, prediction):
     return 2 * precision * recall / (precision + recall)
 
 
-def _read_right_answers(input_file):
-    """Returns a dict of question id to its right answers' texts."""
-    right_answers = {}
+def _read_gold_answers(
+    input_file: str | os.PathLike[str],
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool,
+) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
+    """Returns (question id, texts) of the questions to score, and counts."""
+    gold_answers, num_left_out, is_labelled = [], 0, False
     for _, qa, where in read_questions(input_file):
         qas_id = field(qa, "id", str, where)
-        answers = field(qa, "answers", list, where)
-        right_answers[qas_id] = [
-            field(answer, "text", str, where) for answer in answers
+        texts = [
+            field(answer, "text", str, where)
+            for answer in field(qa, "answers", list, where)
         ]
-    if not any(right_answers.values()):
+        if has_gold_answers(qa, version_2_with_negative):
+            gold_answers.append((qas_id, texts))
+            # Files to predict have no answers, and may lack is_impossible.
+            is_labelled |= bool(texts) or qa.get("is_impossible") is True
+        else:
+            num_left_out += 1
+    if not is_labelled:
         raise ValueError(
             f"{input_file} holds no answers, so nothing can be scored by it; "
             "give a train or dev file"
         )
-    return right_answers
+    num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
+    if num_missing == len(gold_answers):
+        raise ValueError(
+            f"no prediction is for a question of {input_file}; give the file "
+            "that was predicted"
+        )
+    if num_missing:
+        logging.warning(
+            "%d of %d questions of %s have no prediction",
+            num_missing,
+            len(gold_answers),
+            input_file,
+        )
+    if not num_left_out:
+        return gold_answers, {}
+    logging.warning(
+        "%d of %d questions of %s have no gold answers and are not scored",
+        num_left_out,
+        num_left_out + len(gold_answers),
+        input_file,
+    )
+    return gold_answers, {"num_without_gold_answers": num_left_out}
 
 
-def _score_v1(right_answers, predictions):
+def _score_v1(
+    gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
+) -> dict[str, float]:
+    # Of questions with one id each counts, unlike in v2.0.
     exact = f1 = 0
-    for qas_id, texts in right_answers.items():
-        # Unlike v2.0, F1 here is 0 for two empty texts.
-        text = predictions.get(qas_id)
-        if text is None or not texts:
+    for qas_id, texts in gold_answers:
+        if qas_id not in predictions:
             continue
-        exact += max(compute_exact(right, text) for right in texts)
+        text = predictions[qas_id]
+        exact += max(compute_exact(gold, text) for gold in texts)
+        # Unlike in v2.0, F1 is 0 for two empty texts.
         if normalize_answer(text):
-            f1 += max(compute_f1(right, text) for right in texts)
-    total = len(right_answers)
+            f1 += max(compute_f1(gold, text) for gold in texts)
+    total = len(gold_answers)
     return {
         "exact_match": 100 * exact / total,
         "f1": 100 * f1 / total,
@@ -166,35 +219,42 @@ def _score_v1(right_answers, predictions):
     }
 
 
-def _score_v2(right_answers, predictions, null_odds):
+def _score_v2(
+    gold_answers: Mapping[str, list[str]],
+    predictions: Mapping[str, str],
+    null_odds: Mapping[str, float] | None,
+) -> dict[str, float]:
     exact, f1 = {}, {}
-    for qas_id, texts in right_answers.items():
+    for qas_id, texts in gold_answers.items():
         if qas_id not in predictions:
             continue
         text = predictions[qas_id]
-        texts = [right for right in texts if normalize_answer(right)] or [""]
-        exact[qas_id] = max(compute_exact(right, text) for right in texts)
-        f1[qas_id] = max(compute_f1(right, text) for right in texts)
-    scores = _means(exact, f1, exact.keys())
-    has_answer = {qas_id for qas_id in exact if right_answers[qas_id]}
-    for prefix, qas_ids in (
-        ("HasAns_", has_answer),
-        ("NoAns_", exact.keys() - has_answer),
-    ):
+        texts = [gold for gold in texts if normalize_answer(gold)] or [""]
+        exact[qas_id] = max(compute_exact(gold, text) for gold in texts)
+        f1[qas_id] = max(compute_f1(gold, text) for gold in texts)
+    scores = _means(exact, f1, exact)
+    # Lists: sums of floats depend on the order.
+    has_answer = [qas_id for qas_id in exact if gold_answers[qas_id]]
+    no_answer = [qas_id for qas_id in exact if not gold_answers[qas_id]]
+    for prefix, qas_ids in (("HasAns_", has_answer), ("NoAns_", no_answer)):
         if qas_ids:
             means = _means(exact, f1, qas_ids)
             scores |= {prefix + name: mean for name, mean in means.items()}
     if null_odds is not None:
         for name, each in (("exact", exact), ("f1", f1)):
             best, threshold = _find_best_threshold(
-                predictions, each, null_odds, has_answer
+                predictions, each, null_odds, set(has_answer)
             )
             scores[f"best_{name}"] = best
             scores[f"best_{name}_thresh"] = threshold
     return scores
 
 
-def _means(exact, f1, qas_ids):
+def _means(
+    exact: Mapping[str, float],
+    f1: Mapping[str, float],
+    qas_ids: Collection[str],
+) -> dict[str, float]:
     total = len(qas_ids)
     return {
         "exact": 100 * sum(exact[qas_id] for qas_id in qas_ids) / total,
@@ -203,7 +263,12 @@ def _means(exact, f1, qas_ids):
     }
 
 
-def _find_best_threshold(predictions, scores, null_odds, has_answer):
+def _find_best_threshold(
+    predictions: Mapping[str, str],
+    scores: Mapping[str, float],
+    null_odds: Mapping[str, float],
+    has_answer: set[str],
+) -> tuple[float, float]:
     """Returns the best score in percent, and the threshold that gives it.
 
     The questions whose odds are not above the threshold are answered; the

@@ -62,7 +62,9 @@ def passage(question):
 
 def test_questions_worst_first_with_their_passages(tmp_path):
     page = write_report(
-        tmp_path, {"q1": "dogs ran. Cats", "q2": "Cats", "q3": ""}
+        tmp_path,
+        {"q1": "dogs ran. Cats", "q2": "Cats", "q3": ""},
+        version_2_with_negative=True,
     )
     q2, q1, q3 = page.questions
     assert ("b", "q2 <i>?") in q2
@@ -98,3 +100,24 @@ def test_long_reports_are_cut(tmp_path):
     page = write_report(tmp_path, {"q2": "x", "q4": "y"}, max_questions=1)
     assert len(page.questions) == 1
     assert "Wrong (1 of 2 are shown)" in page.seen
+
+
+def test_odd_answers_do_not_cost_the_report(tmp_path):
+    """Nothing of what a model was asked is lost for a bad gold answer."""
+    qas = [
+        {
+            "id": f"q{i}",
+            "question": "who \ud800?",
+            "answers": [{"text": "Cats", "answer_start": start}],
+        }
+        for i, start in enumerate((None, "7", -3, True, 10**30))
+    ]
+    qas.append({"id": "q9", "question": "left out?", "answers": []})
+    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": qas}]}]}
+    (tmp_path / "dev.json").write_text(json.dumps(content))
+    output = tmp_path / "report.html"
+    predictions = {qa["id"]: "Cats" for qa in qas}
+    squad_report.write_report(output, tmp_path / "dev.json", predictions)
+    page = Page(output.read_text(encoding="utf-8"))
+    assert len(page.questions) == 5
+    assert ("b", "who ??") in page.questions[0]

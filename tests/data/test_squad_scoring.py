@@ -83,12 +83,85 @@ def test_v2_parts_and_best_threshold(data_file):
 
 def test_missing_predictions(data_file, caplog):
     scores = squad_scoring.score_predictions(data_file, {"q2": "y"})
-    assert scores == {"exact_match": 20.0, "f1": 20.0, "total": 5}
-    assert "4 of 5 questions" in caplog.text
+    assert scores["exact_match"] == scores["f1"] == 100 / 3
+    assert "2 of 3 questions" in caplog.text
     # As the official script of v2.0 has it, only what is answered counts.
     scores = squad_scoring.score_predictions(data_file, {"q2": "y"}, True)
     assert scores["exact"] == 100.0
     assert "NoAns_exact" not in scores
+
+
+def write_questions(path, questions):
+    qas = [{"id": f"q{i}", **qa} for i, qa in enumerate(questions)]
+    content = {"data": [{"paragraphs": [{"context": "", "qas": qas}]}]}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_questions_without_gold_answers_are_left_out(tmp_path, caplog):
+    answered = {"answers": [{"text": "x"}], "is_impossible": False}
+    unanswerable = {"answers": [], "is_impossible": True}
+    unknown = {"answers": [], "is_impossible": False}
+    path = write_questions(
+        tmp_path / "dev.json", [answered, unknown, unanswerable, answered]
+    )
+    predictions = {"q0": "x", "q1": "x", "q2": "", "q3": "y"}
+    scores = squad_scoring.score_predictions(path, predictions)
+    assert scores == {
+        "exact_match": 50.0,
+        "f1": 50.0,
+        "total": 2,
+        "num_without_gold_answers": 2,
+    }
+    assert "2 of 4 questions" in caplog.text
+    assert "have no gold answers" in caplog.text
+    nbest = {key: [{"text": text}] for key, text in predictions.items()}
+    odds = dict.fromkeys(predictions, 0.0)
+    scores = squad_scoring.score_outputs(path, predictions, nbest, odds)
+    assert scores["total"] == 3
+    assert scores["exact"] == 100 * 2 / 3
+    assert scores["NoAns_total"] == scores["num_without_gold_answers"] == 1
+    assert scores["best_exact"] == 100 * 2 / 3
+
+
+def test_unanswerable_questions_alone_are_scored(tmp_path):
+    path = tmp_path / "dev.json"
+    unanswerable = {"answers": [], "is_impossible": True}
+    write_questions(path, [unanswerable] * 2)
+    scores = squad_scoring.score_predictions(path, {"q0": "x", "q1": ""}, True)
+    assert scores["exact"] == scores["NoAns_f1"] == 50.0
+    assert "HasAns_exact" not in scores
+    # A file to predict says nothing of answers.
+    for qa in ({"answers": []}, {"answers": [], "is_impossible": False}):
+        write_questions(path, [qa])
+        for is_v2 in (False, True):
+            with pytest.raises(ValueError, match="holds no answers"):
+                squad_scoring.score_predictions(path, {"q0": ""}, is_v2)
+
+
+def test_questions_with_one_id(tmp_path):
+    """v1.1's script counts each, v2.0's the last."""
+    path = write_questions(
+        tmp_path / "dev.json",
+        [{"id": "q", "answers": [{"text": text}]} for text in ("x", "y", "y")],
+    )
+    scores = squad_scoring.score_predictions(path, {"q": "x"})
+    assert scores == {"exact_match": 100 / 3, "f1": 100 / 3, "total": 3}
+    scores = squad_scoring.score_predictions(path, {"q": "x"}, True)
+    assert (scores["exact"], scores["total"]) == (0.0, 1)
+
+
+def test_sums_are_in_the_order_of_the_file(tmp_path):
+    """The last digits of a sum of floats depend on the order."""
+    gold = "a1 a2 a3 a4 a5 a6 a7"
+    texts = [" ".join(gold.split()[: 1 + i % 7]) for i in range(200)]
+    path = write_questions(
+        tmp_path / "dev.json", [{"answers": [{"text": gold}]}] * len(texts)
+    )
+    predictions = {f"q{i}": text for i, text in enumerate(texts)}
+    scores = squad_scoring.score_predictions(path, predictions, True)
+    each = [squad_scoring.compute_f1(gold, text) for text in texts]
+    assert scores["HasAns_f1"] == scores["f1"] == 100 * sum(each) / len(each)
 
 
 def test_a_file_without_answers_cannot_be_scored(data_file):
