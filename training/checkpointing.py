@@ -15,6 +15,7 @@ from pathlib import Path
 import tensorflow as tf
 from absl import logging
 
+from files import json_files
 from modeling.checkpoints import tf1
 
 PREFIX = "model.ckpt"
@@ -62,7 +63,15 @@ class Checkpointer:
 
         Raises:
             OSError: it could not be written; earlier ones are untouched.
+            ValueError: the state is not finite, so nothing was written.
         """
+        # Every worker looks, so that all of them end together.
+        if name := self._not_finite():
+            steps = [s for s in self.steps() if s not in self._damaged]
+            raise ValueError(
+                f"after step {step} {name} is not finite, so the step is not "
+                f"saved{_kept(steps)}. Give a smaller --learning_rate"
+            )
         if not self.is_chief or step in set(self.steps()) - self._damaged:
             return
         self.output_dir.mkdir(parents=True, exist_ok=True)
@@ -70,9 +79,7 @@ class Checkpointer:
         try:
             tf1.write_checkpoint(path, self._variables)
         except OSError as error:
-            kept = self.steps()
-            intact = f"; that of step {kept[-1]} is intact" if kept else ""
-            raise OSError(f"{error}{intact}") from error
+            raise OSError(f"{error}{_kept(self.steps())}") from error
         self._remove_unfinished()
         self._damaged.discard(step)
         steps = self.steps()
@@ -100,13 +107,17 @@ class Checkpointer:
         for step in reversed(steps):
             try:
                 self._read(self.path(step))
+                name = self._not_finite()
+                damage = f"{name} is not finite" if name else None
             # A data file that is too short shows as an IndexError.
             except (tf.errors.OpError, IndexError) as error:
+                damage = _first_line(error)
+            if damage:
                 self._damaged.add(step)
                 logging.warning(
                     "The checkpoint %s is damaged (%s); trying the one before.",
                     self.path(step),
-                    _first_line(error),
+                    damage,
                 )
                 continue
             logging.info("Restored the checkpoint %s", self.path(step))
@@ -140,6 +151,16 @@ class Checkpointer:
         for name, variable in self._variables.items():
             if name in saved:
                 variable.assign(reader.get_tensor(name))
+
+    def _not_finite(self):
+        """Returns the name of a variable with NaN or infinities, or None."""
+        for name, variable in self._variables.items():
+            value = tf.convert_to_tensor(variable.value)
+            if value.dtype.is_floating and not tf.reduce_all(
+                tf.math.is_finite(value)
+            ):
+                return name
+        return None
 
     def _remove(self, step):
         for file in self.output_dir.glob(f"{PREFIX}-{step}.*"):
@@ -193,7 +214,14 @@ def check_settings(output_dir, settings, is_chief=True):
     path = Path(output_dir) / SETTINGS_FILE
     settings = json.loads(json.dumps(settings))
     if checkpoint_steps(output_dir) and path.is_file():
-        begun = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            begun = json_files.read_json(path)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}; it keeps the settings that the run was begun with: "
+                "restore it from a backup, or delete it if you are sure that "
+                "they are the same, or train into another --output_dir"
+            ) from error
         for name in sorted(begun.keys() | settings.keys()):
             if begun.get(name) != settings.get(name):
                 name, former, given = _difference(
@@ -235,6 +263,11 @@ def write_text(path, text):
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _kept(steps):
+    """Returns which checkpoint is left, for the end of a message."""
+    return f"; that of step {steps[-1]} is intact" if steps else ""
 
 
 def _first_line(error):

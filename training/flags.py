@@ -64,7 +64,11 @@ def define_training_flags(learning_rate, save_checkpoints_steps=1000):
         lower_bound=1,
     )
     flags.DEFINE_integer(
-        "seed", 12345, "Seed of initialization, dropout and data order."
+        "seed",
+        12345,
+        "Seed of initialization, dropout and data order.",
+        lower_bound=0,
+        upper_bound=2**32 - 1,
     )
     flags.DEFINE_string(
         "export_weights",

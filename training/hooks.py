@@ -1,13 +1,30 @@
-"""What is done every so many steps of training besides the steps."""
+"""Hooks that run every N steps of training: summaries, evaluation."""
 
-import json
+import math
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 import tensorflow as tf
 from absl import logging
 
+from files import atomic, json_files
 from training import checkpointing, report
+
+# Share of the time that measuring the machine's peak rate may take.
+_MEASURING_SHARE = 0.01
+
+
+class Hook(Protocol):
+    """Runs after a step of training, see Trainer.train.
+
+    It may have an attribute `every`, int: then no multiple of it is left out
+    where several steps are made per call.
+    """
+
+    def __call__(self, step: int, logs: Mapping[str, float]) -> bool | None:
+        """Takes a step's number and its logs; True ends the training."""
 
 
 class Summaries:
@@ -26,40 +43,45 @@ class Summaries:
 
     def __init__(
         self,
-        output_dir,
-        every,
-        examples,
-        tokens,
-        flops,
-        precision,
-        num_replicas,
-    ):
+        output_dir: str | Path,
+        every: int,
+        examples: int,
+        tokens: int | None,
+        flops: float | None,
+        precision: str,
+        num_replicas: int,
+    ) -> None:
         self.every = every
         self._per_step = {"examples": examples}
-        self._flops = flops
         if tokens is not None:
             self._per_step["tokens"] = tokens
-            self._peak = report.matmul_rate(precision) * num_replicas
+        self._flops = flops
+        self._peak = None
+        if flops is not None:
+            self._peak = PeakRate(
+                lambda: report.matmul_rate(precision) * num_replicas
+            )
         self._writer = tf.summary.create_file_writer(str(output_dir))
-        self._last = None
+        self._last: tuple[int, float] | None = None
 
-    def __call__(self, step, logs):
+    def __call__(self, step: int, logs: Mapping[str, float]) -> None:
         """Writes the entries of a step, when its turn has come."""
-        first, now = self._last is None, time.monotonic()
-        if first:
+        if self._last is None:
             # Its time holds the start-up, so its rate is left out.
-            self._last = (step, now)
+            self._last = (step, time.monotonic())
         if step % self.every:
             return
         values = dict(logs)
-        if not first:
-            steps, seconds = step - self._last[0], now - self._last[1]
-            rate = steps / seconds if seconds else 0.0
+        steps, seconds = step - self._last[0], time.monotonic() - self._last[1]
+        if steps:
+            rate = steps / max(seconds, 1e-9)
             for name, count in self._per_step.items():
                 values[f"{name}_per_second"] = rate * count
-            if self._flops is not None:
-                values["mfu"] = rate * self._flops / self._peak
-            self._last = (step, now)
+            if self._flops is not None and self._peak is not None:
+                achieved = rate * self._flops
+                values["mfu"] = achieved / self._peak.update(achieved)
+            # After the peak rate was measured, which is no work of the step.
+            self._last = (step, time.monotonic())
         values["peak_memory_gib"] = report.peak_memory() / 2**30
         with self._writer.as_default():
             for name, value in values.items():
@@ -70,6 +92,37 @@ class Summaries:
             step,
             ", ".join(f"{name} {value:.4g}" for name, value in values.items()),
         )
+
+
+class PeakRate:
+    """The best rate of matrix products seen so far, in operations a second.
+
+    A machine that is busy while its rate is measured looks slower than it is,
+    so the rate is measured again while training.
+
+    Args:
+        measure: () -> the rate at this moment.
+    """
+
+    def __init__(self, measure: Callable[[], float]) -> None:
+        self._measure = measure
+        self._best = 0.0
+        self._next = -math.inf
+        self.update()
+
+    def update(self, achieved: float = 0.0) -> float:
+        """Returns the best rate, measured again if that was long ago.
+
+        Args:
+            achieved: rate that the training itself has reached.
+        """
+        started = time.monotonic()
+        if started >= self._next:
+            self._best = max(self._best, self._measure())
+            ended = time.monotonic()
+            self._next = ended + (ended - started) / _MEASURING_SHARE
+        self._best = max(self._best, achieved)
+        return self._best
 
 
 class Evaluation:
@@ -90,13 +143,13 @@ class Evaluation:
 
     def __init__(
         self,
-        evaluate,
-        every,
-        metric,
-        checkpointer,
-        patience=0,
-        higher_is_better=True,
-    ):
+        evaluate: Callable[[], Mapping[str, float]],
+        every: int,
+        metric: str,
+        checkpointer: checkpointing.Checkpointer,
+        patience: int = 0,
+        higher_is_better: bool = True,
+    ) -> None:
         self._evaluate = evaluate
         self.every = every
         self._metric = metric
@@ -106,29 +159,27 @@ class Evaluation:
         self._path = Path(checkpointer.output_dir) / "eval_results.json"
         # Figures of the best checkpoint so far. Kept here, so that workers
         # agree whatever the file shows them at what time.
-        self._best = None
+        self._best: dict[str, float] | None = None
         if self._path.is_file():
-            self._best = json.loads(self._path.read_text(encoding="utf-8"))
+            self._best = _read_best(self._path, metric)
 
-    def __call__(self, step, logs):
+    def __call__(self, step: int, logs: Mapping[str, float]) -> bool:
         """Evaluates when it is time; returns whether to stop training."""
         del logs
         if step % self.every:
             return False
         # Over the evaluation's own, which is that of the start of training.
-        results = self._evaluate() | {"global_step": step}
+        results = dict(self._evaluate()) | {"global_step": step}
         logging.info("Evaluation after step %d: %s", step, results)
-        if self._best is None or self._is_better(results, self._best):
+        if self._is_best(results):
             self._best = results
+            self._checkpointer.save(step)
             if self._checkpointer.is_chief:
-                self._checkpointer.save(step)
-                checkpointing.write_text(
-                    self._path, json.dumps(results, indent=2) + "\n"
-                )
+                atomic.write_json(self._path, report.finite(results))
             return False
         return self.has_ended(step)
 
-    def has_ended(self, step):
+    def has_ended(self, step: int) -> bool:
         """Returns whether a run that stands at `step` was to stop early."""
         best = self._best
         if not self._patience or best is None:
@@ -146,5 +197,32 @@ class Evaluation:
         )
         return True
 
-    def _is_better(self, results, best):
-        return self._sign * (results[self._metric] - best[self._metric]) > 0
+    def _is_best(self, results: Mapping[str, float]) -> bool:
+        value = results[self._metric]
+        if math.isnan(value):
+            logging.warning(
+                "%s is not a number, so this evaluation counts as the worst.",
+                self._metric,
+            )
+            return False
+        best = self._best and self._best[self._metric]
+        return best is None or self._sign * (value - best) > 0
+
+
+def _read_best(path: Path, metric: str) -> dict[str, float]:
+    """Reads the figures of the best evaluation so far.
+
+    Raises:
+        ValueError: the file does not hold them.
+    """
+    try:
+        best = json_files.read_json(path)
+        for name in (metric, "global_step"):
+            if not isinstance(best.get(name), (int, float)):
+                raise ValueError(f"{path} has no number {name!r}")
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; restore it from a backup, or remove {path.parent} to "
+            "look for the best step among those to come"
+        ) from error
+    return best

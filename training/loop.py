@@ -120,10 +120,12 @@ class Trainer:
         bar = progress.Progress(
             num_train_steps, self.step, "step", batch_size, "Training"
         )
-        skipped = _SkippedSteps(max_nonfinite_steps, batch_size, describe_batch)
+        skipped = _SkippedSteps(
+            max_nonfinite_steps, batch_size, describe_batch, checkpointer
+        )
         boundaries = [save_checkpoints_steps]
         boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
-        step = self.step
+        step, save_is_due = self.step, False
         with _stop_signals() as stop, bar:
             while step < num_train_steps:
                 made = min(
@@ -152,10 +154,14 @@ class Trainer:
                     stop.is_set() and self.strategy.num_replicas_in_sync == 1
                 )
                 done = done or stopping or step == num_train_steps
+                # While steps are skipped nothing is trained, and the weights
+                # may be why: earlier checkpoints are not dropped for them.
+                save_is_due |= step % save_checkpoints_steps == 0
                 if checkpointer and (
-                    done or step % save_checkpoints_steps == 0
+                    done or (save_is_due and not skipped.in_a_row)
                 ):
                     checkpointer.save(step)
+                    save_is_due = False
                 if stopping:
                     logging.warning(
                         "Stopped after step %d, which is saved; the same "
@@ -236,16 +242,23 @@ def _for_model(features):
 
 
 class _SkippedSteps:
-    """Tells of skipped steps, and ends a run of too many in a row.
+    """Logs skipped steps, and ends a run of too many in a row.
 
     The arguments are those of Trainer.train.
+
+    Attributes:
+        in_a_row: number of the latest steps that were all skipped because
+            their loss or gradient was not finite.
     """
 
-    def __init__(self, max_nonfinite_steps, batch_size, describe_batch):
+    def __init__(
+        self, max_nonfinite_steps, batch_size, describe_batch, checkpointer
+    ):
+        self.in_a_row = 0
         self._max_in_a_row = max_nonfinite_steps
         self._batch_size = batch_size
         self._describe_batch = describe_batch
-        self._in_a_row = 0
+        self._checkpointer = checkpointer
 
     def look_at(self, outcomes, steps_before):
         """Takes the outcomes (see TrainStep) of the steps that were made."""
@@ -259,27 +272,42 @@ class _SkippedSteps:
             elif outcome == train_step.NOT_FINITE:
                 self._count(step)
             else:
-                self._in_a_row = 0
+                self.in_a_row = 0
 
     def _count(self, step):
-        self._in_a_row += 1
+        self.in_a_row += 1
         logging.warning(
             "Step %d was skipped, %d in a row: its loss or gradient is not "
             "finite.",
             step,
-            self._in_a_row,
+            self.in_a_row,
         )
-        if self._in_a_row < self._max_in_a_row:
+        if self.in_a_row < self._max_in_a_row:
             return
         records = self._describe_batch and self._describe_batch(
             (step - 1) * self._batch_size
         )
         raise ValueError(
-            f"the loss or gradient of {self._in_a_row} steps in a row was not "
-            f"finite, up to step {step}{f' on {records}' if records else ''}; "
-            "the last checkpoint is kept. Look at the records, or give a "
-            "smaller --learning_rate"
+            f"the loss or gradient of {self.in_a_row} steps in a row was not "
+            f"finite, up to step {step}{f' on {records}' if records else ''}. "
+            "Look at the records, or give a smaller --learning_rate"
+            f"{self._way_back(step - self.in_a_row)}"
         )
+
+    def _way_back(self, last_made):
+        """Returns where to resume from, `last_made` being the last update."""
+        kept = self._checkpointer.steps() if self._checkpointer else []
+        if not kept:
+            return ""
+        way = f"; the checkpoint of step {kept[-1]} is kept"
+        if kept[-1] >= last_made:
+            # No loss was ever computed with its weights.
+            before = f"go on from step {kept[-2]}" if kept[1:] else "start anew"
+            way += (
+                ", but its weights may be the cause: remove "
+                f"{self._checkpointer.path(kept[-1])}.* to {before}"
+            )
+        return way
 
 
 @contextlib.contextmanager

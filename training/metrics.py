@@ -2,25 +2,35 @@
 
 import functools
 import warnings
+from collections.abc import Callable, Collection
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn import metrics as sk
 
 
-def _correlation(function, labels, predictions):
-    """Returns a correlation; 0 where a side is constant and there is none."""
+def _correlation(
+    function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
+) -> float:
+    """Returns a correlation; 0 where a side is constant and there is none.
+
+    It is NaN where a number is not finite, or where there is one example.
+    """
+    if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
+        return np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         warnings.simplefilter("ignore", stats.NearConstantInputWarning)
         return np.nan_to_num(function(labels, predictions).statistic)
 
 
-def _f1(average):
+def _f1(average: str) -> Callable[..., float]:
     return functools.partial(sk.f1_score, average=average, zero_division=0)
 
 
-_METRICS = {
+_METRICS: dict[str, Callable[..., float]] = {
     "accuracy": sk.accuracy_score,
     "f1": _f1("binary"),
     "f1_macro": _f1("macro"),
@@ -31,7 +41,9 @@ _METRICS = {
 }
 
 
-def compute_metrics(names, labels, predictions):
+def compute_metrics(
+    names: Collection[str], labels: ArrayLike, predictions: ArrayLike
+) -> dict[str, float]:
     """Computes metrics over a whole set.
 
     Args:
@@ -39,7 +51,7 @@ def compute_metrics(names, labels, predictions):
             right in every label), "f1" (of label 1 against 0), "f1_macro"
             (mean over the labels), "f1_micro" (over all labels at once),
             "matthews" (correlation of classes), "pearson", "spearman" (of
-            numbers).
+            numbers; NaN where a prediction is not finite).
         labels: [examples] of int, of float for correlations; or [examples,
             labels] of 0 and 1.
         predictions: like `labels`, never logits.

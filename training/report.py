@@ -1,23 +1,30 @@
 """What a run costs and what it reached: operations, memory, summary.json."""
 
 import contextlib
+import functools
 import json
+import math
 import os
 import platform
 import resource
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
-from absl import logging
+from absl import flags, logging
 
-from training import checkpointing
+from files import atomic
+from modeling.config import BertConfig
 
 # What TensorFlow and its graphs need before any weight, in bytes.
 _RUNTIME_MEMORY = 1 << 30
+# Rows of the square matrices whose product tells a device's rate.
+_PRODUCT_SIZE = 2048
 
 
 class Report:
@@ -27,20 +34,20 @@ class Report:
         options: the script's flag values.
     """
 
-    def __init__(self, options):
+    def __init__(self, options: flags.FlagValues) -> None:
         self._options = options
         # What the run was begun with: configuration, data, batch size.
-        self.settings = {}
-        self._figures = {}
-        self._seconds = {}
+        self.settings: dict[str, Any] = {}
+        self._figures: dict[str, Mapping[str, Any]] = {}
+        self._seconds: dict[str, float] = {}
         self._started = time.monotonic()
 
-    def add(self, name, figures):
+    def add(self, name: str, figures: Mapping[str, Any]) -> None:
         """Adds what was reached, under the name of the file that holds it."""
         self._figures[name] = figures
 
     @contextlib.contextmanager
-    def timed(self, name):
+    def timed(self, name: str) -> Iterator[None]:
         """Adds the seconds that the block takes."""
         started = time.monotonic()
         try:
@@ -48,7 +55,7 @@ class Report:
         finally:
             self._seconds[name] = time.monotonic() - started
 
-    def write(self, output_dir, global_step):
+    def write(self, output_dir: str | Path, global_step: int) -> None:
         """Writes `summary.json`."""
         seconds = self._seconds | {
             "total_seconds": time.monotonic() - self._started
@@ -69,17 +76,31 @@ class Report:
                 "numpy": np.__version__,
             },
             "global_step": global_step,
-            "results": self._figures,
+            "results": {
+                name: finite(figures) for name, figures in self._figures.items()
+            },
             "seconds": seconds,
             "peak_memory_bytes": peak_memory(),
         }
-        checkpointing.write_text(
+        atomic.write_text(
             Path(output_dir) / "summary.json",
             json.dumps(summary, indent=2, default=str) + "\n",
         )
 
 
-def training_flops(config, max_seq_length, num_predictions=0):
+def finite(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns figures as JSON can hold them: None for those not finite."""
+    return {
+        name: None
+        if isinstance(value, float) and not math.isfinite(value)
+        else value
+        for name, value in figures.items()
+    }
+
+
+def training_flops(
+    config: BertConfig, max_seq_length: int, num_predictions: int = 0
+) -> int:
     """Returns the operations of one example's matrix products in training.
 
     A product of [m, k] and [k, n] is 2 m k n operations; the backward pass
@@ -98,7 +119,12 @@ def training_flops(config, max_seq_length, num_predictions=0):
     return 3 * 2 * (encoder + head + width**2)
 
 
-def training_memory(model, options, max_seq_length, num_predictions):
+def training_memory(
+    model: keras.Model,
+    options: Any,
+    max_seq_length: int,
+    num_predictions: int,
+) -> int:
     """Estimates the bytes that training needs, over all devices.
 
     Right within a factor of two. Counted are TensorFlow itself; weights,
@@ -126,8 +152,12 @@ def training_memory(model, options, max_seq_length, num_predictions):
 
 
 def check_memory(
-    model, options, max_seq_length, num_predictions, num_workers=1
-):
+    model: keras.Model,
+    options: Any,
+    max_seq_length: int,
+    num_predictions: int,
+    num_workers: int = 1,
+) -> None:
     """Refuses a batch that cannot fit into the memory of this machine.
 
     Raises:
@@ -152,7 +182,7 @@ def check_memory(
     raise ValueError(message)
 
 
-def _machine_memory():
+def _machine_memory() -> int:
     """Returns the bytes of memory that this machine or container has."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = Path("/sys/fs/cgroup/memory.max")
@@ -161,7 +191,12 @@ def _machine_memory():
     return there
 
 
-def out_of_memory(model, options, max_seq_length, num_predictions):
+def out_of_memory(
+    model: keras.Model,
+    options: Any,
+    max_seq_length: int,
+    num_predictions: int,
+) -> str:
     """Returns what to tell of a batch that does not fit."""
     needed = training_memory(model, options, max_seq_length, num_predictions)
     helping = []
@@ -181,15 +216,13 @@ def out_of_memory(model, options, max_seq_length, num_predictions):
     )
 
 
-def matmul_rate(precision):
-    """Returns this device's operations a second in a large matrix product."""
-    dtype = {"float32": tf.float32, "bfloat16": tf.bfloat16}.get(
-        precision, tf.float16
-    )
-    size = 2048
-    matrix = tf.cast(tf.random.stateless_normal([size, size], [1, 2]), dtype)
-    product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
-    product().numpy()
+def matmul_rate(precision: str) -> float:
+    """Returns this device's operations a second in a large matrix product.
+
+    Args:
+        precision: "float32", "bfloat16" or "float16", that of the matrices.
+    """
+    product, size = _large_product(precision), _PRODUCT_SIZE
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
@@ -198,7 +231,17 @@ def matmul_rate(precision):
     return 2 * size**3 / best
 
 
-def peak_memory():
+@functools.cache
+def _large_product(precision: str) -> tf.types.experimental.GenericFunction:
+    """Returns a function that makes a matrix product, and has made one."""
+    shape = [_PRODUCT_SIZE, _PRODUCT_SIZE]
+    matrix = tf.cast(tf.random.stateless_normal(shape, [1, 2]), precision)
+    product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
+    product().numpy()
+    return product
+
+
+def peak_memory() -> int:
     """Returns the most bytes in use so far: of the first GPU, else in all."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from modeling.checkpoints import tf1
 from tests import scripts
 from training import checkpointing, distribution, hooks, loop, optimization
 
@@ -45,13 +46,22 @@ class Sum:
         return {"part": tf.reduce_sum(product) + tf.reduce_sum(roots)}
 
 
-def create_trainer(precision="float32", strategy=None):
+def create_trainer(precision="float32", strategy=None, learning_rate=0.1):
     model = Pair()
     optimizer = optimization.create_optimizer(
-        0.1, 100, 0, aggregate_gradients=False
+        learning_rate, 100, 0, aggregate_gradients=False
     )
     return loop.Trainer(
         model, Sum(), distribution.scale_losses(optimizer, precision), strategy
+    )
+
+
+def checkpointer_of(trainer, folder, keep=0):
+    return checkpointing.Checkpointer(
+        folder,
+        {v.name: v for v in trainer.model.trainable_variables},
+        trainer.optimizer,
+        keep_checkpoint_max=keep,
     )
 
 
@@ -185,7 +195,7 @@ def test_a_gradient_that_no_scale_makes_finite_counts():
 def test_steps_made_together_that_are_not_finite_end_the_run():
     trainer = create_trainer()
     factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
-    with pytest.raises(ValueError, match="up to step 7 on the batch of 12;"):
+    with pytest.raises(ValueError, match=r"up to step 7 on the batch of 12\."):
         trainer.train(
             batches(factors),
             50,
@@ -204,10 +214,80 @@ def test_steps_made_together_that_are_not_finite_end_the_run():
     )
 
 
+@pytest.mark.parametrize("steps_per_call", [1, 4])
+def test_weights_that_are_not_finite_are_never_saved(steps_per_call, tmp_path):
+    trainer = create_trainer()
+    checkpointer = checkpointer_of(trainer, tmp_path)
+    trainer.train(batches([1]), 3, BATCH_SIZE, checkpointer, 1)
+    before = [float(v) for v in trainer.model.trainable_variables]
+    # Its first update goes beyond a float32, with a finite gradient.
+    trainer = create_trainer(learning_rate=3e38)
+    checkpointer = checkpointer_of(trainer, tmp_path)
+    assert checkpointer.restore() == 3
+    message = "one is not finite.* that of step 3 is intact.*--learning_rate"
+    with pytest.raises(ValueError, match=message):
+        trainer.train(
+            batches([1]),
+            9,
+            BATCH_SIZE,
+            checkpointer,
+            save_checkpoints_steps=5,
+            steps_per_call=steps_per_call,
+        )
+    assert checkpointing.checkpoint_steps(tmp_path) == [1, 2, 3]
+    trainer = create_trainer()
+    assert checkpointer_of(trainer, tmp_path).restore() == 3
+    assert [float(v) for v in trainer.model.trainable_variables] == before
+
+
+def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
+    trainer = create_trainer()
+    checkpointer = checkpointer_of(trainer, tmp_path)
+    trainer.train(batches([1]), 2, BATCH_SIZE, checkpointer)
+    trainer.model.one.assign(np.nan)
+    variables = {v.name: v for v in trainer.model.trainable_variables}
+    variables |= checkpointing.optimizer_variables(variables, trainer.optimizer)
+    tf1.write_checkpoint(checkpointer.path(3), variables)
+    assert checkpointer.restore() == 2
+    assert np.isfinite(float(trainer.model.one))
+    assert "model.ckpt-3 is damaged (" in caplog.text
+    assert "one is not finite)" in caplog.text
+
+
+def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
+    trainer = create_trainer()
+    checkpointer = checkpointer_of(trainer, tmp_path / "ends", keep=2)
+    message = (
+        "4 steps in a row.*; the checkpoint of step 3 is kept, .* remove "
+        ".*model.ckpt-3.* to go on from step 2"
+    )
+    with pytest.raises(ValueError, match=message):
+        trainer.train(
+            batches([1, 1, 1] + [np.nan] * 9),
+            20,
+            BATCH_SIZE,
+            checkpointer,
+            save_checkpoints_steps=1,
+            max_nonfinite_steps=4,
+        )
+    assert checkpointer.steps() == [2, 3]
+    # One that fell due meanwhile is made as soon as a step is not skipped.
+    trainer = create_trainer()
+    checkpointer = checkpointer_of(trainer, tmp_path / "goes_on")
+    trainer.train(
+        batches([1, np.nan, np.nan, 1]), 7, BATCH_SIZE, checkpointer, 2
+    )
+    assert checkpointer.steps() == [4, 6, 7]
+    trainer = create_trainer()
+    checkpointer = checkpointer_of(trainer, tmp_path / "at_the_end")
+    trainer.train(batches([1, 1, np.nan]), 3, BATCH_SIZE, checkpointer, 2)
+    assert checkpointer.steps() == [2, 3]
+
+
 @pytest.mark.parametrize("steps_per_call", [1, 4, 100])
 def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
     trainer = create_trainer()
-    variables = {v.path: v for v in trainer.model.trainable_variables}
+    variables = {v.name: v for v in trainer.model.trainable_variables}
     evaluated = []
 
     def evaluate():

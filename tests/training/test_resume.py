@@ -189,3 +189,21 @@ def test_ctrl_c_saves_and_the_run_goes_on(inputs, undisturbed, tmp_path):
         done.stderr
     )
     assert_same_bits(values(tmp_path), undisturbed)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("[]", "must hold a JSON object"),
+        ('{"batch_size": 1', "is not valid JSON"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_named(tmp_path, text, message):
+    (tmp_path / "model.ckpt-3.index").touch()
+    (tmp_path / "run_settings.json").write_text(text)
+    with pytest.raises(ValueError, match=message) as error:
+        checkpointing.check_settings(tmp_path, {"batch_size": 16})
+    assert str(error.value).startswith(str(tmp_path / "run_settings.json"))
+    assert "or delete it" in str(error.value)
+    assert (tmp_path / "run_settings.json").read_text() == text

@@ -1,0 +1,90 @@
+"""Hooks on their own: the peak rate, and evaluations that come to nothing."""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+
+from files import json_files
+from training import checkpointing, hooks, report
+
+
+def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
+    monkeypatch.setattr(hooks, "_MEASURING_SHARE", float("inf"))
+    rates = iter([10.0, 30.0, 20.0, 20.0])
+    peak = hooks.PeakRate(lambda: next(rates))
+    assert [peak.update(5.0), peak.update(40.0), peak.update(5.0)] == [
+        30.0,
+        40.0,
+        40.0,
+    ]
+    assert next(rates, None) is None
+
+
+def test_measuring_the_peak_rate_takes_little_of_the_time(monkeypatch):
+    monkeypatch.setattr(hooks, "_MEASURING_SHARE", 1e-12)
+    rates = iter([10.0, 30.0])
+    peak = hooks.PeakRate(lambda: next(rates))
+    assert peak.update() == peak.update() == 10.0
+    assert next(rates) == 30.0
+
+
+def test_the_machines_rate_is_measured_again_and_again():
+    for precision in ("float32", "bfloat16"):
+        for _ in range(2):
+            assert 0 < report.matmul_rate(precision) < float("inf")
+
+
+def evaluation(folder, values, patience=0):
+    """Evaluates to one value after the other, once a step."""
+    variable = keras.Variable(np.ones(2), name="weights")
+    values = iter(values)
+    return hooks.Evaluation(
+        lambda: {"pearson": next(values), "loss": float("nan")},
+        1,
+        "pearson",
+        checkpointing.Checkpointer(
+            folder, {"weights": variable}, keep_checkpoint_max=1
+        ),
+        patience,
+    )
+
+
+def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
+    hook = evaluation(tmp_path, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan], 2)
+    assert not hook(1, {})
+    assert not checkpointing.checkpoint_steps(tmp_path)
+    ended = [hook(step, {}) for step in range(2, 7)]
+    assert ended == [False, False, False, False, True]
+    assert checkpointing.checkpoint_steps(tmp_path) == [4]
+    best = json_files.read_json(tmp_path / "eval_results.json")
+    assert best == {"pearson": 0.0, "loss": None, "global_step": 4}
+    # A run that goes on finds it there.
+    assert evaluation(tmp_path, [], 2).has_ended(6)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("[]", "must hold a JSON object"),
+        ('{"pearson": 0.5, "glo', "is not valid JSON"),
+        ('{"pearson": 0.5}', "has no number 'global_step'"),
+        ('{"pearson": "0.5", "global_step": 3}', "has no number 'pearson'"),
+    ],
+)
+def test_figures_of_the_best_that_cannot_be_read_are_named(
+    tmp_path, text, message
+):
+    (tmp_path / "eval_results.json").write_text(text)
+    with pytest.raises(
+        ValueError, match=f"eval_results.json {message}.*; rest"
+    ):
+        evaluation(tmp_path, [])
+
+
+def test_the_summary_is_json_whatever_was_reached(tmp_path):
+    figures = {"pearson": float("nan"), "loss": float("inf"), "step": 3}
+    assert json.dumps(report.finite(figures), allow_nan=False) == (
+        '{"pearson": null, "loss": null, "step": 3}'
+    )
