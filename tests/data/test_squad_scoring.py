@@ -153,15 +153,17 @@ def test_questions_with_one_id(tmp_path):
 
 def test_sums_are_in_the_order_of_the_file(tmp_path):
     """The last digits of a sum of floats depend on the order."""
-    gold = "a1 a2 a3 a4 a5 a6 a7"
-    texts = [" ".join(gold.split()[: 1 + i % 7]) for i in range(200)]
-    path = write_questions(
-        tmp_path / "dev.json", [{"answers": [{"text": gold}]}] * len(texts)
-    )
-    predictions = {f"q{i}": text for i, text in enumerate(texts)}
-    scores = squad_scoring.score_predictions(path, predictions, True)
-    each = [squad_scoring.compute_f1(gold, text) for text in texts]
-    assert scores["HasAns_f1"] == scores["f1"] == 100 * sum(each) / len(each)
+    words = [f"w{i}" for i in range(97)]
+    gold = " ".join(words)
+    for count in range(400, 800, 40):
+        texts = [" ".join(words[: 1 + i % 97]) for i in range(count)]
+        path = write_questions(
+            tmp_path / "dev.json", [{"answers": [{"text": gold}]}] * count
+        )
+        predictions = {f"q{i}": text for i, text in enumerate(texts)}
+        scores = squad_scoring.score_predictions(path, predictions, True)
+        total = sum(squad_scoring.compute_f1(gold, text) for text in texts)
+        assert scores["HasAns_f1"] == scores["f1"] == 100 * total / count
 
 
 def test_a_file_without_answers_cannot_be_scored(data_file):
