@@ -15,13 +15,16 @@ import dataclasses
 import itertools
 import os
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from absl import logging
 
 from data import files, records
-from data.ner_scoring import to_iob2
+from data.ner_scoring import to_scheme
+from data.tokenization import FullTokenizer
 from data.windows import check_is_max_context, cut_spans
+from files.atomic import atomic_open
 
 _SET_FILES = {
     "train": ("train.txt", "eng.train"),
@@ -37,7 +40,7 @@ class NerExample:
     Attributes:
         guid: str, names the example.
         words: list of str.
-        labels: list of str, the words' tags in IOB2.
+        labels: list of str, the words' tags.
         document: int, the number of the document it is in.
     """
 
@@ -74,18 +77,29 @@ class InputFeatures:
 class NerProcessor:
     """Reads the sets of a data folder, in CoNLL-2003's layout.
 
-    A line holds a word, then any columns, then its tag, parted by white
+    A line holds a word, then any columns, then its tag, separated by white
     space; an empty line ends a sentence, a line of -DOCSTART- a document.
-    Tags may be IOB1, as first released, or IOB2, and are made IOB2.
+    Tags may be of any scheme of ner_scoring.py, such as IOB1 as first
+    released. They become IOB2, or the scheme of the labels that are given.
 
     Args:
         labels: list of str; None for those of the train set, "O" first.
+
+    Raises:
+        ValueError: the labels are fewer than two, or not distinct.
     """
 
-    def __init__(self, labels=None):
+    def __init__(self, labels: list[str] | None = None) -> None:
+        if labels is not None and not len(set(labels)) == len(labels) > 1:
+            raise ValueError(
+                "the labels must be two or more and distinct, such as O, B-PER "
+                f"and I-PER. Received: {labels}"
+            )
         self._labels = labels
 
-    def get_train_examples(self, data_dir):
+    def get_train_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[NerExample]:
         """Returns the list of NerExamples to train on.
 
         Raises:
@@ -94,15 +108,19 @@ class NerProcessor:
         """
         return self._read_set(data_dir, "train")
 
-    def get_dev_examples(self, data_dir):
+    def get_dev_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[NerExample]:
         """Returns the list of NerExamples to evaluate on; errors as train."""
         return self._read_set(data_dir, "dev")
 
-    def get_test_examples(self, data_dir):
+    def get_test_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[NerExample]:
         """Returns the list of NerExamples to predict; errors as train."""
         return self._read_set(data_dir, "test")
 
-    def get_labels(self, data_dir):
+    def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
         """Returns the list of labels; errors as get_train_examples."""
         if self._labels is None:
             found = {
@@ -110,10 +128,17 @@ class NerProcessor:
                 for example in self._read_set(data_dir, "train")
                 for label in example.labels
             }
+            if found == {"O"}:
+                raise ValueError(
+                    f"the train set in {data_dir} has no tag but O; mark the "
+                    "entities to learn, such as B-PER and I-PER"
+                )
             self._labels = ["O", *sorted(found - {"O"})]
         return self._labels
 
-    def _read_set(self, data_dir, name):
+    def _read_set(
+        self, data_dir: str | os.PathLike[str], name: str
+    ) -> list[NerExample]:
         for file_name in _SET_FILES[name]:
             path = os.path.join(data_dir, file_name)
             if os.path.isfile(path):
@@ -124,13 +149,18 @@ class NerProcessor:
         )
 
 
-def read_conll(path, set_type, labels=None):
+def read_conll(
+    path: str | os.PathLike[str],
+    set_type: str,
+    labels: Sequence[str] | None = None,
+) -> list[NerExample]:
     """Returns the list of NerExamples of a file; see NerProcessor.
 
     Args:
         path: the file.
         set_type: str, begins the guids; in a "test" set tags may be missing.
-        labels: list of str that the tags must be in; None for any.
+        labels: list of str that the tags must be in, and whose scheme they
+            become; None for any, in IOB2.
 
     Raises:
         OSError: the file cannot be read.
@@ -143,12 +173,12 @@ def read_conll(path, set_type, labels=None):
             _read_tag(columns, f"{path}, line {number}", set_type)
             for number, columns in lines
         ]
-        tags = to_iob2(tags)
+        tags = to_scheme(tags, labels or ())
         for tag, (number, _) in zip(tags, lines, strict=True):
             if labels is not None and tag not in labels:
                 raise ValueError(
                     f"{path}, line {number}: unknown tag {tag!r}; the tags "
-                    f"are {labels}"
+                    f"are {list(labels)}"
                 )
         words = [columns[0] for _, columns in lines]
         guid = f"{set_type}-{len(examples) + 1}"
@@ -158,7 +188,9 @@ def read_conll(path, set_type, labels=None):
     return examples
 
 
-def _read_sentences(path):
+def _read_sentences(
+    path: str | os.PathLike[str],
+) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
     document, sentence = 0, []
     dropped = collections.Counter()
@@ -178,7 +210,7 @@ def _read_sentences(path):
         logging.warning(warning)
 
 
-def _read_tag(columns, where, set_type):
+def _read_tag(columns: list[str], where: str, set_type: str) -> str:
     """Returns the tag in the last column, checked."""
     if len(columns) == 1:
         if set_type == "test":
@@ -187,21 +219,22 @@ def _read_tag(columns, where, set_type):
             f"{where}: a line must hold a word and, last, its tag. Received: "
             f"{columns[0]!r}"
         )
-    if not re.fullmatch("O|[BI]-.+", columns[-1]):
+    if not re.fullmatch("O|[BIESLU]-.+", columns[-1]):
         raise ValueError(
-            f"{where}: the last column must be a tag, O or B-TYPE or I-TYPE. "
+            f"{where}: the last column must be a tag, O or TYPE after B-, I-, "
+            "E-, S-, L- or U- (the schemes IOB, IOE, IOBES and BILOU). "
             f"Received: {columns[-1]!r}"
         )
     return columns[-1]
 
 
 def create_features(
-    examples,
-    label_list,
-    max_seq_length,
-    tokenizer,
-    document_context=False,
-):
+    examples: Sequence[NerExample],
+    label_list: Sequence[str],
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+    document_context: bool = False,
+) -> Iterator[InputFeatures]:
     """Yields the InputFeatures of each window.
 
     Args:
@@ -252,8 +285,11 @@ def create_features(
             yield feature
 
 
-def _tokenize(numbered_examples, tokenizer):
-    """Returns the tokens of sentences, and what word each is the first of."""
+def _tokenize(
+    numbered_examples: Iterable[tuple[int, NerExample]],
+    tokenizer: FullTokenizer,
+) -> tuple[list[str], list[tuple[int, int, str] | None]]:
+    """Returns the tokens of sentences, and the word each is the first of."""
     tokens, words = [], []
     for example_index, example in numbered_examples:
         for word_index, word in enumerate(example.words):
@@ -267,7 +303,9 @@ def _tokenize(numbered_examples, tokenizer):
     return tokens, words
 
 
-def _create_window(tokens, tokenizer, max_seq_length):
+def _create_window(
+    tokens: list[str], tokenizer: FullTokenizer, max_seq_length: int
+) -> InputFeatures:
     """Returns the InputFeatures of one window, no word counting yet."""
     tokens = ["[CLS]", *tokens, "[SEP]"]
     padding = [0] * (max_seq_length - len(tokens))
@@ -282,7 +320,7 @@ def _create_window(tokens, tokenizer, max_seq_length):
     )
 
 
-def encode_feature(feature):
+def encode_feature(feature: InputFeatures) -> bytes:
     """Serializes an InputFeatures as a tf.train.Example, bytes."""
     return records.encode_example(
         {
@@ -295,7 +333,12 @@ def encode_feature(feature):
     )
 
 
-def decode_predictions(examples, features, predicted_ids, label_list):
+def decode_predictions(
+    examples: Sequence[NerExample],
+    features: Iterable[InputFeatures],
+    predicted_ids: Iterable[np.ndarray],
+    label_list: Sequence[str],
+) -> list[list[str]]:
     """Returns the predicted tags of each example, a list of lists of str.
 
     Args:
@@ -315,7 +358,11 @@ def decode_predictions(examples, features, predicted_ids, label_list):
     return tags
 
 
-def write_predictions(path, examples, tags):
+def write_predictions(
+    path: str | os.PathLike[str],
+    examples: Iterable[NerExample],
+    tags: Iterable[list[str]],
+) -> None:
     """Writes lines of word, right and predicted tag, as conlleval reads them.
 
     Args:
@@ -326,7 +373,7 @@ def write_predictions(path, examples, tags):
     Raises:
         OSError: the file cannot be written.
     """
-    with files.atomic_open(str(path)) as writer:
+    with atomic_open(path) as writer:
         for example, predicted in zip(examples, tags, strict=True):
             for line in zip(
                 example.words, example.labels, predicted, strict=True

@@ -1,45 +1,108 @@
-"""Named entities out of tags, and their scores as conlleval's."""
+"""Named entities out of tags, and their scores as conlleval's.
+
+Tags are `O` or PREFIX-TYPE. The schemes, for two entities side by side:
+
+    words   Jim    Henson was in New    York   Paris
+    IOB1    I-PER  I-PER  O   O  I-LOC  I-LOC  B-LOC
+    IOB2    B-PER  I-PER  O   O  B-LOC  I-LOC  B-LOC
+    IOE2    I-PER  E-PER  O   O  I-LOC  E-LOC  E-LOC
+    IOBES   B-PER  E-PER  O   O  B-LOC  E-LOC  S-LOC    also called BIOES
+    BILOU   B-PER  L-PER  O   O  B-LOC  L-LOC  U-LOC
+"""
 
 import collections
+from collections.abc import Callable, Sequence
+
+# (type, first word, word after the last)
+Entity = tuple[str, int, int]
+
+# Prefixes of neighbouring tags, of one type, between which conlleval.pl sees
+# an entity begin.
+_CONLLEVAL_BEGINS = {"BB", "IB", "EE", "EI"}
 
 
-def find_entities(tags):
-    """Returns the entities of a sentence's tags, in order.
+def find_entities(tags: Sequence[str]) -> list[Entity]:
+    """Returns the entities that conlleval.pl sees in a sentence's tags.
 
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
-    An entity begins at B-TYPE, and at I-TYPE after O or another type; so
-    IOB1 and IOB2 give the same.
+    An entity begins at B-TYPE, at any tag after O or after another type, and
+    at E-TYPE or I-TYPE after E-TYPE; so IOB1, IOB2 and IOE2 are read as they
+    are meant. conlleval.pl has no rules for S, L and U: such a tag next to
+    another of its type is in the same entity. `to_scheme` reads them as they
+    are meant.
 
     Args:
         tags: list of str.
 
     Returns:
-        list of (type, first word, word after the last).
+        list of (type, first word, word after the last), in order.
     """
-    entities = []
-    previous_type = start = None
+    return _split(
+        tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
+    )
+
+
+def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
+    """Returns tags of any scheme in the scheme that labels are of.
+
+    Args:
+        tags: list of str, of one sentence.
+        labels: list of str, the tags that a model knows. The result is in
+            IOBES or BILOU if some of them begin with S or E, or with U or L;
+            otherwise it is in IOB2.
+    """
+    prefixes = {label[:1] for label in labels if label[1:2] == "-"}
+    # The prefix of an entity's first, middle and last word, and of a lone one.
+    first, middle, last, lone = "BIIB"
+    if prefixes & set("ES"):
+        first, middle, last, lone = "BIES"
+    elif prefixes & set("LU"):
+        first, middle, last, lone = "BILU"
+    entities = _split(
+        tags, lambda previous, prefix: previous in "ESLU" or prefix in "BSU"
+    )
+    result = ["O"] * len(tags)
+    for entity_type, start, end in entities:
+        result[start:end] = [f"{middle}-{entity_type}"] * (end - start)
+        result[end - 1] = f"{last}-{entity_type}"
+        result[start] = f"{first if end - start > 1 else lone}-{entity_type}"
+    return result
+
+
+def _split(
+    tags: Sequence[str], begins_anew: Callable[[str, str], bool]
+) -> list[Entity]:
+    """Returns the entities of tags.
+
+    Args:
+        tags: list of str.
+        begins_anew: says of two prefixes, of neighbouring tags of one type,
+            whether an entity begins at the second.
+    """
+    entities: list[Entity] = []
+    previous, previous_type, start = "O", "", 0
     for i, tag in enumerate([*tags, "O"]):
         prefix, _, entity_type = tag.partition("-")
-        if previous_type and (prefix != "I" or entity_type != previous_type):
+        begins = prefix != "O" and (
+            previous == "O"
+            or entity_type != previous_type
+            or begins_anew(previous, prefix)
+        )
+        if previous != "O" and (begins or prefix == "O"):
             entities.append((previous_type, start, i))
-            previous_type = None
-        if prefix != "O" and previous_type is None:
-            previous_type, start = entity_type, i
+        if begins:
+            start = i
+        previous, previous_type = prefix, entity_type
     return entities
 
 
-def to_iob2(tags):
-    """Returns tags where each entity, and nothing else, begins with B-."""
-    iob2 = ["O"] * len(tags)
-    for entity_type, start, end in find_entities(tags):
-        iob2[start:end] = [f"I-{entity_type}"] * (end - start)
-        iob2[start] = f"B-{entity_type}"
-    return iob2
+def score_entities(
+    right_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """Scores entities as conlleval.pl does.
 
-
-def score_entities(right_tags, predicted_tags):
-    """Scores entities: one counts if its words and its type are right.
+    An entity counts if its words and its type are right; see `find_entities`.
 
     Args:
         right_tags: list of lists of str, the tags of each sentence.
@@ -79,7 +142,9 @@ def score_entities(right_tags, predicted_tags):
     return scores
 
 
-def _rates(num_correct, num_predicted, num_right):
+def _rates(
+    num_correct: int, num_predicted: int, num_right: int
+) -> dict[str, float]:
     """Returns precision, recall and their harmonic mean; 0 for 0 / 0."""
     return {
         "precision": num_correct / num_predicted if num_predicted else 0.0,

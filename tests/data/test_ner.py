@@ -1,5 +1,7 @@
 """Named entities: files, features, decoding, and conlleval's scores."""
 
+import random
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -89,6 +91,8 @@ def test_distributed_files(name):
     [
         ("a O\nb\n", "dev.txt, line 2: a line must hold a word and, last"),
         ("a O\nb NN PER\n", "line 2: the last column must be a tag.*'PER'"),
+        ("a O\n\nb M-PER\n", "dev.txt, line 3: the last column must.*'M-PER'"),
+        ("a O\nb B-\n", "line 2: the last column must be a tag.*'B-'"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
         ("-DOCSTART-\n\n", "dev.txt holds no sentence"),
     ],
@@ -100,6 +104,18 @@ def test_bad_files_are_named(tmp_path, text, message):
         processor.get_dev_examples(tmp_path)
     with pytest.raises(OSError, match="named train.txt or eng.train"):
         processor.get_train_examples(tmp_path)
+
+
+@pytest.mark.parametrize("labels", [["O"], [], ["O", "B-X", "B-X"]])
+def test_labels_can_be_told_apart(labels):
+    with pytest.raises(ValueError, match="must be two or more and distinct"):
+        ner.NerProcessor(labels)
+
+
+def test_a_train_set_without_entities_is_refused(tmp_path):
+    write(tmp_path, "train.txt", "a O\n")
+    with pytest.raises(ValueError, match="has no tag but O"):
+        ner.NerProcessor().get_labels(tmp_path)
 
 
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
@@ -204,10 +220,134 @@ def test_predictions_file(tmp_path):
         ("B-A I-B I-B B-B", [("A", 0, 1), ("B", 1, 3), ("B", 3, 4)]),
         ("I-A B-A I-A", [("A", 0, 1), ("A", 1, 3)]),
         ("I-X-Y I-X-Y", [("X-Y", 0, 2)]),
+        ("I-A E-A I-A E-A E-A", [("A", 0, 2), ("A", 2, 4), ("A", 4, 5)]),
+        ("E-A B-B E-B S-A", [("A", 0, 1), ("B", 1, 3), ("A", 3, 4)]),
+        # conlleval.pl has no rule for what follows E or S here.
+        ("B-A E-A S-A B-A", [("A", 0, 4)]),
+        ("S-A S-A O S-A", [("A", 0, 2), ("A", 3, 4)]),
     ],
 )
 def test_entities(tags, entities):
     assert ner_scoring.find_entities(tags.split()) == entities
+
+
+def random_entities(rng, num_words):
+    """Returns (type, start, end) of some words, side by side or apart."""
+    entities, start = [], 0
+    while start < num_words:
+        end = min(start + rng.randint(1, 3), num_words)
+        if rng.random() < 0.7:
+            entities.append((rng.choice(["A", "B-C"]), start, end))
+        start = end
+    return entities
+
+
+def encode(entities, num_words, prefixes):
+    """Tags the first, middle, last and lone words of entities."""
+    first, middle, last, lone = prefixes
+    tags = ["O"] * num_words
+    for name, start, end in entities:
+        word_prefixes = [first, *[middle] * (end - start - 2), last]
+        if end - start == 1:
+            word_prefixes = [lone]
+        for i, prefix in enumerate(word_prefixes, start):
+            tags[i] = f"{prefix}-{name}"
+    return tags
+
+
+SCHEMES = {
+    "IOB2": "BIIB",
+    "IOE2": "IIEE",
+    "IOBES": "BIES",
+    "BILOU": "BILU",
+    "BIO with S": "BIIS",
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
+    rng = random.Random(scheme)
+    for _ in range(2000):
+        num_words = rng.randint(0, 9)
+        entities = random_entities(rng, num_words)
+        tags = encode(entities, num_words, SCHEMES[scheme])
+        iob2 = ner_scoring.to_scheme(tags)
+        assert iob2 == encode(entities, num_words, "BIIB")
+        assert ner_scoring.find_entities(iob2) == entities
+        for wanted in ("BIES", "BILU"):
+            labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
+            assert ner_scoring.to_scheme(tags, labels) == encode(
+                entities, num_words, wanted
+            )
+
+
+def test_a_file_of_iobes(tmp_path):
+    text = "a B-PER\nb E-PER\nc S-PER\n\nd S-LOC\n"
+    write(tmp_path, "train.txt", text)
+    processor = ner.NerProcessor()
+    assert processor.get_labels(tmp_path) == LABELS
+    first, second = processor.get_train_examples(tmp_path)
+    assert first.labels == ["B-PER", "I-PER", "B-PER"]
+    assert second.labels == ["B-LOC"]
+    # A model of IOBES, such as another toolkit trained, keeps it.
+    labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
+    write(tmp_path, "train.txt", text.replace("c S-PER", "c B-PER"))
+    first, _ = ner.NerProcessor(labels).get_train_examples(tmp_path)
+    assert first.labels == ["B-PER", "E-PER", "S-PER"]
+
+
+# The pairs of prefixes, of neighbouring tags of one type, between which
+# conlleval.pl sees an entity end, and begin.
+ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
+BEGINS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
+
+
+def count_as_conlleval(right, found):
+    """Counts entities in one pass over the tags, without listing them.
+
+    Returns:
+        (right, found, correct) numbers.
+    """
+    counts, is_correct = [0, 0, 0], False
+    before = [("O", ""), ("O", "")]
+    for pair in zip([*right, "O"], [*found, "O"], strict=True):
+        now = [tag.partition("-")[::2] for tag in pair]
+        ends, begins = [], []
+        for (old, old_type), (new, new_type) in zip(before, now, strict=True):
+            changes = old_type != new_type
+            ends.append(old + new in ENDS or (old != "O" and changes))
+            begins.append(old + new in BEGINS or (new != "O" and changes))
+        if is_correct and all(ends) and before[0][1] == before[1][1]:
+            counts[2] += 1
+            is_correct = False
+        elif ends[0] != ends[1] or now[0][1] != now[1][1]:
+            is_correct = False
+        if all(begins) and now[0][1] == now[1][1]:
+            is_correct = True
+        counts[0] += begins[0]
+        counts[1] += begins[1]
+        before = now
+    return counts
+
+
+def test_scores_of_any_tags_are_those_of_conlleval():
+    rng = random.Random(7)
+    tags = ["O", *(f"{prefix}-{name}" for prefix in "BIESLU" for name in "XY")]
+    for _ in range(20000):
+        right = rng.choices(tags, k=rng.randint(1, 6))
+        found = [
+            tag if rng.random() < 0.7 else rng.choice(tags) for tag in right
+        ]
+        num_right, num_found, correct = count_as_conlleval(right, found)
+        scores = ner_scoring.score_entities([right], [found])
+        assert scores["precision"] == (correct / num_found if correct else 0)
+        assert scores["recall"] == (correct / num_right if correct else 0)
+
+
+def test_an_entity_found_too_long_is_wrong():
+    right, found = "B-MISC E-MISC O O", "B-MISC E-MISC S-MISC O"
+    scores = ner_scoring.score_entities([right.split()], [found.split()])
+    assert (scores["f1"], scores["accuracy"]) == (0, 3 / 4)
 
 
 def test_scores_are_those_of_conlleval():
