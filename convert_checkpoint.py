@@ -12,6 +12,7 @@ import tensorflow as tf
 from absl import flags, logging
 
 import modeling
+from files import paths
 from modeling.checkpoints import huggingface
 from training import cli
 
@@ -39,14 +40,16 @@ MODELS = {
 
 def define_flags():
     """Defines what to convert, and to what."""
-    flags.DEFINE_string(
+    cli.define_path(
         "init_checkpoint",
-        None,
+        paths.Kind.MODEL,
         "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
         "Face folder or .safetensors file.",
     )
-    flags.DEFINE_string(
-        "output_dir", None, "Folder to write; made where there is none."
+    cli.define_path(
+        "output_dir",
+        paths.Kind.MODEL_OUTPUT,
+        "Folder to write; made where there is none.",
     )
     flags.DEFINE_enum(
         "output_format",
@@ -54,14 +57,14 @@ def define_flags():
         ["tf1", "huggingface"],
         "Kind to write; by default the one that --init_checkpoint is not.",
     )
-    flags.DEFINE_string(
+    cli.define_path(
         "bert_config_file",
-        None,
+        paths.Kind.MODEL,
         "The model's configuration; by default the one beside the checkpoint.",
     )
-    flags.DEFINE_string(
+    cli.define_path(
         "vocab_file",
-        None,
+        paths.Kind.INPUT_FILE,
         "Vocabulary to copy; by default vocab.txt beside the checkpoint, "
         "where there is one.",
     )
@@ -175,10 +178,9 @@ def check_flags():
     """Returns the checkpoint's file or prefix, after a look at the flags.
 
     Raises:
-        OSError: the checkpoint is not there, or the output has no place.
+        OSError: the checkpoint is not there.
         ValueError: it is of a kind that cannot be read.
     """
-    cli.check_writable(FLAGS.output_dir, "output_dir")
     path = FLAGS.init_checkpoint
     for name in ("pytorch_model.bin", "model.safetensors.index.json"):
         if os.path.isfile(os.path.join(path, name)) and not (

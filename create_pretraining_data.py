@@ -29,6 +29,7 @@ from data import (
     tokenization,
     workers,
 )
+from files import paths
 from training import cli, progress
 
 FLAGS = flags.FLAGS
@@ -48,15 +49,19 @@ _SCALABLE = (
 
 def define_flags():
     """Defines the flags."""
-    flags.DEFINE_string(
+    cli.define_path(
         "input_file",
-        None,
+        paths.Kind.INPUT_FILES,
         "Text files to read, comma-separated paths or patterns; .gz too.",
     )
-    flags.DEFINE_string(
-        "output_file", None, "TFRecord files to write, comma-separated."
+    cli.define_path(
+        "output_file",
+        paths.Kind.OUTPUT_FILES,
+        "TFRecord files to write, comma-separated.",
     )
-    flags.DEFINE_string("vocab_file", None, "The model's vocabulary.")
+    cli.define_path(
+        "vocab_file", paths.Kind.INPUT_FILE, "The model's vocabulary."
+    )
     flags.DEFINE_bool(
         "do_lower_case",
         True,
@@ -141,9 +146,9 @@ def _define_scalable_flags():
         "Language code (en, de, ...) by whose rules lines are split to "
         "sentences; needs the package sentencex.",
     )
-    flags.DEFINE_string(
+    cli.define_path(
         "word_boundary_file",
-        None,
+        paths.Kind.INPUT_FILES,
         "For each input file one with the same lines and spaces between "
         "words, for whole word masking where text has no spaces.",
     )

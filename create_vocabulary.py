@@ -12,6 +12,7 @@ import time
 from absl import flags, logging
 
 from data import files, vocabulary
+from files import paths
 from training import cli, progress
 
 FLAGS = flags.FLAGS
@@ -19,12 +20,14 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     """Defines the flags."""
-    flags.DEFINE_string(
+    cli.define_path(
         "input_file",
-        None,
+        paths.Kind.INPUT_FILES,
         "Text files to read, comma-separated paths or patterns; .gz too.",
     )
-    flags.DEFINE_string("output_file", None, "The vocabulary to write.")
+    cli.define_path(
+        "output_file", paths.Kind.OUTPUT_FILE, "The vocabulary to write."
+    )
     flags.DEFINE_integer("vocab_size", 30522, "Most WordPieces.", lower_bound=6)
     flags.DEFINE_bool(
         "do_lower_case",

@@ -12,6 +12,7 @@ from absl import flags, logging
 
 import modeling
 from data import feature_files, files, glue, tfrecords, tokenization
+from files import paths
 from serving.features import export_encoder
 from training import cli, distribution, export, loop, runner
 from training import flags as common_flags
@@ -38,8 +39,8 @@ def define_flags():
     common_flags.define_text_flags()
     common_flags.define_device_flags()
     common_flags.define_export_flags()
-    flags.DEFINE_string("input_file", None, "Text to read, UTF-8.")
-    flags.DEFINE_string("output_file", None, "File to write.")
+    cli.define_path("input_file", paths.Kind.INPUT_FILE, "Text to read, UTF-8.")
+    cli.define_path("output_file", paths.Kind.OUTPUT_FILE, "File to write.")
     flags.DEFINE_enum(
         "output_format",
         "jsonl",

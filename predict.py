@@ -19,6 +19,7 @@ import threading
 
 from absl import flags, logging
 
+from files import paths
 from training import cli
 
 FLAGS = flags.FLAGS
@@ -26,8 +27,10 @@ FLAGS = flags.FLAGS
 
 def define_flags():
     """Defines the flags."""
-    flags.DEFINE_string(
-        "model", None, "Folder of a SavedModel, as --export_dir writes it."
+    cli.define_path(
+        "model",
+        paths.Kind.MODEL,
+        "Folder of a SavedModel, as --export_dir writes it.",
     )
     flags.DEFINE_enum(
         "task",
@@ -38,11 +41,15 @@ def define_flags():
         ],
         "What to ask; by default the first that the model can do.",
     )
-    flags.DEFINE_string(
-        "input_file", None, "JSON lines to read; by default standard input."
+    cli.define_path(
+        "input_file",
+        paths.Kind.INPUT_FILE,
+        "JSON lines to read; by default standard input.",
     )
-    flags.DEFINE_string(
-        "output_file", None, "JSON lines to write; by default standard output."
+    cli.define_path(
+        "output_file",
+        paths.Kind.OUTPUT_FILE,
+        "JSON lines to write; by default standard output.",
     )
     flags.DEFINE_integer(
         "batch_size",

@@ -12,6 +12,7 @@ from absl import flags, logging
 
 import modeling
 from data import masking, tf_masking, tfrecords, tokenization
+from files import paths
 from modeling import losses
 from serving.pretraining import export_pretrainer
 from training import cli, export, runner
@@ -26,11 +27,15 @@ def define_flags():
     common_flags.define_training_flags(learning_rate=5e-5)
     common_flags.define_device_flags()
     common_flags.define_export_flags()
-    flags.DEFINE_string(
-        "input_file", None, "TFRecord files: comma-separated paths or globs."
+    cli.define_path(
+        "input_file",
+        paths.Kind.INPUT_FILES,
+        "TFRecord files: comma-separated paths or globs.",
     )
-    flags.DEFINE_string(
-        "output_dir", None, "Folder for checkpoints and results."
+    cli.define_path(
+        "output_dir",
+        paths.Kind.RUN_FOLDER,
+        "Folder for checkpoints and results.",
     )
     flags.DEFINE_integer(
         "max_seq_length",
@@ -45,9 +50,9 @@ def define_flags():
         lower_bound=1,
     )
     _define_masking_flags()
-    flags.DEFINE_string(
+    cli.define_path(
         "eval_input_file",
-        None,
+        paths.Kind.INPUT_FILES,
         "TFRecord files held out from training, evaluated while training "
         "every --eval_steps and by --do_eval; by default --do_eval takes "
         "--input_file, as the original.",
@@ -87,9 +92,9 @@ def define_flags():
 
 def _define_masking_flags():
     """Defines what is asked for records made with --dynamic_masking only."""
-    flags.DEFINE_string(
+    cli.define_path(
         "vocab_file",
-        None,
+        paths.Kind.INPUT_FILE,
         "The records' vocabulary; needed where they are without masks, and "
         "for an export that takes text.",
     )

@@ -20,6 +20,7 @@ from data import (
     tfrecords,
     tokenization,
 )
+from files import paths
 from modeling import losses
 from serving.squad import export_span_labeler
 from training import (
@@ -43,11 +44,17 @@ def define_flags():
     common_flags.define_fine_tuning_flags(trim_padding=False)
     common_flags.define_device_flags()
     common_flags.define_export_flags()
-    flags.DEFINE_string(
-        "output_dir", None, "Folder for checkpoints, records and results."
+    cli.define_path(
+        "output_dir",
+        paths.Kind.RUN_FOLDER,
+        "Folder for checkpoints, records and results.",
     )
-    flags.DEFINE_string("train_file", None, "SQuAD JSON to train on.")
-    flags.DEFINE_string("predict_file", None, "SQuAD JSON to answer.")
+    cli.define_path(
+        "train_file", paths.Kind.INPUT_FILE, "SQuAD JSON to train on."
+    )
+    cli.define_path(
+        "predict_file", paths.Kind.INPUT_FILE, "SQuAD JSON to answer."
+    )
     flags.DEFINE_integer(
         "max_seq_length", 384, "Length of a window, in WordPieces."
     )

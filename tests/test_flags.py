@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import io
 import os
+import re
 import sys
 
 import pytest
@@ -144,6 +145,56 @@ def test_flags_are_the_originals(pool, script):
     found = pool.submit(defaults, script).result(scripts.TIMEOUT)
     expected = ORIGINAL[script]
     assert {name: found.get(name, "absent") for name in expected} == expected
+
+
+def path_flags(script):
+    """Defines a script's flags; returns {name: kind} of those for paths.
+
+    A flag for a path that is not defined as one has the kind None.
+    """
+    others = set(flags.FLAGS)
+    importlib.import_module(script).define_flags()
+    named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
+    found = {}
+    for name in set(flags.FLAGS) - others:
+        kind = getattr(flags.FLAGS[name], "path_kind", None)
+        if kind or named.fullmatch(name):
+            found[name] = kind
+    return found
+
+
+@pytest.mark.parametrize("script", [path.stem for path in ROOT.glob("*.py")])
+def test_every_flag_for_a_path_is_checked(pool, script):
+    found = pool.submit(path_flags, script).result(scripts.TIMEOUT)
+    assert None not in found.values(), found
+    assert len(found) >= 2
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"output_dir": ""}, "--output_dir= is empty"),
+        ({"export_dir": "run/export"}, "an export needs a folder of its own"),
+        ({"export_weights": "new\0"}, "cannot hold a NUL"),
+    ],
+)
+def test_paths_are_checked_before_any_work(tmp_path, values, message):
+    given = {
+        "task_name": "none",
+        "data_dir": "none",
+        "vocab_file": "none",
+        "bert_config_file": "none",
+        "output_dir": "run",
+    }
+    flagfile = tmp_path / "flags"
+    flagfile.write_text(
+        "".join(
+            f"--{name}={value}\n" for name, value in (given | values).items()
+        )
+    )
+    done = scripts.run("run_classifier.py", tmp_path, flagfile=flagfile)
+    assert message in done.error
+    assert os.listdir(tmp_path) == ["flags"]
 
 
 def test_help_lists_flags_that_are_defined_in_shared_files(tmp_path):

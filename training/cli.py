@@ -9,6 +9,8 @@ from pathlib import Path
 
 from absl import app, flags, logging
 
+from files import paths
+
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
@@ -55,27 +57,36 @@ def run(main, define_flags, required=(), passes_rest=False):
         sys.exit(_fail("interrupted", _INTERRUPTED))
 
 
-def check_writable(path, flag):
-    """Refuses a folder that cannot be made or written into.
+class _PathFlag(flags.Flag):
+    """A string flag that knows what kind of path it takes."""
+
+    def __init__(self, name, kind, help):
+        super().__init__(
+            flags.ArgumentParser(), flags.ArgumentSerializer(), name, None, help
+        )
+        self.path_kind = kind
+
+
+def define_path(name, kind, help):
+    """Defines a flag that names a file or folder.
+
+    `run` checks all of them before any work.
 
     Args:
-        path: the folder, which need not be there.
-        flag: name of the flag that gave it.
-
-    Raises:
-        OSError: it is, or is below, something that is no folder, or is
-            protected.
+        name: the flag's name; its default is None.
+        kind: paths.Kind, what the path is used for.
+        help: the flag's help text.
     """
-    there = Path(path).absolute()
-    while not there.exists():
-        there = there.parent
-    if there.is_dir() and os.access(there, os.W_OK):
-        return
-    reason = "is write-protected" if there.is_dir() else "is no folder"
-    raise OSError(
-        f"--{flag}={path} cannot be written: {there} {reason}; give a folder "
-        "that can"
-    )
+    flags.DEFINE_flag(_PathFlag(name, kind, help))
+
+
+def _given_paths():
+    """Returns a paths.PathFlag for each path flag that has a value."""
+    return [
+        paths.PathFlag(name, flag.value, flag.path_kind)
+        for name, flag in ((n, flags.FLAGS[n]) for n in flags.FLAGS)
+        if isinstance(flag, _PathFlag) and flag.value is not None
+    ]
 
 
 def _parse_flags(argv, required, known_only):
@@ -131,6 +142,7 @@ def _guarded(main, argv, passes_rest):
     if not getattr(flags.FLAGS, "do_train", False):
         pack_weights(getattr(flags.FLAGS, "mixed_precision", None))
     try:
+        paths.check_paths(_given_paths())
         return main(argv)
     except Exception as error:
         message = _beyond_vocabulary(error)

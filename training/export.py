@@ -6,8 +6,6 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from training import cli
-
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
@@ -16,9 +14,7 @@ def check_export_dir(export_dir):
 
     Raises:
         ValueError: it does.
-        OSError: it cannot be written.
     """
-    cli.check_writable(export_dir, "export_dir")
     path = Path(export_dir)
     if path.exists() and not (path / "saved_model.pb").is_file():
         if any(path.iterdir()):

@@ -6,20 +6,21 @@ the scripts can be imported side by side.
 
 from absl import flags
 
-from training import distribution, optimization
+from files import paths
+from training import cli, distribution, optimization
 
 
 def define_model_flags():
     """Defines which model to build and where it starts from."""
-    flags.DEFINE_string(
+    cli.define_path(
         "bert_config_file",
-        None,
+        paths.Kind.MODEL,
         "JSON file of the model's architecture; a Hugging Face config.json "
         "is read as well.",
     )
-    flags.DEFINE_string(
+    cli.define_path(
         "init_checkpoint",
-        None,
+        paths.Kind.MODEL,
         "Checkpoint to start from: the prefix of a TF1 checkpoint "
         "(bert_model.ckpt), or a Hugging Face folder or .safetensors file.",
     )
@@ -27,8 +28,10 @@ def define_model_flags():
 
 def define_text_flags():
     """Defines how text is tokenized."""
-    flags.DEFINE_string(
-        "vocab_file", None, "The vocabulary the model was trained on."
+    cli.define_path(
+        "vocab_file",
+        paths.Kind.INPUT_FILE,
+        "The vocabulary the model was trained on.",
     )
     flags.DEFINE_bool(
         "do_lower_case",
@@ -70,9 +73,9 @@ def define_training_flags(learning_rate, save_checkpoints_steps=1000):
         lower_bound=0,
         upper_bound=2**32 - 1,
     )
-    flags.DEFINE_string(
+    cli.define_path(
         "export_weights",
-        None,
+        paths.Kind.MODEL_OUTPUT,
         "Write the weights without the optimizer's slots, a third of the "
         "size: to a folder, as the original's releases are laid out, or to a "
         "prefix that ends in .ckpt.",
@@ -191,9 +194,13 @@ def define_fine_tuning_flags(trim_padding=True):
 
 def define_task_flags():
     """Defines a task's folders, what to do with it, and in which batches."""
-    flags.DEFINE_string("data_dir", None, "Folder of the task's files.")
-    flags.DEFINE_string(
-        "output_dir", None, "Folder for checkpoints, records and results."
+    cli.define_path(
+        "data_dir", paths.Kind.DATA_FOLDER, "Folder of the task's files."
+    )
+    cli.define_path(
+        "output_dir",
+        paths.Kind.RUN_FOLDER,
+        "Folder for checkpoints, records and results.",
     )
     flags.DEFINE_integer(
         "max_seq_length",
@@ -251,6 +258,8 @@ def define_device_flags():
 
 def define_export_flags():
     """Defines what leaves the run."""
-    flags.DEFINE_string(
-        "export_dir", None, "Write a SavedModel for serving to this folder."
+    cli.define_path(
+        "export_dir",
+        paths.Kind.EXPORT_FOLDER,
+        "Write a SavedModel for serving to this folder.",
     )

@@ -8,7 +8,7 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
-from training import checkpointing, cli, distribution
+from training import checkpointing, distribution
 
 
 def check_tasks(options, names):
@@ -16,12 +16,11 @@ def check_tasks(options, names):
 
     Raises:
         ValueError: it asks for nothing, or has no weights to do it with.
-        OSError: its checkpoint is not there, or its output has no place.
+        OSError: its checkpoint is not there.
     """
     if not any(getattr(options, name) for name in names):
         listed = " or ".join(f"--{name}" for name in names)
         raise ValueError(f"nothing to do: give {listed}")
-    cli.check_writable(options.output_dir, "output_dir")
     _check_start(options)
 
 

@@ -1,0 +1,265 @@
+import os
+import socket
+
+import pytest
+
+from files import paths
+from files.paths import Kind
+
+KINDS = {
+    "input_file": Kind.INPUT_FILES,
+    "output_file": Kind.OUTPUT_FILE,
+    "output_files": Kind.OUTPUT_FILES,
+    "vocab_file": Kind.INPUT_FILE,
+    "train_file": Kind.INPUT_FILE,
+    "data_dir": Kind.DATA_FOLDER,
+    "init_checkpoint": Kind.MODEL,
+    "output_dir": Kind.RUN_FOLDER,
+    "export_weights": Kind.MODEL_OUTPUT,
+    "export_dir": Kind.EXPORT_FOLDER,
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with some files, which becomes the current one.
+
+    corpus.txt vocab.txt linked.txt -> corpus.txt, hard.txt = corpus.txt
+    data/train.tsv
+    model/bert_model.ckpt.index model/vocab.txt
+    run/model.ckpt-5.index run/predictions.json run/train.json
+    nothing -> gone, loop -> data
+    """
+    monkeypatch.chdir(tmp_path)
+    for name in ("data", "model", "run/best"):
+        os.makedirs(name)
+    for name in (
+        "corpus.txt",
+        "vocab.txt",
+        "data/train.tsv",
+        "model/bert_model.ckpt.index",
+        "model/bert_model.ckpt.data-00000-of-00001",
+        "model/vocab.txt",
+        "run/model.ckpt-5.index",
+        "run/predictions.json",
+        "run/train.json",
+    ):
+        (tmp_path / name).write_text(name)
+    os.symlink("corpus.txt", "linked.txt")
+    os.link("corpus.txt", "hard.txt")
+    os.symlink("gone", "nothing")
+    os.symlink("data", "linked_data")
+    return tmp_path
+
+
+def check(**values):
+    paths.check_paths(
+        [
+            paths.PathFlag(flag, value, KINDS[flag])
+            for flag, value in values.items()
+        ]
+    )
+
+
+def refused(**values):
+    """Returns the one line that says why paths are refused."""
+    with pytest.raises((ValueError, OSError)) as caught:
+        check(**values)
+    line = str(caught.value)
+    assert "\n" not in line
+    line.encode("utf-8")
+    return line
+
+
+@pytest.mark.parametrize("flag", KINDS)
+def test_an_empty_path_is_an_unset_variable(flag):
+    for value in ("", " "):
+        line = refused(**{flag: value})
+        assert line.startswith(f"--{flag}= is empty")
+        assert "shell variable" in line
+
+
+def test_one_empty_name_among_several():
+    assert "one of the names is empty" in refused(output_files="a,,b")
+    assert "one of the names is empty" in refused(output_files="a,")
+    # A list of inputs may end in a comma, as shells make them.
+    check(input_file="corpus.txt,")
+
+
+@pytest.mark.parametrize("flag", KINDS)
+def test_text_that_is_no_path(flag):
+    assert "NUL" in refused(**{flag: "a\0b"})
+    assert "not valid UTF-8" in refused(**{flag: "caf\udce9"})
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"output_file": "data"}, "data is a folder; give the path of a file"),
+        ({"output_file": "new/"}, "new/ is a folder"),
+        ({"output_files": "a,data"}, "data is a folder"),
+        ({"vocab_file": "data"}, "data is a folder"),
+        ({"input_file": "corpus.txt,data"}, "data is a folder"),
+        ({"data_dir": "corpus.txt"}, "is a file; give the path of a folder"),
+        ({"output_dir": "corpus.txt"}, "is a file"),
+        ({"export_weights": "corpus.txt"}, "is a file"),
+        ({"export_dir": "corpus.txt"}, "is a file"),
+        ({"output_dir": "nothing"}, "a symbolic link to gone, which is not"),
+        ({"export_weights": "nothing"}, "a symbolic link to gone"),
+        ({"export_dir": "linked_data"}, "is a symbolic link"),
+        ({"export_dir": "nothing"}, "is a symbolic link"),
+        ({"output_file": "corpus.txt/new"}, "corpus.txt is not a folder"),
+        ({"output_dir": "corpus.txt/new"}, "corpus.txt is not a folder"),
+        ({"export_dir": "corpus.txt/a/b"}, "corpus.txt is not a folder"),
+        ({"export_weights": "corpus.txt/a.ckpt"}, "is not a folder"),
+    ],
+)
+def test_files_and_folders_are_told_apart(values, message):
+    line = refused(**values)
+    assert message in line
+    assert line.startswith(tuple(f"--{flag}=" for flag in values))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_what_is_write_protected():
+    os.chmod("vocab.txt", 0o444)
+    os.chmod("data", 0o555)
+    try:
+        assert "vocab.txt is write-protected" in refused(
+            output_file="vocab.txt"
+        )
+        for flag in ("output_file", "output_dir", "export_dir"):
+            line = refused(**{flag: "data/new"})
+            assert line.endswith("data is write-protected; give another path")
+    finally:
+        os.chmod("data", 0o755)
+
+
+@pytest.mark.parametrize(
+    "path", ["corpus.txt", "./data/../corpus.txt", "linked.txt", "hard.txt"]
+)
+def test_an_output_that_is_an_input(path, folder):
+    for output in ("output_file", "output_files"):
+        assert "are the same" in refused(
+            input_file="vocab.txt,corpus.txt", **{output: path}
+        )
+        line = refused(vocab_file=str(folder / path), **{output: "corpus.txt"})
+        assert line.startswith(f"--{output}=corpus.txt and --vocab_file=")
+    line = refused(input_file="*.txt", output_file=path)
+    assert "--input_file=*.txt (" in line
+
+
+def test_an_output_file_beside_its_inputs():
+    check(input_file="*.txt", vocab_file="vocab.txt", output_file="data/new")
+    check(input_file="corpus.txt", output_file="new.txt")
+    # A file that was written before is replaced, as in the original.
+    check(input_file="corpus.txt", output_file="vocab.txt")
+    # An input that is not there has nothing to lose.
+    check(vocab_file="absent", output_file="absent")
+
+
+@pytest.mark.parametrize(
+    "output", ["model/features", "model/vocab.txt", "model/new/features"]
+)
+def test_an_output_file_in_a_models_folder(output):
+    line = refused(init_checkpoint="model", output_file=output)
+    assert "is inside --init_checkpoint=model: that is a model" in line
+
+
+def test_a_checkpoint_is_all_its_files():
+    prefix = "model/bert_model.ckpt"
+    for end in (".index", ".data-00000-of-00001"):
+        assert "are the same" in refused(
+            init_checkpoint=prefix, output_file=prefix + end
+        )
+    assert "are the same" in refused(
+        init_checkpoint=prefix, export_weights=prefix
+    )
+    assert "is inside --export_weights=model" in refused(
+        init_checkpoint=prefix, export_weights="model"
+    )
+    check(init_checkpoint=prefix, output_file="model/features")
+    check(init_checkpoint=prefix, export_weights="model/new.ckpt")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"output_dir": "x/run"},
+        {"output_dir": "run"},
+        {"init_checkpoint": "model"},
+        {"init_checkpoint": "model/bert_model.ckpt"},
+        {"data_dir": "data"},
+        {"data_dir": "linked_data"},
+        {"train_file": "data/train.tsv"},
+        {"input_file": "data/*.tsv"},
+        {"output_file": "x/features"},
+        {"export_weights": "x/weights"},
+        {"export_weights": "x/weights.ckpt"},
+    ],
+)
+def test_an_export_has_its_folder_to_itself(other):
+    [(flag, value)] = other.items()
+    start = value if os.path.isdir(value) else os.path.dirname(value)
+    start = os.path.relpath(os.path.realpath(start))
+    around = (start, ".", f"{start}/../{start}", os.path.abspath(start))
+    for export_dir in around:
+        line = refused(export_dir=export_dir, **other)
+        assert f"--export_dir={export_dir}" in line and f"--{flag}=" in line
+    check(export_dir="new/export", **other)
+
+
+def test_an_export_inside_another_folder():
+    for flag in ("output_dir", "init_checkpoint", "export_weights"):
+        line = refused(**{flag: "run"}, export_dir="run/export")
+        assert "an export needs a folder of its own" in line
+    # The user's own tables and everything else in the current folder.
+    check(data_dir=".", output_dir="output/run", export_dir="output/export")
+
+
+def test_folders_of_runs():
+    # Going on with a run, from its own checkpoints too.
+    check(output_dir="run", init_checkpoint="run/model.ckpt-5")
+    check(output_dir="run", init_checkpoint="run/best")
+    check(output_dir="run", init_checkpoint="run")
+    # A folder for everything: only what the run writes must not be there.
+    check(output_dir=".", vocab_file="vocab.txt", input_file="corpus.txt")
+    check(output_dir="run", train_file="run/train.json", data_dir="run/best")
+    assert "the run writes a file of that name" in refused(
+        output_dir="run", train_file="run/predictions.json"
+    )
+    assert "--output_dir=data and --data_dir=linked_data are the same" in (
+        refused(output_dir="data", data_dir="linked_data")
+    )
+    assert "are the same" in refused(output_dir="new", export_weights="./new")
+    assert "could be overwritten" in refused(
+        vocab_file="model/vocab.txt", export_weights="model"
+    )
+
+
+def test_outputs_among_themselves():
+    assert "--output_files=a,./a: ./a is named twice" in refused(
+        output_files="a,./a"
+    )
+    assert "that is a file" in refused(output_file="a", output_dir="a/run")
+    check(output_files="a,b", output_dir="run", export_weights="run/weights")
+
+
+def test_devices_take_bytes_where_they_are(folder):
+    os.mkfifo("fifo")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        for path in ("fifo", "socket"):
+            check(input_file=path, output_file=path)
+
+
+def test_remote_paths_are_compared_as_text():
+    bucket = "gs://bucket"
+    check(input_file=f"{bucket}/*.txt", output_file=f"{bucket}/out")
+    check(output_dir=f"{bucket}/run", init_checkpoint=f"{bucket}/run/best")
+    assert "are the same" in refused(
+        output_dir=f"{bucket}/run/", data_dir=f"{bucket}/run"
+    )
+    assert "an export needs" in refused(
+        output_dir=f"{bucket}/run", export_dir=f"{bucket}/run/export"
+    )
