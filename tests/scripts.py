@@ -62,8 +62,13 @@ def run(script, cwd, kill_when=lambda: False, **flags):
     """Runs a script of the project in a folder.
 
     To its end, or until `kill_when` returns True; then the script is killed.
+    A flag whose value is None is left out.
     """
-    arguments = [f"--{name}={value}" for name, value in flags.items()]
+    arguments = [
+        f"--{name}={value}"
+        for name, value in flags.items()
+        if value is not None
+    ]
     with tempfile.TemporaryDirectory() as folder:
         streams = [os.path.join(folder, name) for name in ("out", "err")]
         process = PROCESSES.Process(

@@ -130,7 +130,7 @@ def test_goes_on_and_names_what_is_wrong(run, tmp_path):
         [
             ("run_swag.py", folder, flags | more)
             for more in (
-                {"output_dir": resumed, "export_dir": tmp_path / "served"},
+                {"output_dir": resumed, "export_dir": None},
                 {"data_dir": broken, "output_dir": tmp_path / "new"},
                 {"data_dir": tmp_path, "output_dir": tmp_path / "new"},
                 {
@@ -139,7 +139,7 @@ def test_goes_on_and_names_what_is_wrong(run, tmp_path):
                     "init_checkpoint": folder / "run/model.ckpt-8",
                     "do_train": False,
                     "do_predict": False,
-                    "export_dir": tmp_path / "served_too",
+                    "export_dir": None,
                     "export_weights": tmp_path / "given.ckpt",
                 },
             )
