@@ -6,7 +6,9 @@ the script itself is read from its file and run as `__main__`, with a command
 line, standard streams and an exit status of its own.
 """
 
+import collections
 import concurrent.futures
+import contextlib
 import dataclasses
 import multiprocessing
 import os
@@ -92,11 +94,27 @@ def run(script, cwd, kill_when=lambda: False, **flags):
 
 
 def run_all(commands):
-    """Runs (script, folder, flags) commands two at a time; one Done each."""
+    """Runs (script, folder, flags) commands two at a time; one Done each.
+
+    Those that write the same folder run one after the other, as a second one
+    would be refused.
+    """
+    in_use = collections.defaultdict(threading.Lock)
+
+    def run_alone(command):
+        script, cwd, flags = command
+        outputs = {
+            os.path.join(cwd, flags[name])
+            for name in ("output_dir", "export_dir", "export_weights")
+            if flags.get(name)
+        }
+        with contextlib.ExitStack() as stack:
+            for output in sorted(outputs):
+                stack.enter_context(in_use[output])
+            return run(script, cwd, **flags)
+
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return list(
-            pool.map(lambda command: run(*command[:2], **command[2]), commands)
-        )
+        return list(pool.map(run_alone, commands))
 
 
 def _is_alive(process):

@@ -75,7 +75,13 @@ def refusals(files):
 
     def check(script, flags, cases):
         before = {path: path.stat().st_mtime_ns for path in files.rglob("*")}
-        commands = [(script, files, flags | changes) for changes, *_ in cases]
+        commands = []
+        for number, (changes, *_) in enumerate(cases):
+            given = flags | changes
+            if given.get("output_dir") == "out":
+                # Two commands at once do not share a folder.
+                given["output_dir"] = f"out{number}"
+            commands.append((script, files, given))
         for done, (changes, *parts) in zip(
             scripts.run_all(commands), cases, strict=True
         ):

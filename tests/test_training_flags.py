@@ -55,7 +55,7 @@ def runs(flags, tiny, tmp_path_factory):
             "eval_steps": 2,
             "max_eval_steps": 3,
         },
-        "scratch": {"init_from": "scratch", "init_checkpoint": ""},
+        "scratch": {"init_from": "scratch", "init_checkpoint": None},
         "poly_power": {
             "poly_power": 2.0,
             "num_train_steps": 6,
