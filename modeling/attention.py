@@ -5,11 +5,14 @@ lengths count WordPieces.
 """
 
 import math
+from typing import Any
 
 import keras
 
 from modeling import fusions, kernels
-from modeling.ops import create_initializer
+from modeling.model import Shape
+from modeling.ops import Tensor, create_initializer
+from modeling.unpadding import AllRows, Unpadding
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -47,12 +50,12 @@ class AttentionLayer(keras.layers.Layer):
 
     def __init__(
         self,
-        num_attention_heads=1,
-        size_per_head=512,
-        attention_probs_dropout_prob=0.0,
-        kernel_initializer=None,
-        **kwargs,
-    ):
+        num_attention_heads: int = 1,
+        size_per_head: int = 512,
+        attention_probs_dropout_prob: float = 0.0,
+        kernel_initializer: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         for name, size in (
             ("num_attention_heads", num_attention_heads),
@@ -90,7 +93,7 @@ class AttentionLayer(keras.layers.Layer):
             dtype=self.dtype_policy,
         )
 
-    def build(self, from_tensor_shape, to_tensor_shape):
+    def build(self, from_tensor_shape: Shape, to_tensor_shape: Shape) -> None:
         """Creates the three projections."""
         for name, shape in (
             ("from_tensor", from_tensor_shape),
@@ -107,12 +110,12 @@ class AttentionLayer(keras.layers.Layer):
 
     def call(
         self,
-        from_tensor,
-        to_tensor,
-        attention_mask=None,
-        seed=None,
-        rows=None,
-    ):
+        from_tensor: Tensor,
+        to_tensor: Tensor,
+        attention_mask: Tensor | None = None,
+        seed: Tensor | None = None,
+        rows: Unpadding | AllRows | None = None,
+    ) -> Tensor:
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
@@ -180,7 +183,14 @@ class AttentionLayer(keras.layers.Layer):
             )
         return fusions.attention_probs(attention_scores, adder, scale)
 
-    def get_config(self):
+    def compute_output_shape(
+        self, from_tensor_shape: Shape, to_tensor_shape: Shape
+    ) -> Shape:
+        """Returns the shape of the output for those of the inputs."""
+        width = self.num_attention_heads * self.size_per_head
+        return (*from_tensor_shape[:-1], width)
+
+    def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return {
             **super().get_config(),

@@ -4,13 +4,16 @@ B = batch, T = length in WordPieces, W = hidden size.
 """
 
 import contextlib
+from typing import Any
 
 import keras
 
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
+from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import (
+    Tensor,
     create_attention_mask_from_input_mask,
     create_initializer,
     fold_in,
@@ -19,7 +22,7 @@ from modeling.unpadding import Unpadding
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertModel(keras.Model):
+class BertModel(FeaturesModel):
     """Encodes a batch of WordPiece sequences.
 
     Example:
@@ -47,7 +50,9 @@ class BertModel(keras.Model):
             `"mixed_bfloat16"` or `"float64"`, and `trainable`.
 
     Call arguments:
-        input_ids: int [B, T], with T at most `max_position_embeddings`.
+        input_ids: int [B, T], with T at most `max_position_embeddings`; or
+            a dict of features: `input_ids` and, where needed, `input_mask`
+            and `segment_ids` (or `token_type_ids`).
         input_mask: int [B, T], 1 = a WordPiece, 0 = padding; or [B, F, T]
             with F = T, 1 = F may attend to T; None = all ones.
         token_type_ids: int [B, T], segment of each WordPiece; None = zeros.
@@ -68,15 +73,15 @@ class BertModel(keras.Model):
 
     def __init__(
         self,
-        config,
-        use_one_hot_embeddings=False,
-        gradient_checkpointing=False,
-        left_to_right=False,
-        unpad=False,
-        seed=None,
-        name="bert",
-        **kwargs,
-    ):
+        config: BertConfig,
+        use_one_hot_embeddings: bool = False,
+        gradient_checkpointing: bool = False,
+        left_to_right: bool = False,
+        unpad: bool = False,
+        seed: int | None = None,
+        name: str = "bert",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(name=name, **kwargs)
         self.config = config
         self.use_one_hot_embeddings = use_one_hot_embeddings
@@ -113,12 +118,12 @@ class BertModel(keras.Model):
         )
 
     @property
-    def num_dropouts(self):
+    def num_dropouts(self) -> int:
         """Dropouts in one pass: a head's own starts at this index."""
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates all weights; no input is needed."""
         # Released checkpoints call the encoder `bert`, whatever its name is.
         named_bert = self.name == "bert"
@@ -129,20 +134,32 @@ class BertModel(keras.Model):
             with keras.name_scope("pooler"):
                 self.pooler.build((None, self.config.hidden_size))
 
-    def draw_seed(self, training):
+    def draw_seed(self, training: bool) -> Tensor | None:
         """Returns a new seed for one pass's dropout, None if not `training`."""
         return self.seed_generator.next() if training else None
 
     def call(
         self,
-        input_ids,
-        input_mask=None,
-        token_type_ids=None,
-        training=False,
-        seed=None,
-    ):
+        input_ids: Tensor | dict[str, Tensor],
+        input_mask: Tensor | None = None,
+        token_type_ids: Tensor | None = None,
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> dict[str, Any]:
         """Encodes a batch; see the class."""
-        self._check_input_ids(input_ids)
+        if isinstance(input_ids, dict):
+            if not (input_mask is None and token_type_ids is None):
+                raise ValueError(
+                    "Give all features in the dict, or each as an argument. "
+                    "Received: a dict and further tensors"
+                )
+            features = input_ids
+            input_ids = get_feature(features, "input_ids")
+            input_mask = features.get("input_mask")
+            token_type_ids = features.get(
+                "segment_ids", features.get("token_type_ids")
+            )
+        self._check_shape(input_ids.shape)
         unpadding = None
         if input_mask is None:
             input_mask = keras.ops.ones_like(input_ids)
@@ -172,14 +189,34 @@ class BertModel(keras.Model):
             "pooled_output": self.pooler(sequence_output[:, 0]),
         }
 
-    def _check_input_ids(self, input_ids):
-        if len(input_ids.shape) != 2:
+    def compute_output_shape(
+        self, input_shape: Shape | dict[str, Shape]
+    ) -> dict[str, Any]:
+        """Returns the outputs' shapes for that of `input_ids`, or a dict."""
+        if isinstance(input_shape, dict):
+            input_shape = get_feature(input_shape, "input_ids")
+        self._check_shape(input_shape)
+        width = self.config.hidden_size
+        sequence = (*input_shape, width)
+        return {
+            "embedding_output": sequence,
+            "all_encoder_layers": [sequence] * self.config.num_hidden_layers,
+            "sequence_output": sequence,
+            "pooled_output": (input_shape[0], width),
+        }
+
+    def exported_model(self) -> keras.Model:
+        """Returns this model with outputs as a SavedModel can hold them."""
+        return _FlatBertModel(self)
+
+    def _check_shape(self, shape: Shape) -> None:
+        if len(shape) != 2:
             raise ValueError(
                 "`input_ids` must have rank 2, [batch, length]. "
-                f"Received: shape {tuple(input_ids.shape)}"
+                f"Received: shape {tuple(shape)}"
             )
         limit = self.config.max_position_embeddings
-        length = input_ids.shape[1]
+        length = shape[1]
         # A length that only shows at run time fails at the sum with the
         # position embeddings, which has no rows for it.
         if length is not None and length > limit:
@@ -190,10 +227,13 @@ class BertModel(keras.Model):
                 f"max_position_embeddings={limit}"
             )
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
+        return {**super().get_config(), **self.get_options()}
+
+    def get_options(self) -> dict[str, Any]:
+        """Returns those arguments that `keras.Model` does not have."""
         return {
-            **super().get_config(),
             "config": self.config.to_dict(),
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
             "gradient_checkpointing": self.gradient_checkpointing,
@@ -202,9 +242,21 @@ class BertModel(keras.Model):
             "seed": self.seed,
         }
 
-    @classmethod
-    def from_config(cls, config):
-        """Makes the model that `get_config` described."""
-        return super().from_config(
-            {**config, "config": BertConfig.from_dict(config["config"])}
-        )
+
+class _FlatBertModel(keras.Model):
+    """A `BertModel` whose outputs are a dict of tensors, without a list.
+
+    `all_encoder_layers` becomes `encoder_layer_0`, `encoder_layer_1`, ...
+    """
+
+    def __init__(self, bert: BertModel) -> None:
+        super().__init__(name=bert.name)
+        self.bert = bert
+        # All weights are the encoder's, which has them by now.
+        self.built = True
+
+    def call(self, *inputs: Any) -> dict[str, Any]:
+        outputs = dict(self.bert(*inputs))
+        for index, layer in enumerate(outputs.pop("all_encoder_layers")):
+            outputs[f"encoder_layer_{index}"] = layer
+        return outputs

@@ -3,20 +3,28 @@
 B = batch, T = length in WordPieces, W = hidden size.
 """
 
+from typing import Any
+
 import keras
 
+from modeling.config import BertConfig
 from modeling.fusions import layer_norm
 from modeling.kernels import dropout
+from modeling.layers import BertLayer
+from modeling.model import Shape
+from modeling.ops import Tensor
 
 LAYER_NORM_EPSILON = 1e-12
 
 
-class Embeddings(keras.layers.Layer):
+@keras.saving.register_keras_serializable(package="bert")
+class Embeddings(BertLayer):
     """Sums three learned embeddings of each WordPiece, then normalises.
 
     Args:
         config: `BertConfig`.
-        initializer: initializer of the three tables.
+        initializer: initializer of the three tables; None = a truncated
+            normal of `config.initializer_range`.
         use_one_hot_embeddings: look words up by a product with one-hot rows
             (faster on some accelerators) in place of a gather.
 
@@ -30,11 +38,13 @@ class Embeddings(keras.layers.Layer):
     """
 
     def __init__(
-        self, config, initializer, use_one_hot_embeddings=False, **kwargs
-    ):
-        super().__init__(**kwargs)
-        self.config = config
-        self.initializer = initializer
+        self,
+        config: BertConfig,
+        initializer: Any = None,
+        use_one_hot_embeddings: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(config, initializer, **kwargs)
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.layer_norm = keras.layers.LayerNormalization(
             epsilon=LAYER_NORM_EPSILON,
@@ -42,7 +52,7 @@ class Embeddings(keras.layers.Layer):
             dtype=self.dtype_policy,
         )
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates the three tables and the normalisation's weights."""
         config = self.config
         self.word_embeddings = self._add_table("word", config.vocab_size)
@@ -64,7 +74,12 @@ class Embeddings(keras.layers.Layer):
             name=f"{kind}_embeddings",
         )
 
-    def call(self, input_ids, token_type_ids, seed=None):
+    def call(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor,
+        seed: Tensor | None = None,
+    ) -> Tensor:
         """Embeds a batch; see the class."""
         if self.use_one_hot_embeddings:
             words = self._multiply_one_hot(input_ids, self.word_embeddings)
@@ -81,6 +96,17 @@ class Embeddings(keras.layers.Layer):
             return layer_norm(self.layer_norm, embeddings)
         embeddings = self.layer_norm(embeddings)
         return dropout(embeddings, self.config.hidden_dropout_prob, seed)
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the output for that of `input_ids`."""
+        return (*input_shape, self.config.hidden_size)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "use_one_hot_embeddings": self.use_one_hot_embeddings,
+        }
 
     def _multiply_one_hot(self, ids, table):
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)

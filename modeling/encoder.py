@@ -4,19 +4,24 @@ B = batch, F = length in WordPieces, R = rows, W = hidden size.
 """
 
 import functools
+from typing import Any
 
 import keras
 
 from modeling import fusions
 from modeling.attention import AttentionLayer
+from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
-from modeling.ops import fold_in
+from modeling.layers import BertLayer
+from modeling.model import Shape
+from modeling.ops import Tensor, fold_in
 from modeling.tracing import traced_once
-from modeling.unpadding import AllRows
+from modeling.unpadding import AllRows, Unpadding
 
 
-class TransformerBlock(keras.layers.Layer):
+@keras.saving.register_keras_serializable(package="bert")
+class TransformerBlock(BertLayer):
     """Self-attention, then a feed-forward layer.
 
     Each is followed by dropout, the residual sum and a layer normalisation.
@@ -29,7 +34,8 @@ class TransformerBlock(keras.layers.Layer):
 
     Call arguments:
         inputs: float [R, W].
-        rows: `Unpadding` or `AllRows` of the batch that these rows are of.
+        rows: `Unpadding` or `AllRows` of the batch that these rows are of;
+            None = `inputs` and the result are [B, F, W].
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], seed of the block's first dropout, the others follow;
             None = no dropout.
@@ -40,15 +46,15 @@ class TransformerBlock(keras.layers.Layer):
 
     num_dropouts = 3
 
-    def __init__(self, config, initializer, **kwargs):
-        super().__init__(**kwargs)
-        self.config = config
-        self.initializer = initializer
+    def __init__(
+        self, config: BertConfig, initializer: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(config, initializer, **kwargs)
         self.attention = AttentionLayer(
             num_attention_heads=config.num_attention_heads,
             size_per_head=config.hidden_size // config.num_attention_heads,
             attention_probs_dropout_prob=config.attention_probs_dropout_prob,
-            kernel_initializer=initializer,
+            kernel_initializer=self.initializer,
             name="self",
             dtype=self.dtype_policy,
         )
@@ -58,7 +64,7 @@ class TransformerBlock(keras.layers.Layer):
         self.output_dense = self._create_dense(config.hidden_size)
         self.output_layer_norm = self._create_layer_norm()
 
-    def _create_dense(self, units):
+    def _create_dense(self, units: int) -> fusions.Dense:
         return fusions.Dense(
             units,
             kernel_initializer=self.initializer,
@@ -66,14 +72,14 @@ class TransformerBlock(keras.layers.Layer):
             dtype=self.dtype_policy,
         )
 
-    def _create_layer_norm(self):
+    def _create_layer_norm(self) -> keras.layers.LayerNormalization:
         return keras.layers.LayerNormalization(
             epsilon=LAYER_NORM_EPSILON,
             name="LayerNorm",
             dtype=self.dtype_policy,
         )
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates all weights, under the original's names."""
         hidden = (None, None, self.config.hidden_size)
         with keras.name_scope("attention"):
@@ -87,7 +93,13 @@ class TransformerBlock(keras.layers.Layer):
             self.output_dense.build((None, None, self.config.intermediate_size))
             self.output_layer_norm.build(hidden)
 
-    def call(self, inputs, rows, attention_mask=None, seed=None):
+    def call(
+        self,
+        inputs: Tensor,
+        rows: Unpadding | AllRows | None = None,
+        attention_mask: Tensor | None = None,
+        seed: Tensor | None = None,
+    ) -> Tensor:
         """Applies the block; see the class."""
         attention_output = self.attention(
             inputs, inputs, attention_mask, seed=seed, rows=rows
@@ -112,6 +124,10 @@ class TransformerBlock(keras.layers.Layer):
             fold_in(seed, 2),
         )
 
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the output, that of `inputs`."""
+        return input_shape
+
     def _add_and_norm(self, inputs, residual, layer_norm, seed):
         if seed is None:
             return fusions.layer_norm(layer_norm, inputs + residual)
@@ -126,7 +142,8 @@ class TransformerBlock(keras.layers.Layer):
         )
 
 
-class Transformer(keras.layers.Layer):
+@keras.saving.register_keras_serializable(package="bert")
+class Transformer(BertLayer):
     """A stack of `num_hidden_layers` blocks, which differ by their weights.
 
     Args:
@@ -149,33 +166,37 @@ class Transformer(keras.layers.Layer):
     """
 
     def __init__(
-        self, config, initializer, gradient_checkpointing=False, **kwargs
-    ):
-        super().__init__(**kwargs)
+        self,
+        config: BertConfig,
+        initializer: Any = None,
+        gradient_checkpointing: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(config, initializer, **kwargs)
         self.gradient_checkpointing = gradient_checkpointing
         self.blocks = [
             TransformerBlock(
                 config,
-                initializer,
+                self.initializer,
                 name=f"layer_{index}",
                 dtype=self.dtype_policy,
             )
             for index in range(config.num_hidden_layers)
         ]
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates the weights of all blocks."""
         for block in self.blocks:
             block.build()
 
     def call(
         self,
-        inputs,
-        attention_mask=None,
-        seed=None,
-        first_dropout=0,
-        unpadding=None,
-    ):
+        inputs: Tensor,
+        attention_mask: Tensor | None = None,
+        seed: Tensor | None = None,
+        first_dropout: int = 0,
+        unpadding: Unpadding | None = None,
+    ) -> list[Tensor]:
         """Applies the blocks; see the class."""
         rows = unpadding or AllRows(inputs)
         inputs = rows.remove(inputs)
@@ -198,6 +219,17 @@ class Transformer(keras.layers.Layer):
             inputs = apply_this(inputs)
             all_encoder_layers.append(rows.restore(inputs))
         return all_encoder_layers
+
+    def compute_output_shape(self, input_shape: Shape) -> list[Shape]:
+        """Returns the shapes of the outputs, each that of `inputs`."""
+        return [input_shape] * len(self.blocks)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "gradient_checkpointing": self.gradient_checkpointing,
+        }
 
     def _are_alike(self):
         """Returns whether nobody has made one block unlike the others."""

@@ -30,6 +30,7 @@ def _is_on_cpu(inputs):
     return not tf.executing_eagerly() and "CPU" in (inputs.device or "")
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class Dense(keras.layers.Dense):
     """A dense layer without an activation, its bias added as the fusion has it.
 
@@ -41,6 +42,12 @@ class Dense(keras.layers.Dense):
         """Multiplies by the kernel and adds the bias."""
         outputs = keras.ops.matmul(inputs, self.kernel)
         return (_add_bias if _FUSES else keras.ops.add)(outputs, self.bias)
+
+    def quantize(
+        self, mode: str | None = None, type_check: bool = False, config=None
+    ) -> None:
+        """Quantizes the kernel, as Keras does for its own layer alone."""
+        super().quantize(mode, type_check=False, config=config)
 
 
 def _add_bias(outputs, bias):

@@ -4,12 +4,18 @@ B = batch, T = length in WordPieces, P = masked positions, W = hidden size,
 V = vocabulary size.
 """
 
+from typing import Any
+
 import keras
 
+from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
-from modeling.ops import ACTIVATIONS
+from modeling.layers import BertLayer
+from modeling.model import Shape
+from modeling.ops import ACTIVATIONS, Tensor
 
 
+@keras.saving.register_keras_serializable(package="bert")
 class OutputHead(keras.layers.Layer):
     """A linear layer whose kernel is stored transposed, as the original's.
 
@@ -25,13 +31,19 @@ class OutputHead(keras.layers.Layer):
         logits, float [..., num_outputs].
     """
 
-    def __init__(self, num_outputs, hidden_size, initializer, **kwargs):
+    def __init__(
+        self,
+        num_outputs: int,
+        hidden_size: int,
+        initializer: Any,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.num_outputs = num_outputs
         self.hidden_size = hidden_size
-        self.initializer = initializer
+        self.initializer = keras.initializers.get(initializer)
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates `output_weights` and `output_bias`."""
         self.output_weights = self.add_weight(
             shape=(self.num_outputs, self.hidden_size),
@@ -42,13 +54,27 @@ class OutputHead(keras.layers.Layer):
             shape=(self.num_outputs,), initializer="zeros", name="output_bias"
         )
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor) -> Tensor:
         """Computes the logits; see the class."""
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
 
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the logits."""
+        return (*input_shape[:-1], self.num_outputs)
 
-class MaskedLanguageModelHead(keras.layers.Layer):
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "num_outputs": self.num_outputs,
+            "hidden_size": self.hidden_size,
+            "initializer": keras.initializers.serialize(self.initializer),
+        }
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class MaskedLanguageModelHead(BertLayer):
     """Predicts the WordPieces at masked positions (paper 3.1, task 1).
 
     A dense layer and normalisation, then a product with the word embeddings
@@ -66,13 +92,14 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         logits, float [B, P, V].
     """
 
-    def __init__(self, config, initializer, **kwargs):
-        super().__init__(**kwargs)
-        self.config = config
+    def __init__(
+        self, config: BertConfig, initializer: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(config, initializer, **kwargs)
         self.dense = keras.layers.Dense(
             config.hidden_size,
             activation=ACTIVATIONS[config.hidden_act],
-            kernel_initializer=initializer,
+            kernel_initializer=self.initializer,
             name="dense",
             dtype=self.dtype_policy,
         )
@@ -82,7 +109,7 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             dtype=self.dtype_policy,
         )
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates the weights, the output bias among them."""
         hidden = (None, None, self.config.hidden_size)
         with keras.name_scope("transform"):
@@ -94,10 +121,14 @@ class MaskedLanguageModelHead(keras.layers.Layer):
             name="output_bias",
         )
 
-    def call(self, inputs, word_embeddings):
+    def call(self, inputs: Tensor, word_embeddings: Tensor) -> Tensor:
         """Computes the logits; see the class."""
         transformed = self.layer_norm(self.dense(inputs))
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)
         )
         return keras.ops.matmul(transformed, kernel) + self.output_bias
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Returns the shape of the logits for that of `inputs`."""
+        return (*input_shape[:-1], self.config.vocab_size)

@@ -4,8 +4,12 @@ B = batch, T = length in WordPieces, P = positions gathered, W = width.
 """
 
 import math
+from typing import Any
 
 import keras
+
+# A tensor of whichever backend Keras runs on.
+Tensor = Any
 
 
 def gelu(inputs):

@@ -11,26 +11,31 @@ entries it does not know alone, so a whole training batch can be given:
     segment_ids: int [B, T]; absent = zeros.
 """
 
+from typing import Any
+
 import keras
 
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead, OutputHead
 from modeling.kernels import dropout
-from modeling.ops import fold_in, gather_indexes
+from modeling.model import FeaturesModel, Shape, get_feature
+from modeling.ops import Tensor, fold_in, gather_indexes
 
 # The original fixes this one: keep 0.9, whatever the configuration says.
 HEAD_DROPOUT_PROB = 0.1
 
 
-class TaskModel(keras.Model):
+class TaskModel(FeaturesModel):
     """A `BertModel` named `bert`; subclasses add the head.
 
     Args:
         config: `BertConfig`.
-        use_one_hot_embeddings, gradient_checkpointing, left_to_right, unpad,
-            seed: as `BertModel`.
-        **kwargs: as `keras.Model`: `name`, `dtype`, `trainable`.
+        name: as `keras.Model`.
+        dtype: as `keras.Model`, a policy such as `"mixed_bfloat16"`.
+        trainable: as `keras.Model`.
+        **options: arguments of `BertModel`: `use_one_hot_embeddings`,
+            `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
 
     Call arguments:
         features: dict of tensors; see the top of this file.
@@ -44,40 +49,30 @@ class TaskModel(keras.Model):
 
     def __init__(
         self,
-        config,
-        use_one_hot_embeddings=False,
-        gradient_checkpointing=False,
-        left_to_right=False,
-        unpad=False,
-        seed=None,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.bert = BertModel(
-            config,
-            use_one_hot_embeddings=use_one_hot_embeddings,
-            gradient_checkpointing=gradient_checkpointing,
-            left_to_right=left_to_right,
-            unpad=unpad,
-            seed=seed,
-            dtype=self.dtype_policy,
-        )
+        config: BertConfig,
+        name: str | None = None,
+        dtype: Any = None,
+        trainable: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, trainable=trainable)
+        self.bert = BertModel(config, dtype=self.dtype_policy, **options)
 
     @property
-    def config(self):
+    def config(self) -> BertConfig:
         """The `BertConfig`."""
         return self.bert.config
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: Any = None) -> None:
         """Creates all weights; no input is needed."""
         self.bert.build()
         self.build_head()
 
-    def build_head(self):
+    def build_head(self) -> None:
         """Creates the head's weights."""
         self.head.build()
 
-    def create_output_head(self, num_outputs, name):
+    def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
         """Returns a linear head of `num_outputs` logits."""
         return OutputHead(
             num_outputs,
@@ -87,16 +82,21 @@ class TaskModel(keras.Model):
             dtype=self.dtype_policy,
         )
 
-    def draw_seed(self, training):
+    def draw_seed(self, training: bool) -> Tensor | None:
         """Returns a new seed for one pass's dropout, None if not `training`."""
         return self.bert.draw_seed(training)
 
-    def encode(self, features, training, seed):
+    def encode(
+        self,
+        features: dict[str, Tensor],
+        training: bool,
+        seed: Tensor | None,
+    ) -> tuple[dict[str, Any], Tensor | None]:
         """Returns `BertModel`'s outputs and the seed for the head's dropout."""
         if seed is None:
             seed = self.draw_seed(training)
         outputs = self.bert(
-            _get_feature(features, "input_ids"),
+            get_feature(features, "input_ids"),
             features.get("input_mask"),
             features.get("segment_ids"),
             training=training,
@@ -104,38 +104,9 @@ class TaskModel(keras.Model):
         )
         return outputs, fold_in(seed, self.bert.num_dropouts)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
-        shared = self.bert.get_config()
-        names = (
-            "config",
-            "use_one_hot_embeddings",
-            "gradient_checkpointing",
-            "left_to_right",
-            "unpad",
-            "seed",
-        )
-        return {
-            **super().get_config(),
-            **{name: shared[name] for name in names},
-        }
-
-    @classmethod
-    def from_config(cls, config):
-        """Makes the model that `get_config` described."""
-        return super().from_config(
-            {**config, "config": BertConfig.from_dict(config["config"])}
-        )
-
-
-def _get_feature(features, name):
-    if not isinstance(features, dict) or name not in features:
-        received = sorted(features) if isinstance(features, dict) else features
-        raise ValueError(
-            f"The features must be a dict that holds `{name}`. "
-            f"Received: {received}"
-        )
-    return features[name]
+        return {**super().get_config(), **self.bert.get_options()}
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -149,7 +120,9 @@ class BertPretrainer(TaskModel):
         float [B, 2], 0 = the next sentence, 1 = a random one.
     """
 
-    def __init__(self, config, **kwargs):
+    feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
+
+    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
         self.masked_lm = MaskedLanguageModelHead(
             config,
@@ -159,15 +132,20 @@ class BertPretrainer(TaskModel):
         )
         self.next_sentence = self.create_output_head(2, "seq_relationship")
 
-    def build_head(self):
+    def build_head(self) -> None:
         """Creates the weights under `cls/`."""
         with keras.name_scope("cls"):
             self.masked_lm.build()
             self.next_sentence.build()
 
-    def call(self, features, training=False, seed=None):
+    def call(
+        self,
+        features: dict[str, Tensor],
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> dict[str, Tensor]:
         """Computes both heads' logits; see the class."""
-        positions = _get_feature(features, "masked_lm_positions")
+        positions = get_feature(features, "masked_lm_positions")
         outputs, _ = self.encode(features, training, seed)
         masked = gather_indexes(outputs["sequence_output"], positions)
         return {
@@ -177,6 +155,22 @@ class BertPretrainer(TaskModel):
             "next_sentence_logits": self.next_sentence(
                 outputs["pooled_output"]
             ),
+        }
+
+    def compute_output_shape(
+        self, features_shape: dict[str, Shape]
+    ) -> dict[str, Shape]:
+        """Returns the shapes of what `call` returns."""
+        batch_size, num_positions = get_feature(
+            features_shape, "masked_lm_positions"
+        )
+        return {
+            "masked_lm_logits": (
+                batch_size,
+                num_positions,
+                self.config.vocab_size,
+            ),
+            "next_sentence_logits": (batch_size, 2),
         }
 
 
@@ -193,7 +187,9 @@ class BertClassifier(TaskModel):
         logits, float [B, num_labels].
     """
 
-    def __init__(self, config, num_labels, **kwargs):
+    def __init__(
+        self, config: BertConfig, num_labels: int, **kwargs: Any
+    ) -> None:
         super().__init__(config, **kwargs)
         if num_labels < 1:
             raise ValueError(
@@ -203,14 +199,24 @@ class BertClassifier(TaskModel):
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
-    def call(self, features, training=False, seed=None):
+    def call(
+        self,
+        features: dict[str, Tensor],
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> Tensor:
         """Computes the logits; see the class."""
         outputs, seed = self.encode(features, training, seed)
         return self.head(
             dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
         )
 
-    def get_config(self):
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of what `call` returns."""
+        input_shape = get_feature(features_shape, "input_ids")
+        return (input_shape[0], self.num_labels)
+
+    def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return {**super().get_config(), "num_labels": self.num_labels}
 
@@ -228,12 +234,22 @@ class BertTokenClassifier(BertClassifier):
         logits, float [B, T, num_labels].
     """
 
-    def call(self, features, training=False, seed=None):
+    def call(
+        self,
+        features: dict[str, Tensor],
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> Tensor:
         """Computes the logits; see the class."""
         outputs, seed = self.encode(features, training, seed)
         return self.head(
             dropout(outputs["sequence_output"], HEAD_DROPOUT_PROB, seed)
         )
+
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of what `call` returns."""
+        input_shape = get_feature(features_shape, "input_ids")
+        return (*input_shape, self.num_labels)
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -247,16 +263,21 @@ class BertSpanLabeler(TaskModel):
         dict: `start_logits` and `end_logits`, float [B, T].
     """
 
-    def __init__(self, config, **kwargs):
+    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(2, "squad")
 
-    def build_head(self):
+    def build_head(self) -> None:
         """Creates the weights under `cls/squad/`."""
         with keras.name_scope("cls"):
             self.head.build()
 
-    def call(self, features, training=False, seed=None):
+    def call(
+        self,
+        features: dict[str, Tensor],
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> dict[str, Tensor]:
         """Computes the logits; see the class."""
         outputs, _ = self.encode(features, training, seed)
         logits = self.head(outputs["sequence_output"])
@@ -265,6 +286,13 @@ class BertSpanLabeler(TaskModel):
             mask = keras.ops.cast(mask, logits.dtype)
             logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
+
+    def compute_output_shape(
+        self, features_shape: dict[str, Shape]
+    ) -> dict[str, Shape]:
+        """Returns the shapes of what `call` returns."""
+        input_shape = get_feature(features_shape, "input_ids")
+        return {"start_logits": input_shape, "end_logits": input_shape}
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -278,13 +306,20 @@ class BertMultipleChoice(TaskModel):
         logits, float [B, C].
     """
 
-    def __init__(self, config, **kwargs):
+    feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
+
+    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(1, "multiple_choice")
 
-    def call(self, features, training=False, seed=None):
+    def call(
+        self,
+        features: dict[str, Tensor],
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> Tensor:
         """Computes the logits; see the class."""
-        input_ids = _get_feature(features, "input_ids")
+        input_ids = get_feature(features, "input_ids")
         if len(input_ids.shape) != 3:
             raise ValueError(
                 "`input_ids` must have rank 3, [batch, choices, length]. "
@@ -302,3 +337,7 @@ class BertMultipleChoice(TaskModel):
             dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
         )
         return keras.ops.reshape(logits, (batch_size, num_choices))
+
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of what `call` returns."""
+        return get_feature(features_shape, "input_ids")[:2]

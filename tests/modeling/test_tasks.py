@@ -98,16 +98,6 @@ def test_build_needs_no_data(kind):
     assert [weight.path for weight in model.weights] == names
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_keras_saves_and_loads(kind, tmp_path):
-    features = create_features(kind)
-    model = MODELS[kind](seed=7)
-    expected = model(features)
-    path = tmp_path / "model.keras"
-    model.save(path)
-    assert_equal(keras.models.load_model(path)(features), expected)
-
-
 def test_a_saved_model_loads_in_another_process(tmp_path):
     model = MODELS["classifier"]()
     features = create_features()
@@ -141,15 +131,6 @@ def test_compile_and_fit():
     assert history.history["loss"][-1] < 0.5 * history.history["loss"][0]
     logits = model.predict(features, verbose=0)
     np.testing.assert_array_equal(logits.argmax(-1), labels)
-
-
-def test_inside_a_functional_model():
-    bert = BertModel(CONFIG)
-    input_ids = keras.Input((T,), dtype="int32")
-    outputs = keras.layers.Dense(3)(bert(input_ids)["pooled_output"])
-    model = keras.Model(input_ids, outputs)
-    features = create_features()
-    assert model(features["input_ids"]).shape == (B, 3)
 
 
 def test_absent_mask_and_segments_are_ones_and_zeros():

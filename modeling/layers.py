@@ -1,0 +1,43 @@
+"""The base of the network's layers."""
+
+from typing import Any, Self
+
+import keras
+
+from modeling.config import BertConfig
+from modeling.ops import create_initializer
+
+
+class BertLayer(keras.layers.Layer):
+    """A layer that is described by a configuration and an initializer.
+
+    Args:
+        config: `BertConfig`.
+        initializer: initializer of the layer's kernels and tables; None = a
+            truncated normal of `config.initializer_range`.
+        **kwargs: as `keras.layers.Layer`.
+    """
+
+    def __init__(
+        self, config: BertConfig, initializer: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.config = config
+        self.initializer = keras.initializers.get(
+            initializer
+        ) or create_initializer(config.initializer_range)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "config": self.config.to_dict(),
+            "initializer": keras.initializers.serialize(self.initializer),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Makes the layer that `get_config` described."""
+        return super().from_config(
+            {**config, "config": BertConfig.from_dict(config["config"])}
+        )

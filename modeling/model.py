@@ -1,0 +1,182 @@
+"""The base of all models here: a `keras.Model` that reads a dict of features.
+
+Such a model knows its inputs and creates its weights without any (`build`).
+Keras does not know that, so the methods in which it would guess are written
+out here.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import keras
+
+from modeling.config import BertConfig
+
+Shape = tuple[int | None, ...]
+
+
+class FeaturesModel(keras.Model):
+    """A model over features under the original's names.
+
+    A subclass takes a `BertConfig` as its first argument, `config`. What is
+    set on the layers inside after construction, `trainable` and the dtype
+    policy of a quantized layer, becomes part of the model's configuration, so
+    it survives `.keras` files and `keras.models.clone_model`. LoRA weights
+    are merged into the kernels in a `.keras` file, as Keras does it.
+
+    Attributes:
+        feature_ranks: {name: rank} of the features that an export takes, all
+            int32.
+    """
+
+    feature_ranks: dict[str, int] = {
+        "input_ids": 2,
+        "input_mask": 2,
+        "segment_ids": 2,
+    }
+
+    def export(
+        self,
+        filepath: Any,
+        format: str = "tf_saved_model",
+        verbose: bool | None = None,
+        input_signature: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Exports as `keras.Model.export`; the model needs no call before.
+
+        Args:
+            filepath: file or folder to write.
+            format: as in `keras.Model.export`.
+            verbose: as in `keras.Model.export`.
+            input_signature: as in `keras.Model.export`; None = a dict of all
+                features in `feature_ranks`, with free sizes.
+            **kwargs: as in `keras.Model.export`.
+        """
+        self.build_once()
+        if input_signature is None:
+            specs = {
+                name: keras.InputSpec(
+                    shape=(None,) * rank, dtype="int32", name=name
+                )
+                for name, rank in self.feature_ranks.items()
+            }
+            input_signature = [specs]
+        keras.Model.export(
+            self.exported_model(),
+            filepath,
+            format,
+            verbose,
+            input_signature,
+            **kwargs,
+        )
+
+    def exported_model(self) -> keras.Model:
+        """Returns the model whose outputs an export holds."""
+        return self
+
+    def build_once(self) -> None:
+        """Creates the weights, unless they are there."""
+        if not self.built:
+            self.build()
+
+    # Keras calls these three before it traces a graph. Weights have to be
+    # drawn before that: a graph that XLA compiles cannot use the state of the
+    # seed generator for it.
+    def make_train_function(self, force: bool = False) -> Any:
+        """Returns what `fit` calls, as `keras.Model` does."""
+        self.build_once()
+        return super().make_train_function(force)
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """Returns what `evaluate` calls, as `keras.Model` does."""
+        self.build_once()
+        return super().make_test_function(force)
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Returns what `predict` calls, as `keras.Model` does."""
+        self.build_once()
+        return super().make_predict_function(force)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments, and settings made since."""
+        config = super().get_config()
+        settings = _layer_settings(self)
+        return config | ({"layer_settings": settings} if settings else {})
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Makes the model that `get_config` described, with new weights."""
+        config = dict(config)
+        settings = config.pop("layer_settings", {})
+        config["config"] = BertConfig.from_dict(config["config"])
+        model = super().from_config(config)
+        _apply_layer_settings(model, settings)
+        return model
+
+
+def get_feature(features: dict[str, Any], name: str) -> Any:
+    """Returns one feature.
+
+    Raises:
+        ValueError: it is missing, or the features are no dict.
+    """
+    if not isinstance(features, dict) or name not in features:
+        received = sorted(features) if isinstance(features, dict) else features
+        raise ValueError(
+            f"The features must be a dict that holds `{name}`. "
+            f"Received: {received}"
+        )
+    return features[name]
+
+
+def _inner_layers(
+    layer: keras.layers.Layer, path: str = ""
+) -> Iterator[tuple[str, keras.layers.Layer, keras.layers.Layer]]:
+    """Yields (path, inner layer, layer around it), outer layers first.
+
+    A path is made of attribute names, as those of weights in `.keras` files
+    are: `bert/encoder/blocks/0/attention/query`.
+    """
+    for name, value in vars(layer).items():
+        members = {name: value}
+        if isinstance(value, list):
+            members = {f"{name}/{i}": each for i, each in enumerate(value)}
+        for member, inner in members.items():
+            if name.startswith("_") or not isinstance(
+                inner, keras.layers.Layer
+            ):
+                continue
+            yield path + member, inner, layer
+            yield from _inner_layers(inner, f"{path}{member}/")
+
+
+def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
+    """Returns {path: settings} of the layers that differ from their parents."""
+    found: dict[str, dict[str, Any]] = {}
+    for path, layer, parent in _inner_layers(model):
+        settings = {}
+        if layer.trainable != parent.trainable:
+            settings["trainable"] = layer.trainable
+        if layer.dtype_policy != parent.dtype_policy:
+            settings["dtype_policy"] = keras.dtype_policies.serialize(
+                layer.dtype_policy
+            )
+        if settings:
+            found[path] = settings
+    return found
+
+
+def _apply_layer_settings(
+    model: keras.Model, settings: dict[str, dict[str, Any]]
+) -> None:
+    """Does to a new model what `_layer_settings` found in another."""
+    model.trainable = model.trainable
+    for path, layer, _ in _inner_layers(model):
+        found = settings.get(path, {})
+        if "trainable" in found:
+            layer.trainable = found["trainable"]
+        if "dtype_policy" in found:
+            layer.dtype_policy = keras.dtype_policies.deserialize(
+                found["dtype_policy"]
+            )

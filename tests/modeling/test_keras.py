@@ -1,0 +1,413 @@
+"""Every layer and model does what Keras promises of its own ones."""
+
+import dataclasses
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from modeling import (
+    AttentionLayer,
+    BertClassifier,
+    BertConfig,
+    BertModel,
+    BertMultipleChoice,
+    BertPretrainer,
+    BertSpanLabeler,
+    BertTokenClassifier,
+)
+from modeling.embeddings import Embeddings
+from modeling.encoder import Transformer, TransformerBlock
+from modeling.fusions import Dense
+from modeling.heads import MaskedLanguageModelHead, OutputHead
+
+# batch, choices, length, masked positions, hidden size, vocabulary size
+B, C, T, P, W, V = 3, 2, 8, 4, 12, 40
+CONFIG = BertConfig(
+    vocab_size=V,
+    hidden_size=W,
+    num_hidden_layers=2,
+    num_attention_heads=3,
+    intermediate_size=20,
+    max_position_embeddings=T,
+    type_vocab_size=2,
+    initializer_range=0.2,
+)
+LAYERS = {
+    "dense": lambda **kwargs: Dense(5, **kwargs),
+    "attention": lambda **kwargs: AttentionLayer(3, 4, **kwargs),
+    "embeddings": lambda **kwargs: Embeddings(CONFIG, **kwargs),
+    "block": lambda **kwargs: TransformerBlock(CONFIG, **kwargs),
+    "encoder": lambda **kwargs: Transformer(CONFIG, **kwargs),
+    "output_head": lambda **kwargs: OutputHead(5, W, "normal", **kwargs),
+    "masked_lm": lambda **kwargs: MaskedLanguageModelHead(CONFIG, **kwargs),
+}
+MODELS = {
+    "bert": lambda **kwargs: BertModel(CONFIG, **kwargs),
+    "pretrainer": lambda **kwargs: BertPretrainer(CONFIG, **kwargs),
+    "classifier": lambda **kwargs: BertClassifier(CONFIG, 5, **kwargs),
+    "tokens": lambda **kwargs: BertTokenClassifier(CONFIG, 5, **kwargs),
+    "spans": lambda **kwargs: BertSpanLabeler(CONFIG, **kwargs),
+    "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
+}
+EVERYTHING = LAYERS | MODELS
+FITTED_IN_OTHERS = {"bert", "masked_lm"}
+# XLA takes long to compile these; what they consist of is compiled in others.
+SLOW_TO_FIT = {"pretrainer", "choices", "tokens"}
+# Dense layers in each model: six in a block, the pooler, the head's own.
+NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
+
+
+def draw_floats(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+def draw_ids(end, *shape):
+    return np.random.default_rng(0).integers(0, end, shape).astype("int32")
+
+
+def create_inputs(kind):
+    """Returns the arguments of a call."""
+    inputs = {
+        "dense": (draw_floats(B, T, W),),
+        "attention": (draw_floats(B, T, W), draw_floats(B, T + 1, W)),
+        "embeddings": (draw_ids(V, B, T), draw_ids(2, B, T)),
+        "block": (draw_floats(B, T, W),),
+        "encoder": (draw_floats(B, T, W),),
+        "output_head": (draw_floats(B, T, W),),
+        "masked_lm": (draw_floats(B, P, W), draw_floats(V, W)),
+    }
+    if kind in inputs:
+        return inputs[kind]
+    shape = (B, C, T) if kind == "choices" else (B, T)
+    features = {
+        "input_ids": draw_ids(V, *shape),
+        "input_mask": np.maximum(draw_ids(2, *shape), np.arange(T) < 2),
+        "segment_ids": draw_ids(2, *shape),
+    }
+    if kind == "pretrainer":
+        features["masked_lm_positions"] = draw_ids(T, B, P)
+    return (features,)
+
+
+def create_functional(kind, free=False, **kwargs):
+    """Returns a functional model of one layer or model, and inputs to it."""
+    inputs = create_inputs(kind)
+
+    def symbol(array):
+        shape = (None,) * (array.ndim - 1) if free else array.shape[1:]
+        if array.dtype == "float32":
+            shape = (*shape[:-1], array.shape[-1])
+        # The word embeddings of `masked_lm` are no batch.
+        batch = {"batch_size": V} if len(array) == V else {}
+        return keras.Input(shape, dtype=array.dtype.name, **batch)
+
+    symbols = keras.tree.map_structure(symbol, inputs)
+    outputs = EVERYTHING[kind](**kwargs)(*symbols)
+    model = keras.Model(list(symbols), outputs)
+    return model, list(inputs)
+
+
+def flat(outputs):
+    # NumPy's own bfloat16 cannot be compared.
+    return [
+        keras.ops.convert_to_numpy(keras.ops.cast(output, "float64"))
+        for output in keras.tree.flatten(outputs)
+    ]
+
+
+def assert_close(left, right, tolerance=1e-6):
+    for one, other in zip(flat(left), flat(right), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
+
+
+def save_and_load(model, folder):
+    model.save(folder / "model.keras")
+    return keras.models.load_model(folder / "model.keras")
+
+
+def dense_layers(model):
+    layers = model._flatten_layers()
+    return [each for each in layers if isinstance(each, keras.layers.Dense)]
+
+
+@pytest.mark.parametrize("kind", EVERYTHING)
+def test_the_configuration_makes_the_same_again(kind):
+    layer = EVERYTHING[kind](name="given", dtype="mixed_bfloat16")
+    config = layer.get_config()
+    again = type(layer).from_config(json.loads(json.dumps(config)))
+    assert again.get_config() == config
+    assert again.name == "given"
+    inputs = create_inputs(kind)
+    layer(*inputs)
+    again(*inputs)
+    shapes = [[w.shape for w in each.weights] for each in (layer, again)]
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize("kind", EVERYTHING)
+def test_a_file_and_a_clone_hold_the_same(kind, tmp_path):
+    model, inputs = create_functional(kind)
+    assert_close(save_and_load(model, tmp_path)(inputs), model(inputs), 0)
+    clone = keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert_close(clone(inputs), model(inputs), 0)
+
+
+@pytest.mark.parametrize("kind", EVERYTHING)
+@pytest.mark.parametrize("free", [False, True])
+def test_a_functional_model_gives_what_a_call_gives(kind, free):
+    model, inputs = create_functional(kind, free, name="inner")
+    inner = model.get_layer("inner")
+    assert_close(model(inputs), inner(*inputs), 0)
+
+
+@pytest.mark.parametrize("kind", EVERYTHING)
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16", "float64"])
+def test_each_dtype_policy_is_obeyed(kind, dtype):
+    layer, exact = (
+        EVERYTHING[kind](dtype=dtype),
+        EVERYTHING[kind](dtype="float64"),
+    )
+    inputs = create_inputs(kind)
+    outputs = layer(*inputs)
+    exact(*inputs)
+    for weight, value in zip(exact.weights, layer.weights, strict=True):
+        weight.assign(value)
+    compute_dtype = dtype.removeprefix("mixed_")
+    for output in keras.tree.flatten(outputs):
+        assert keras.backend.standardize_dtype(output.dtype) == compute_dtype
+    variable_dtype = "float64" if dtype == "float64" else "float32"
+    assert {weight.dtype for weight in layer.weights} == {variable_dtype}
+    tolerance = {"float32": 1e-5, "bfloat16": 0.3, "float64": 0}
+    assert_close(outputs, exact(*inputs), tolerance[compute_dtype])
+
+
+@pytest.mark.parametrize("kind", EVERYTHING)
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+def test_shapes_are_known_before_the_first_call(kind, dtype):
+    layer = EVERYTHING[kind](dtype=dtype)
+    inputs = create_inputs(kind)
+    specs = keras.tree.map_structure(
+        lambda x: keras.KerasTensor(x.shape, x.dtype.name), inputs
+    )
+    symbolic = layer.compute_output_spec(*specs)
+    outputs = layer(*inputs)
+    keras.tree.assert_same_structure(symbolic, outputs)
+    for symbol, output in zip(
+        keras.tree.flatten(symbolic), keras.tree.flatten(outputs), strict=True
+    ):
+        assert tuple(symbol.shape) == tuple(output.shape)
+        dtype = keras.backend.standardize_dtype(output.dtype)
+        assert symbol.dtype == dtype
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_model_gives_shapes_for_shapes(kind):
+    model = MODELS[kind]()
+    (features,) = create_inputs(kind)
+    shapes = {name: value.shape for name, value in features.items()}
+    found = keras.tree.flatten(model.compute_output_shape(shapes))
+    outputs = keras.tree.flatten(model(features))
+    assert found == [size for output in outputs for size in output.shape]
+    free = {name: (None,) * len(shape) for name, shape in shapes.items()}
+    model.compute_output_shape(free)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_a_layer_is_exported_inside_a_functional_model(kind, tmp_path):
+    model, inputs = create_functional(kind, free=True)
+    model.export(tmp_path, verbose=False)
+    exported = tf.saved_model.load(tmp_path)
+    inputs = [tf.constant(each) for each in inputs]
+    assert_close(exported.serve(inputs), model(inputs))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
+    model = MODELS[kind]()
+    model.export(tmp_path, verbose=False)
+    exported = tf.saved_model.load(tmp_path)
+    (features,) = create_inputs(kind)
+    for length in (T, T - 1):
+        part = {
+            name: tf.constant(
+                value if name == "masked_lm_positions" else value[..., :length]
+            )
+            for name, value in features.items()
+        }
+        if kind == "pretrainer":
+            positions = tf.minimum(part["masked_lm_positions"], length - 1)
+            part["masked_lm_positions"] = positions
+        outputs = model(part)
+        if kind == "bert":
+            layers = outputs.pop("all_encoder_layers")
+            for index, layer in enumerate(layers):
+                outputs[f"encoder_layer_{index}"] = layer
+        found = exported.serve(part)
+        keras.tree.assert_same_structure(found, outputs)
+        assert_close(found, outputs, 1e-5)
+
+
+def compiled_loss(outputs):
+    """A loss for each of a model's outputs: their mean square."""
+
+    def loss(_, output):
+        return keras.ops.mean(keras.ops.square(output))
+
+    return keras.tree.map_structure(lambda _: loss, outputs)
+
+
+# The outputs of `bert` are for other layers, the word embeddings that
+# `masked_lm` takes are no batch that `fit` could cut.
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.soak] * (kind in SLOW_TO_FIT))
+        for kind in EVERYTHING
+        if kind not in FITTED_IN_OTHERS
+    ],
+)
+def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
+    # Of a second block and of most dropout XLA takes long to compile.
+    small = dict(num_hidden_layers=1)
+    if kind != "classifier":
+        small |= dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    monkeypatch.setitem(
+        globals(), "CONFIG", dataclasses.replace(CONFIG, **small)
+    )
+    if kind in LAYERS:
+        model, inputs = create_functional(kind)
+    else:
+        model, (inputs,) = MODELS[kind](), create_inputs(kind)
+        assert not model.built
+    shapes = keras.tree.map_structure(
+        lambda x: keras.KerasTensor(x.shape, x.dtype.name), inputs
+    )
+    outputs = model.compute_output_spec(shapes)
+    targets = keras.tree.map_structure(lambda _: np.zeros(B), outputs)
+    model.compile("sgd", compiled_loss(outputs), jit_compile=True)
+    history = model.fit(inputs, targets, epochs=2, batch_size=B, verbose=0)
+    assert np.isfinite(history.history["loss"]).all()
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
+    model = MODELS[kind](seed=1)
+    (features,) = create_inputs(kind)
+    before = flat(model(features))
+    model.trainable = False
+    model.trainable = True
+    dense = dense_layers(model)
+    assert len(dense) == NUM_DENSE[kind]
+    for layer in dense:
+        layer.enable_lora(2)
+    # New deltas are zero.
+    assert_close(model(features), before)
+
+    @tf.function(autograph=False)
+    def step():
+        with tf.GradientTape() as tape:
+            outputs = keras.tree.flatten(model(features, training=True))
+            loss = tf.add_n([tf.reduce_sum(tf.sin(each)) for each in outputs])
+        deltas = [layer.lora_kernel_b.value for layer in dense]
+        return tape.gradient(loss, deltas)
+
+    for layer, gradient in zip(dense, step(), strict=True):
+        if gradient is not None:
+            layer.lora_kernel_b.assign_sub(0.1 * gradient)
+    after = flat(model(features))
+    assert np.abs(after[0] - before[0]).max() > 1e-3 or kind == "bert"
+    assert_close(save_and_load(model, tmp_path)(features), after, 1e-5)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize")
+def test_int8_holds_every_kernel_and_survives_a_file(kind, tmp_path):
+    model = MODELS[kind](seed=1)
+    (features,) = create_inputs(kind)
+    exact = flat(model(features))
+    model.quantize("int8")
+    dense = dense_layers(model)
+    assert len(dense) == NUM_DENSE[kind]
+    assert {layer._kernel.dtype for layer in dense} == {"int8"}
+    quantized = flat(model(features))
+    for one, other in zip(quantized, exact, strict=True):
+        assert np.sqrt(np.mean((one - other) ** 2)) < 0.1 * np.std(other)
+    assert_close(save_and_load(model, tmp_path)(features), quantized, 1e-6)
+
+
+FROZEN = {
+    "the encoder": lambda bert: [bert],
+    "embeddings": lambda bert: [bert.embeddings],
+    "a block": lambda bert: [bert.encoder.blocks[1]],
+    "one dense layer": lambda bert: [bert.encoder.blocks[0].intermediate],
+    "the pooler": lambda bert: [bert.pooler],
+}
+
+
+def trainable_paths(model):
+    return sorted(
+        weight.path.split("/", 1)[1] for weight in model.trainable_variables
+    )
+
+
+@pytest.mark.parametrize("what", FROZEN)
+@pytest.mark.parametrize("built", [False, True])
+def test_a_frozen_layer_stays_frozen(what, built, tmp_path):
+    model = MODELS["classifier"]()
+    if built:
+        model.build()
+    for layer in FROZEN[what](model.bert):
+        layer.trainable = False
+    if not built:
+        model.build()
+    expected = trainable_paths(model)
+    assert 0 < len(expected) < len(model.weights)
+    assert trainable_paths(save_and_load(model, tmp_path)) == expected
+    clone = keras.models.clone_model(model)
+    clone.build_once()
+    assert trainable_paths(clone) == expected
+
+
+def test_what_is_trained_inside_a_frozen_encoder_is_trained_after(tmp_path):
+    model = MODELS["classifier"]()
+    model.build()
+    model.bert.trainable = False
+    # Keras asks each variable, not the layers around it.
+    model.bert.encoder.blocks[1].trainable = True
+    expected = trainable_paths(model)
+    assert len(expected) == 16 + 2
+    again = save_and_load(model, tmp_path)
+    assert trainable_paths(again) == expected
+    assert not again.bert.trainable
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_model_made_frozen_stays_so(kind, tmp_path):
+    model = MODELS[kind](trainable=False)
+    model.build()
+    again = save_and_load(model, tmp_path)
+    assert again.trainable_variables == []
+    again.trainable = True
+    assert len(again.trainable_variables) == len(model.weights)
+
+
+def test_bert_takes_a_dict_of_features():
+    bert = MODELS["bert"]()
+    (features,) = create_inputs("bert")
+    expected = bert(
+        features["input_ids"], features["input_mask"], features["segment_ids"]
+    )
+    assert_close(bert(features), expected, 0)
+    renamed = dict(features, label_ids=draw_ids(2, B))
+    renamed["token_type_ids"] = renamed.pop("segment_ids")
+    assert_close(bert(renamed), expected, 0)
+    alone = {"input_ids": features["input_ids"]}
+    assert_close(bert(alone), bert(features["input_ids"]), 0)
+    with pytest.raises(ValueError, match="dict that holds `input_ids`"):
+        bert({"input_mask": features["input_mask"]})
+    with pytest.raises(ValueError, match="all features in the dict"):
+        bert(features, features["input_mask"])
