@@ -9,7 +9,7 @@ from typing import Any
 
 import keras
 
-from modeling import fusions, kernels
+from modeling.accelerated import fusions, kernels
 from modeling.model import Shape
 from modeling.ops import Tensor, create_initializer
 from modeling.unpadding import AllRows, Unpadding

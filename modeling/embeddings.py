@@ -7,9 +7,9 @@ from typing import Any
 
 import keras
 
+from modeling.accelerated.fusions import layer_norm
+from modeling.accelerated.kernels import dropout
 from modeling.config import BertConfig
-from modeling.fusions import layer_norm
-from modeling.kernels import dropout
 from modeling.layers import BertLayer
 from modeling.model import Shape
 from modeling.ops import Tensor

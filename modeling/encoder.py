@@ -8,15 +8,15 @@ from typing import Any
 
 import keras
 
-from modeling import fusions
+from modeling.accelerated import fusions
+from modeling.accelerated.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
+from modeling.accelerated.tracing import traced_once
 from modeling.attention import AttentionLayer
 from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
-from modeling.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
 from modeling.layers import BertLayer
 from modeling.model import Shape
 from modeling.ops import Tensor, fold_in
-from modeling.tracing import traced_once
 from modeling.unpadding import AllRows, Unpadding
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import keras
 
+from modeling.accelerated.kernels import dropout
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead, OutputHead
-from modeling.kernels import dropout
 from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import Tensor, fold_in, gather_indexes
 

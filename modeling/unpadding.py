@@ -9,7 +9,7 @@ B = batch, T = length in WordPieces, W = width, R = rows that are kept.
 
 import keras
 
-from modeling.fusions import reshape_like
+from modeling.accelerated.fusions import reshape_like
 
 # Rows are kept in multiples of this, the last ones of padding: of as many
 # shapes XLA can have compiled a step within a few batches.

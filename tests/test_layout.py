@@ -53,9 +53,8 @@ def test_scripts_do_not_import_each_other():
 
 def test_the_network_runs_on_any_backend_of_keras():
     for path in sources("modeling"):
-        # Faster forms, where TensorFlow is the backend.
-        own = path.name in ("kernels.py", "fusions.py", "tracing.py")
-        if "checkpoints" not in path.parts and not own:
+        # Faster forms, where TensorFlow is the backend, and its checkpoints.
+        if not {"accelerated", "checkpoints"} & {*path.parts}:
             assert "tensorflow" not in top_level(path), path
 
 

@@ -18,9 +18,9 @@ from modeling import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
+from modeling.accelerated.fusions import Dense
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer, TransformerBlock
-from modeling.fusions import Dense
 from modeling.heads import MaskedLanguageModelHead, OutputHead
 
 # batch, choices, length, masked positions, hidden size, vocabulary size

@@ -6,7 +6,8 @@ import pytest
 import scipy.stats
 import tensorflow as tf
 
-from modeling import kernels, ops
+from modeling import ops
+from modeling.accelerated import kernels
 
 
 def bits_of(seed, number=1 << 20):

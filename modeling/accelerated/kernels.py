@@ -6,8 +6,8 @@ fifth of a step; drawing random numbers for dropout takes a good part of that.
 and leaves the function as it is on others.
 
 XLA compiles anew for every shape. So all of this is for training only, whose
-batches have few; inference takes plain operations (modeling/fusions.py),
-which also export.
+batches have few; inference takes plain operations (fusions.py), which also
+export.
 """
 
 import functools

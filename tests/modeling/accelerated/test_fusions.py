@@ -10,7 +10,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import test_util
 
 import modeling
-from modeling import fusions
+from modeling.accelerated import fusions
 
 CPU_INFO = Path("/proc/cpuinfo")
 HIDDEN_ACTS = ["gelu", "gelu_erf"]

@@ -1,0 +1,1 @@
+"""The network's operations, as TensorFlow fuses or compiles them."""
