@@ -14,8 +14,9 @@ import modeling
 from data import feature_files, files, glue, tfrecords, tokenization
 from files import paths
 from serving.features import export_encoder
-from training import cli, distribution, export, loop, runner
+from training import checks, cli, distribution, export, loop, runner
 from training import flags as common_flags
+from training.options import DeviceOptions
 
 FLAGS = flags.FLAGS
 
@@ -178,15 +179,18 @@ class TokenFeatures(keras.Model):
     Args:
         bert: a built BertModel.
         layer_names: as `parse_features` returns them.
+        weights: of the blocks that a sum adds up, list of float; None for 1
+            each.
 
     Returns:
         float32 [B, L, T, W], and the pooled output, [B, W].
     """
 
-    def __init__(self, bert, layer_names):
+    def __init__(self, bert, layer_names, weights=None):
         super().__init__(dtype=bert.dtype_policy)
         self.bert = bert
         self.layer_names = layer_names
+        self.weights_of_blocks = weights
 
     def call(self, features, training=False):
         """Encodes a batch; see the class."""
@@ -252,7 +256,8 @@ def main(_):
     tokenization.validate_case_matches_checkpoint(
         FLAGS.do_lower_case, FLAGS.init_checkpoint
     )
-    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
+    options = common_flags.read(DeviceOptions)
+    config = checks.load_config(FLAGS.bert_config_file, FLAGS.max_seq_length)
     tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
     layer_names = parse_features(config)
     files.expand_patterns(FLAGS.input_file, "input_file")
@@ -261,10 +266,8 @@ def main(_):
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
-    # What is compiled wants one shape.
-    trim = not FLAGS.jit_compile and not runner.is_tpu(FLAGS)
-    strategy = runner.create_strategy(FLAGS)
-    distribution.set_precision(FLAGS.mixed_precision)
+    strategy = runner.create_strategy(options)
+    distribution.set_precision(options.mixed_precision)
     with strategy.scope():
         model = modeling.BertModel(
             config, use_one_hot_embeddings=FLAGS.use_one_hot_embeddings
@@ -275,9 +278,13 @@ def main(_):
         loop.Trainer(
             TokenFeatures(model, layer_names),
             strategy=strategy,
-            jit_compile=FLAGS.jit_compile,
+            jit_compile=options.jit_compile,
         ),
-        create_batches(read_examples(FLAGS.input_file), tokenizer, trim),
+        create_batches(
+            read_examples(FLAGS.input_file),
+            tokenizer,
+            not options.has_fixed_shapes,
+        ),
         tokenizer,
     )
     if FLAGS.export_dir:

@@ -1,16 +1,16 @@
 """Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
 
-GLUE's tasks, XNLI, and a user's own tables (--task_name=csv). Training goes
-on from the newest checkpoint of --output_dir, if there is one.
+GLUE's tasks, XNLI, and a user's own tables (--task_name=csv). Training
+resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
-import functools
 import os
 
 import numpy as np
 from absl import flags, logging
 
 import modeling
+from data import examples as data_examples
 from data import (
     glue,
     glue_tasks,
@@ -21,8 +21,9 @@ from data import (
 )
 from modeling import losses
 from serving.classifier import export_classifier
-from training import cli, fine_tuning, metrics, runner
+from training import cli, fine_tuning, metrics, task
 from training import flags as common_flags
+from training.options import FineTuningOptions
 
 FLAGS = flags.FLAGS
 
@@ -37,13 +38,7 @@ LOSSES = {
 
 def define_flags():
     """Defines the original's flags, and those this project adds."""
-    common_flags.define_model_flags()
-    common_flags.define_text_flags()
-    common_flags.define_task_flags()
-    common_flags.define_training_flags(learning_rate=5e-5)
-    common_flags.define_fine_tuning_flags()
-    common_flags.define_device_flags()
-    common_flags.define_export_flags()
+    common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
     flags.DEFINE_string(
         "task_name",
         None,
@@ -95,17 +90,18 @@ def define_table_flags():
         "One label each; any number of labels; or a number.",
     )
     flags.DEFINE_string(
-        "label_separator", ",", "Parts the labels of a multilabel cell."
+        "label_separator", ",", "Separates the labels in a multilabel cell."
     )
     flags.DEFINE_bool(
         "quoting", True, 'Whether " quotes cells; else it is a character.'
     )
 
 
-def create_processors(saved_labels):
+def create_processors(options, saved_labels):
     """Returns {suffix: processor} of --task_name, see glue_tasks.
 
     Args:
+        options: FineTuningOptions.
         saved_labels: those that the model was trained with, or None.
 
     Raises:
@@ -117,18 +113,13 @@ def create_processors(saved_labels):
             f"--task_name={FLAGS.task_name} is not known; give one of "
             f"{', '.join(TASKS)}"
         )
-    if name == "csv":
-        return {"": create_table_processor(saved_labels)}
-    return glue_tasks.create_processors(name, FLAGS.xnli_language)
-
-
-def create_table_processor(saved_labels):
-    """Returns the processor of the user's own tables."""
+    if name != "csv":
+        return glue_tasks.create_processors(name, FLAGS.xnli_language)
     labels = FLAGS.labels
-    if labels is None and not FLAGS.do_train:
+    if labels is None and not options.do_train:
         labels = saved_labels
-    return table_task.TableProcessor(
-        FLAGS.data_dir,
+    processor = table_task.TableProcessor(
+        options.data_dir,
         FLAGS.text_column,
         FLAGS.label_column,
         FLAGS.text_b_column,
@@ -138,130 +129,122 @@ def create_table_processor(saved_labels):
         FLAGS.quoting,
         FLAGS.id_column,
     )
+    return {"": processor}
 
 
-def read_examples(processors):
-    """Returns {(set, suffix): InputExamples} of the sets that are needed."""
-    examples = {}
-    for suffix, processor in processors.items():
-        for wanted, name, read in (
-            (FLAGS.do_train, "train", processor.get_train_examples),
-            (
-                fine_tuning.needs_dev_set(FLAGS),
-                "eval",
-                processor.get_dev_examples,
-            ),
-            (FLAGS.do_predict, "predict", processor.get_test_examples),
-        ):
-            if not wanted or (suffix and name == "train"):
-                continue
-            try:
-                found = read(FLAGS.data_dir)
-            except FileNotFoundError:
-                if not suffix:
-                    raise
-                continue
-            logging.info("%d examples to %s on", len(found), name + suffix)
-            examples[name, suffix] = found
-    return examples
+class ClassifierTask(task.Task):
+    """One label of a text or a pair, any number of labels, or a number."""
 
+    def __init__(self, options):
+        self.options = options
+        self.examples = {}
 
-class Task:
-    """The task's sets as records, and what is made of the model's outputs.
-
-    Args:
-        processors: see create_processors.
-        label_list: list of str; None in regression.
-        tokenizer: FullTokenizer.
-    """
-
-    def __init__(self, processors, label_list, tokenizer):
-        self.decoder = label_decoding.LabelDecoder(
-            processors[""].output_mode, label_list
+    def prepare(self, config, saved_labels):
+        """Chooses the processors and the labels of --task_name."""
+        options, name = self.options, FLAGS.task_name.lower()
+        if FLAGS.glue_submission:
+            glue_tasks.submission_file(name)
+            if not options.do_predict:
+                raise ValueError("--glue_submission needs --do_predict")
+        self.tokenizer = tokenization.load_tokenizer(
+            options.vocab_file,
+            options.do_lower_case,
+            config.vocab_size,
+            options.init_checkpoint,
         )
-        self.metrics = processors[""].metrics
-        self.processors = processors
-        self.examples = read_examples(processors)
-        self._folder = runner.records_folder(FLAGS)
-        self.paths = {
-            (name, suffix): self._write_records(
-                found, tokenizer, f"{name}{suffix}.tf_record"
-            )
-            for (name, suffix), found in self.examples.items()
+        self.processors = create_processors(options, saved_labels)
+        processor = self.processors[""]
+        self.labels = processor.get_labels()
+        self.decoder = label_decoding.LabelDecoder(
+            processor.output_mode, self.labels
+        )
+        self.loss = LOSSES[processor.output_mode]()
+        # The last one is the one that the paper reports.
+        self.metrics = processor.metrics[::-1]
+        self.settings = {
+            "task_name": name,
+            "output_mode": processor.output_mode,
+            "labels": self.labels,
         }
 
-    def _write_records(self, examples, tokenizer, name):
-        path = os.path.join(self._folder, name)
-        with tfrecords.RecordWriter([path]) as writer:
-            for feature in glue.convert_examples_to_features(
-                examples,
-                self.decoder.label_list,
-                FLAGS.max_seq_length,
-                tokenizer,
-            ):
-                writer.write(glue.encode_feature(feature))
-        return path
+    def splits(self, purpose):
+        """Adds MultiNLI's mismatched sets."""
+        if purpose == "train":
+            return ["train"]
+        return [f"{purpose}{suffix}" for suffix in self.processors]
 
-    def create_dataset(self, key, batch_size, skip_records=0):
-        """Returns the batches of a set; those of the train set have no end."""
+    def read_examples(self, split):
+        """Returns the InputExamples; None if a mismatched set is missing."""
+        purpose, mark, suffix = split.partition("_")
+        try:
+            return data_examples.read_split(
+                self.processors[mark + suffix], self.options.data_dir, purpose
+            )
+        except FileNotFoundError:
+            if not suffix:
+                raise
+            return None
+
+    def encode(self, split, examples):
+        """See Task."""
+        if split.startswith("predict"):
+            self.examples[split] = examples
+        features = glue.convert_examples_to_features(
+            examples, self.labels, self.options.max_seq_length, self.tokenizer
+        )
+        return map(glue.encode_feature, features)
+
+    def feature_spec(self, split):
+        """Returns the spec; the labels of a test set need not be known."""
         spec = tfrecords.classifier_features(
-            FLAGS.max_seq_length,
+            self.options.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,
         )
-        if key[0] == "predict":
-            # The labels of a test set need not be known.
+        if split.startswith("predict"):
             del spec["label_ids"]
-        return tfrecords.create_dataset(
-            [self.paths[key]],
-            spec,
-            batch_size,
-            is_training=key[0] == "train",
-            seed=FLAGS.seed,
-            skip_records=skip_records,
-            trim=runner.trims_padding(FLAGS),
+        return spec
+
+    def create_model(self, config, **options):
+        """See Task."""
+        return modeling.BertClassifier(
+            config, self.decoder.num_outputs, **options
         )
 
-    def describe_batch(self, batch_size, first_record):
-        """Names the records of a batch of the train set."""
-        return tfrecords.describe_records(
-            [self.paths["train", ""]], FLAGS.seed, first_record, batch_size
+    def evaluate(self, split, batches):
+        """Returns the original's figure and the benchmark's."""
+        labels, outputs = metrics.concatenate(batches)
+        predictions = self.decoder.predictions(outputs)
+        figures = metrics.compute_metrics(self.metrics, labels, predictions)
+        if self.decoder.output_mode == "classification":
+            figures["eval_accuracy"] = float(np.mean(predictions == labels))
+        return figures
+
+    def write_predictions(self, split, batches, output_dir):
+        """Writes the predictions, and GLUE's submission if asked to."""
+        suffix = split.removeprefix("predict")
+        examples = self.examples[split]
+        has_labels = self.processors[suffix].test_set_has_labels
+        results = os.path.join(output_dir, f"test_results{suffix}.tsv")
+        labels = label_decoding.write_predictions(
+            results,
+            os.path.join(output_dir, f"predictions{suffix}.jsonl"),
+            [
+                label_decoding.describe_example(example, has_labels)
+                for example in examples
+            ],
+            (outputs for _, outputs in batches),
+            self.decoder,
         )
+        logging.info("Wrote %d predictions to %s", len(labels), results)
+        if FLAGS.glue_submission:
+            name = FLAGS.task_name.lower() + suffix.replace("_", "-")
+            path = glue_tasks.write_submission(output_dir, name, labels)
+            logging.info("Wrote GLUE's submission to %s", path)
+        return self._score(examples, labels) if has_labels else {}
 
-    def evaluate(self, run):
-        """Returns the original's figures and the benchmark's, of each set."""
-        results = {}
-        for name, suffix in self.examples:
-            if name != "eval":
-                continue
-            labels, outputs, figures = fine_tuning.collect_outputs(
-                run,
-                self.create_dataset((name, suffix), FLAGS.eval_batch_size),
-                len(self.examples[name, suffix]),
-                FLAGS.eval_batch_size,
-            )
-            predictions = self.decoder.predictions(outputs)
-            if self.decoder.output_mode == "classification":
-                figures["eval_accuracy"] = float(np.mean(predictions == labels))
-            figures |= metrics.compute_metrics(
-                self.metrics, labels, predictions
-            )
-            if suffix:
-                del figures["global_step"]
-            results |= {key + suffix: value for key, value in figures.items()}
-        return results
-
-    def score(self, examples, predicted):
-        """Scores predicted labels by the examples' own.
-
-        Args:
-            examples: list of InputExamples; those without a label are left
-                out and counted.
-            predicted: what `LabelDecoder.labels` gives for them.
-
-        Returns:
-            the benchmark's figures; {} where too few examples have a label.
-        """
+    def _score(self, examples, predicted):
+        """Returns the figures of the test examples whose label is known."""
         pairs = [
             (example.label, label)
             for example, label in zip(examples, predicted, strict=True)
@@ -284,135 +267,23 @@ class Task:
             )
         return scores
 
-    def predict(self, run):
-        """Writes the predictions of each test set, and scores known labels."""
-        for name, suffix in self.examples:
-            if name != "predict":
-                continue
-            examples = self.examples[name, suffix]
-            has_labels = self.processors[suffix].test_set_has_labels
-            dataset = self.create_dataset(
-                (name, suffix), FLAGS.predict_batch_size
-            )
-            num_batches = -(-len(examples) // FLAGS.predict_batch_size)
-            results = os.path.join(
-                FLAGS.output_dir, f"test_results{suffix}.tsv"
-            )
-            labels = label_decoding.write_predictions(
-                results,
-                os.path.join(FLAGS.output_dir, f"predictions{suffix}.jsonl"),
-                [
-                    label_decoding.describe_example(example, has_labels)
-                    for example in examples
-                ],
-                (
-                    outputs
-                    for _, outputs in run.trainer.predict(dataset, num_batches)
-                ),
-                self.decoder,
-            )
-            logging.info("Wrote %d predictions to %s", len(labels), results)
-            scores = has_labels and self.score(examples, labels)
-            if scores:
-                run.write_results(
-                    f"test_eval_results{suffix}.txt",
-                    scores | {"global_step": run.global_step},
-                )
-            if FLAGS.glue_submission:
-                task_name = FLAGS.task_name.lower() + suffix.replace("_", "-")
-                path = glue_tasks.write_submission(
-                    FLAGS.output_dir, task_name, labels
-                )
-                logging.info("Wrote GLUE's submission to %s", path)
-
-
-def check_flags():
-    """Refuses contradictory flags before any long work.
-
-    Returns:
-        BertConfig.
-
-    Raises:
-        ValueError: a flag does not fit another, or the files they name.
-    """
-    config = fine_tuning.check_flags(FLAGS)
-    if FLAGS.glue_submission:
-        glue_tasks.submission_file(FLAGS.task_name.lower())
-        if not FLAGS.do_predict:
-            raise ValueError("--glue_submission needs --do_predict")
-    tokenization.validate_case_matches_checkpoint(
-        FLAGS.do_lower_case, FLAGS.init_checkpoint
-    )
-    tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    return config
+    def export(self, export_dir, model):
+        """See Task."""
+        export_classifier(
+            export_dir,
+            model,
+            self.labels,
+            self.options.vocab_file,
+            self.options.do_lower_case,
+            self.options.max_seq_length,
+            self.decoder.output_mode,
+        )
 
 
 def main(_):
     """Trains, evaluates, predicts and exports as the flags say."""
-    config = check_flags()
-    saved_labels = fine_tuning.read_labels(FLAGS)
-    processors = create_processors(saved_labels)
-    label_list = processors[""].get_labels()
-    fine_tuning.check_labels(label_list, saved_labels)
-    tokenizer = tokenization.FullTokenizer(
-        FLAGS.vocab_file, FLAGS.do_lower_case
-    )
-    task = Task(processors, label_list, tokenizer)
-
-    num_train_steps, num_warmup_steps, settings = None, 0, {}
-    num_examples = 0
-    if FLAGS.do_train:
-        num_examples = len(task.examples["train", ""])
-        num_train_steps, num_warmup_steps = runner.num_steps(
-            FLAGS, num_examples
-        )
-        settings = {
-            "task_name": FLAGS.task_name.lower(),
-            "output_mode": task.decoder.output_mode,
-            "labels": label_list,
-            "train_records": runner.fingerprint([task.paths["train", ""]]),
-        }
-
-    def create_run():
-        return runner.Run(
-            FLAGS,
-            functools.partial(
-                modeling.BertClassifier, config, task.decoder.num_outputs
-            ),
-            LOSSES[task.decoder.output_mode](),
-            num_train_steps,
-            num_warmup_steps,
-            FLAGS.max_seq_length,
-            settings,
-        )
-
-    run = fine_tuning.train_and_evaluate(
-        FLAGS,
-        create_run,
-        functools.partial(task.create_dataset, ("train", "")),
-        num_examples,
-        task.evaluate,
-        # The last one is the one that the paper reports.
-        task.metrics[-1],
-        label_list,
-        task.describe_batch,
-    )
-    if not run.is_chief:
-        # Only the chief writes.
-        return
-    if FLAGS.do_predict:
-        task.predict(run)
-    if FLAGS.export_dir:
-        export_classifier(
-            FLAGS.export_dir,
-            run.model,
-            label_list,
-            FLAGS.vocab_file,
-            FLAGS.do_lower_case,
-            FLAGS.max_seq_length,
-            task.decoder.output_mode,
-        )
-    run.finish()
+    options = common_flags.read(FineTuningOptions)
+    fine_tuning.run(ClassifierTask(options), options)
 
 
 if __name__ == "__main__":

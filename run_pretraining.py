@@ -15,8 +15,9 @@ from data import masking, tf_masking, tfrecords, tokenization
 from files import paths
 from modeling import losses
 from serving.pretraining import export_pretrainer
-from training import cli, export, runner
+from training import checks, cli, export, runner
 from training import flags as common_flags
+from training.options import TrainingOptions
 
 FLAGS = flags.FLAGS
 
@@ -277,10 +278,9 @@ def train(run, records, eval_records):
 
 def main(_):
     """Trains, evaluates and exports as the flags say."""
-    runner.check_tasks(
-        FLAGS, ("do_train", "do_eval", "export_dir", "export_weights")
-    )
-    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
+    options = common_flags.read(TrainingOptions)
+    checks.check_command(options)
+    config = checks.load_config(options.bert_config_file, FLAGS.max_seq_length)
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
         if FLAGS.vocab_file:
@@ -293,7 +293,7 @@ def main(_):
         )
 
     run = runner.Run(
-        FLAGS,
+        options,
         functools.partial(
             modeling.BertPretrainer, config, left_to_right=FLAGS.left_to_right
         ),

@@ -1,9 +1,9 @@
 """Fine-tunes BERT on SQuAD v1.1 or v2.0, and predicts answers.
 
-Training goes on from the newest checkpoint of --output_dir, if there is one.
+Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
-import functools
+import dataclasses
 import json
 import os
 import random
@@ -20,18 +20,12 @@ from data import (
     tfrecords,
     tokenization,
 )
-from files import paths
+from files import atomic, paths
 from modeling import losses
 from serving.squad import export_span_labeler
-from training import (
-    checkpointing,
-    cli,
-    export,
-    fine_tuning,
-    progress,
-    runner,
-)
+from training import cli, fine_tuning, task
 from training import flags as common_flags
+from training.options import FineTuningOptions
 
 FLAGS = flags.FLAGS
 
@@ -122,250 +116,172 @@ def define_flags():
     )
 
 
-def needs_questions():
-    """Returns whether --predict_file is read."""
-    return FLAGS.do_predict or fine_tuning.evaluates_while_training(FLAGS)
+class SquadTask(task.Task):
+    """Which words of a passage answer a question.
 
-
-def check_flags():
-    """Refuses contradictory flags before any long work.
-
-    Raises:
-        ValueError: a flag is missing, or does not fit another.
-    """
-    runner.check_tasks(
-        FLAGS, ("do_train", "do_predict", "export_dir", "export_weights")
-    )
-    if FLAGS.report and not FLAGS.do_predict:
-        raise ValueError("--report needs --do_predict")
-    if FLAGS.do_train and not FLAGS.train_file:
-        raise ValueError("--do_train needs --train_file")
-    if needs_questions() and not FLAGS.predict_file:
-        raise ValueError("--predict_file is needed, to evaluate and predict")
-    if FLAGS.max_seq_length <= FLAGS.max_query_length + 3:
-        raise ValueError(
-            f"--max_seq_length={FLAGS.max_seq_length} must be more than "
-            f"--max_query_length={FLAGS.max_query_length} + 3, to leave room "
-            "for the passage"
-        )
-    if FLAGS.export_dir:
-        export.check_export_dir(FLAGS.export_dir)
-
-
-def write_records(records, name):
-    """Writes serialized windows to a TFRecord file of the output.
-
-    Returns:
-        its path, and the number of windows.
-    """
-    path = os.path.join(runner.records_folder(FLAGS), name)
-    with tfrecords.RecordWriter([path]) as writer:
-        for record in progress.track(records, None, "window", "Writing"):
-            writer.write(record)
-    logging.info("Wrote %d windows to %s", writer.num_records, path)
-    return path, writer.num_records
-
-
-def create_dataset(path, batch_size, is_training, skip_records=0):
-    """Returns the batches of a file that `write_records` wrote."""
-    return tfrecords.create_dataset(
-        [path],
-        tfrecords.squad_features(FLAGS.max_seq_length, is_training),
-        batch_size,
-        is_training,
-        seed=FLAGS.seed,
-        skip_records=skip_records,
-        trim=runner.trims_padding(FLAGS),
-    )
-
-
-class Questions:
-    """The questions of --predict_file, ready for the network.
-
-    Args:
-        tokenizer: FullTokenizer.
+    --predict_file is both what the model is evaluated on and what it answers.
     """
 
-    def __init__(self, tokenizer):
-        self.examples = squad.read_squad_examples(
-            FLAGS.predict_file, False, FLAGS.version_2_with_negative
-        )
-        self.features = list(
-            squad.create_features(
-                self.examples,
-                tokenizer,
-                FLAGS.max_seq_length,
-                FLAGS.doc_stride,
-                FLAGS.max_query_length,
-                False,
-                FLAGS.use_char_offsets,
+    loss = losses.SpanLoss()
+    metrics = ("f1",)
+    has_eval_loss = False
+
+    def __init__(self, options):
+        self.options = options
+        self.examples, self.features = [], []
+
+    def prepare(self, config, saved_labels):
+        """See Task."""
+        options = self.options
+        if FLAGS.report and not options.do_predict:
+            raise ValueError("--report needs --do_predict")
+        if options.do_train and not FLAGS.train_file:
+            raise ValueError("--do_train needs --train_file")
+        if (options.evaluates or options.do_predict) and not FLAGS.predict_file:
+            raise ValueError(
+                "--predict_file is needed, to evaluate and predict"
             )
-        )
-        in_turn = self.features
-        if runner.trims_padding(FLAGS):
-            # Windows of one length share a batch, the longest first, so that
-            # memory that does not suffice is noticed at once. Their ids tell
-            # which question each belongs to.
-            in_turn = sorted(in_turn, key=lambda feature: -len(feature.tokens))
-        self._path, self._num_windows = write_records(
-            (squad_records.encode_feature(each, False) for each in in_turn),
-            "eval.tf_record",
+        if options.max_seq_length <= FLAGS.max_query_length + 3:
+            raise ValueError(
+                f"--max_seq_length={options.max_seq_length} must be more than "
+                f"--max_query_length={FLAGS.max_query_length} + 3, to leave "
+                "room for the passage"
+            )
+        self.tokenizer = tokenization.load_tokenizer(
+            options.vocab_file,
+            options.do_lower_case,
+            config.vocab_size,
+            options.init_checkpoint,
         )
 
-    def answer(self, run):
-        """Returns the answers of a Run's model, as decode_predictions does."""
-        dataset = create_dataset(
-            self._path, FLAGS.predict_batch_size, is_training=False
+    def splits(self, purpose):
+        """Evaluates and predicts the same split."""
+        return ["train" if purpose == "train" else "eval"]
+
+    def read_examples(self, split):
+        """See Task."""
+        is_training = split == "train"
+        path = FLAGS.train_file if is_training else FLAGS.predict_file
+        examples = squad.read_squad_examples(
+            path, is_training, FLAGS.version_2_with_negative
         )
-        num_batches = -(-self._num_windows // FLAGS.predict_batch_size)
+        if is_training:
+            # Shuffled once here, as in the original, so that a buffer of
+            # records need not span the file.
+            random.Random(12345).shuffle(examples)
+        elif self.options.evaluates:
+            # Fails now, not after an epoch, if the file has no answers.
+            self._score({example.qas_id: "" for example in examples}, {}, {})
+        return examples
+
+    def encode(self, split, examples):
+        """See Task; in "eval" with padding left out, the longest come first."""
+        arguments = (
+            examples,
+            self.tokenizer,
+            self.options.max_seq_length,
+            FLAGS.doc_stride,
+            FLAGS.max_query_length,
+            split == "train",
+            FLAGS.use_char_offsets,
+        )
+        if split == "train":
+            return squad_records.create_records(
+                *arguments, num_processes=FLAGS.num_processes
+            )
+        self.examples = examples
+        self.features = list(squad.create_features(*arguments))
+        features = self.features
+        if self.options.unpads:
+            # Windows of one length share a batch, and too little memory is
+            # noticed at once. Their ids tell the questions.
+            features = sorted(features, key=lambda each: -len(each.tokens))
+        return (squad_records.encode_feature(each, False) for each in features)
+
+    def feature_spec(self, split):
+        """See Task."""
+        return tfrecords.squad_features(
+            self.options.max_seq_length, split == "train"
+        )
+
+    def num_train_examples(self, num_examples, num_records):
+        """Returns the questions: the original does not count windows."""
+        return num_examples
+
+    def create_model(self, config, **options):
+        """See Task."""
+        return modeling.BertSpanLabeler(config, **options)
+
+    def evaluate(self, split, batches):
+        """Returns the official scores."""
+        return self._score(*self._answer(batches))
+
+    def write_predictions(self, split, batches, output_dir):
+        """Writes the original's files, and the report if asked to."""
+        predictions, nbest, null_odds = self._answer(batches)
+        outputs = {
+            "predictions.json": predictions,
+            "nbest_predictions.json": nbest,
+        }
+        if FLAGS.version_2_with_negative:
+            outputs["null_odds.json"] = null_odds
+        for name, content in outputs.items():
+            atomic.write_text(
+                os.path.join(output_dir, name),
+                json.dumps(content, indent=4) + "\n",
+            )
+        logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
+        try:
+            scores = self._score(predictions, nbest, null_odds)
+        except ValueError as error:
+            logging.warning("Not scored: %s", error)
+            return {}
+        if FLAGS.report:
+            path = os.path.join(output_dir, "report.html")
+            squad_report.write_report(
+                path,
+                FLAGS.predict_file,
+                predictions,
+                FLAGS.version_2_with_negative,
+            )
+            logging.info("Wrote the report %s", path)
+        return scores
+
+    def _answer(self, batches):
+        """Returns the answers, as squad_decoding.decode_predictions does."""
         results = []
-        for batch, outputs in run.trainer.predict(dataset, num_batches):
-            results += [
-                squad.RawResult(int(unique_id), start_logits, end_logits)
-                for unique_id, start_logits, end_logits in zip(
-                    batch["unique_ids"],
-                    outputs["start_logits"],
-                    outputs["end_logits"],
-                    strict=True,
-                )
-            ]
+        for features, outputs in batches:
+            results += map(
+                squad.RawResult,
+                features["unique_ids"].tolist(),
+                outputs["start_logits"],
+                outputs["end_logits"],
+            )
         return squad_decoding.decode_predictions(
             self.examples,
             self.features,
             results,
             FLAGS.n_best_size,
             FLAGS.max_answer_length,
-            FLAGS.do_lower_case,
+            self.options.do_lower_case,
             FLAGS.version_2_with_negative,
             FLAGS.null_score_diff_threshold,
             FLAGS.verbose_logging,
         )
 
-
-def score(predictions, nbest, null_odds):
-    """Returns the official scores; {} where --predict_file has no answers."""
-    try:
+    def _score(self, predictions, nbest, null_odds):
         return squad_scoring.score_outputs(
             FLAGS.predict_file, predictions, nbest, null_odds
         )
-    except ValueError as error:
-        logging.warning("Not scored: %s", error)
-        return {}
 
-
-def predict(run, questions):
-    """Answers --predict_file: the original's files, and the scores."""
-    predictions, nbest, null_odds = questions.answer(run)
-    outputs = {
-        "predictions.json": predictions,
-        "nbest_predictions.json": nbest,
-    }
-    if FLAGS.version_2_with_negative:
-        outputs["null_odds.json"] = null_odds
-    for name, content in outputs.items():
-        checkpointing.write_text(
-            os.path.join(FLAGS.output_dir, name),
-            json.dumps(content, indent=4) + "\n",
-        )
-    logging.info("Wrote %s to %s", ", ".join(outputs), FLAGS.output_dir)
-    scores = score(predictions, nbest, null_odds)
-    if FLAGS.report and scores:
-        path = os.path.join(FLAGS.output_dir, "report.html")
-        squad_report.write_report(
-            path,
-            FLAGS.predict_file,
-            predictions,
-            FLAGS.version_2_with_negative,
-        )
-        logging.info("Wrote the report %s", path)
-    if scores:
-        run.write_results(
-            "eval_results.txt", scores | {"global_step": run.global_step}
-        )
-
-
-def train(run, train_path, num_windows, questions):
-    """Trains on the train records, from where the run stands."""
-    fine_tuning.train(
-        run,
-        lambda batch_size, skip_records: create_dataset(
-            train_path, batch_size, True, skip_records
-        ),
-        num_windows,
-        lambda: score(*questions.answer(run)),
-        "f1",
-        lambda batch_size, first: tfrecords.describe_records(
-            [train_path], FLAGS.seed, first, batch_size
-        ),
-    )
-
-
-def main(_):
-    """Trains, predicts and exports as the flags say."""
-    check_flags()
-    tokenization.validate_case_matches_checkpoint(
-        FLAGS.do_lower_case, FLAGS.init_checkpoint
-    )
-    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
-    tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    tokenizer = tokenization.FullTokenizer(
-        FLAGS.vocab_file, FLAGS.do_lower_case
-    )
-    # Both files are read before the long work begins.
-    examples = None
-    if FLAGS.do_train:
-        examples = squad.read_squad_examples(
-            FLAGS.train_file, True, FLAGS.version_2_with_negative
-        )
-    questions = Questions(tokenizer) if needs_questions() else None
-
-    num_train_steps, num_warmup_steps, settings = None, 0, {}
-    if FLAGS.do_train:
-        # Shuffled once here, as in the original, so that a buffer of records
-        # need not span the file.
-        random.Random(12345).shuffle(examples)
-        num_train_steps, num_warmup_steps = runner.num_steps(
-            FLAGS, len(examples)
-        )
-        logging.info("%d questions to train on", len(examples))
-        train_path, num_windows = write_records(
-            squad_records.create_records(
-                examples,
-                tokenizer,
-                FLAGS.max_seq_length,
-                FLAGS.doc_stride,
-                FLAGS.max_query_length,
-                True,
-                FLAGS.use_char_offsets,
-                num_processes=FLAGS.num_processes,
-            ),
-            "train.tf_record",
-        )
-        del examples
-        settings = {"train_records": runner.fingerprint([train_path])}
-    run = runner.Run(
-        FLAGS,
-        functools.partial(modeling.BertSpanLabeler, config),
-        losses.SpanLoss(),
-        num_train_steps,
-        num_warmup_steps,
-        FLAGS.max_seq_length,
-        settings,
-    )
-    if FLAGS.do_train:
-        train(run, train_path, num_windows, questions)
-    if not run.is_chief:
-        # Only the chief writes.
-        return
-    if FLAGS.do_predict:
-        predict(run, questions)
-    if FLAGS.export_dir:
+    def export(self, export_dir, model):
+        """See Task."""
         export_span_labeler(
-            FLAGS.export_dir,
-            run.model,
-            FLAGS.vocab_file,
-            FLAGS.do_lower_case,
-            FLAGS.max_seq_length,
+            export_dir,
+            model,
+            self.options.vocab_file,
+            self.options.do_lower_case,
+            self.options.max_seq_length,
             FLAGS.doc_stride,
             FLAGS.max_query_length,
             FLAGS.n_best_size,
@@ -373,9 +289,18 @@ def main(_):
             FLAGS.version_2_with_negative,
             FLAGS.null_score_diff_threshold,
             FLAGS.use_char_offsets,
-            FLAGS.predict_batch_size,
+            self.options.predict_batch_size,
         )
-    run.finish()
+
+
+def main(_):
+    """Trains, evaluates, predicts and exports as the flags say."""
+    options = common_flags.read(FineTuningOptions)
+    # The original has one batch size for both.
+    options = dataclasses.replace(
+        options, eval_batch_size=options.predict_batch_size
+    )
+    fine_tuning.run(SquadTask(options), options)
 
 
 if __name__ == "__main__":

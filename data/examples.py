@@ -220,3 +220,19 @@ def check_number_of_examples(
             f"{path} holds one example, and a correlation needs at least two; "
             "add examples, or leave out the evaluation"
         )
+
+
+def read_split(processor: Any, data_dir: str, split: str) -> list:
+    """Returns a processor's examples to "train", "eval" or "predict" on.
+
+    Args:
+        processor: has the methods of DataProcessor that read examples.
+        data_dir: folder of the task's files.
+        split: one of the three.
+    """
+    read = {
+        "train": processor.get_train_examples,
+        "eval": processor.get_dev_examples,
+        "predict": processor.get_test_examples,
+    }[split]
+    return read(data_dir)

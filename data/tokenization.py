@@ -192,6 +192,29 @@ class FullTokenizer:
         return convert_by_vocab(self.inv_vocab, ids)
 
 
+def load_tokenizer(
+    vocab_file: str,
+    do_lower_case: bool,
+    vocab_size: int | None = None,
+    init_checkpoint: str | None = None,
+) -> FullTokenizer:
+    """Returns a FullTokenizer whose vocabulary and casing fit the model.
+
+    Args:
+        vocab_file: path of the vocabulary, one WordPiece a line.
+        do_lower_case: whether to lower-case the text and strip accents.
+        vocab_size: the model's number of WordPieces, or None.
+        init_checkpoint: path of the model's checkpoint, or None.
+
+    Raises:
+        ValueError: as `check_vocab` and `validate_case_matches_checkpoint`.
+        OSError: the vocabulary cannot be read.
+    """
+    validate_case_matches_checkpoint(do_lower_case, init_checkpoint)
+    check_vocab(vocab_file, vocab_size)
+    return FullTokenizer(vocab_file, do_lower_case)
+
+
 class BasicTokenizer:
     """Splits text at white space and punctuation, around CJK characters.
 

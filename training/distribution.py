@@ -7,7 +7,8 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
+from training.options import STRATEGIES
+
 PRECISIONS = {
     "float32": "float32",
     "bfloat16": "mixed_bfloat16",

@@ -1,53 +1,257 @@
-"""What the fine-tuning scripts share besides a Run; no task is named here.
+"""The one driver of the fine-tuning scripts; see `run`.
 
-A figure that decides (for early stopping, for the best of several runs) is
-always one of which more is better.
+Nothing here names a task: a script gives its `Task` (training/task.py).
 """
 
+import dataclasses
+import functools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from absl import logging
 
 import modeling
-from training import checkpointing, export, runner
+from training import checkpointing, checks, export, runner
+from training.options import FineTuningOptions
+from training.splits import Splits
+from training.task import Batches, Loss, Task
 
 
-def evaluates_while_training(options):
-    """Returns whether the flags ask for an evaluation after each epoch."""
-    return options.do_train and (
-        options.evaluate_each_epoch or options.early_stopping_patience > 0
-    )
+def run(task: Task, options: FineTuningOptions) -> None:
+    """Trains, evaluates, predicts and exports a task as the options say.
+
+    Raises:
+        ValueError: an option contradicts another, or a file.
+        OSError: a file is missing, or cannot be written.
+    """
+    driver = _Driver(task, options)
+    if options.do_train and options.num_train_runs > 1:
+        trained, results = driver.train_several()
+    else:
+        trained = driver.train(options)
+        results = driver.evaluate(trained) if options.do_eval else {}
+    if results:
+        trained.write_results("eval_results.txt", results)
+    if not trained.is_chief:
+        # Only the chief writes.
+        return
+    if options.do_predict:
+        driver.predict(trained, results)
+    if options.export_dir:
+        task.export(options.export_dir, trained.model)
+    trained.finish()
 
 
-def needs_dev_set(options):
-    """Returns whether the flags ask for any evaluation."""
-    return (
-        options.do_eval
-        or evaluates_while_training(options)
-        or (options.do_train and options.num_train_runs > 1)
-    )
+class _Driver:
+    """What `run` is made of, over one task and its splits."""
+
+    def __init__(self, task, options):
+        self.task, self.options = task, options
+        self.config = _check(task, options)
+        self.splits = Splits(task, options)
+        self.metric = task.metrics[0]
+        self.steps = None, 0
+        self.settings = {}
+        if options.do_train:
+            num_records = self.splits.num_records["train"]
+            self.steps = options.num_steps(
+                task.num_train_examples(
+                    self.splits.num_examples["train"], num_records
+                )
+            )
+            self.steps_per_epoch = max(num_records // options.batch_size, 1)
+            self.settings = {
+                **task.settings,
+                "train_records": self.splits.fingerprint("train"),
+            }
+
+    def train(self, options):
+        """Returns the run of some options, trained if they say so."""
+        run = runner.Run(
+            options,
+            functools.partial(self.task.create_model, self.config),
+            self.task.loss,
+            *self.steps,
+            # A step sees so many WordPieces of an example.
+            options.max_seq_length * self.task.sequences_per_example,
+            self.settings,
+            restores_best=(
+                not options.do_train and options.early_stopping_patience > 0
+            ),
+        )
+        if not options.do_train:
+            return run
+        evaluation = None
+        folders = {self.options.output_dir, options.output_dir}
+        if options.evaluates_while_training:
+            # The best weights are a model of their own.
+            folders.add(run.best_dir)
+            evaluation = run.create_evaluation(
+                lambda: self.evaluate(run),
+                self.steps_per_epoch,
+                self.metric,
+                patience=options.early_stopping_patience,
+            )
+        if self.task.labels and run.is_chief:
+            for folder in folders:
+                modeling.save_labels(folder, self.task.labels)
+        run.train(
+            functools.partial(
+                self.splits.create_dataset, "train", seed=options.seed
+            ),
+            functools.partial(self.splits.describe_batch, options.seed),
+            evaluation,
+        )
+        if options.early_stopping_patience:
+            run.restore_best()
+        return run
+
+    def train_several(self):
+        """Trains --num_train_runs times with different seeds.
+
+        Run number n has the folder `run_n` of --output_dir and the seed
+        --seed + n - 1, and resumes like any other run. The best one's weights
+        are put into --output_dir itself.
+
+        Returns:
+            the best runner.Run, and its figures with, for each one, its
+            `NAME_mean` and `NAME_deviation` (of the sample) over the runs,
+            and `best_run`.
+        """
+        variants = [
+            dataclasses.replace(
+                self.options,
+                output_dir=os.path.join(self.options.output_dir, f"run_{n}"),
+                seed=self.options.seed + n - 1,
+            )
+            for n in range(1, self.options.num_train_runs + 1)
+        ]
+        results = []
+        for number, options in enumerate(variants, start=1):
+            logging.info("***** Run %d of %d *****", number, len(variants))
+            run = self.train(options)
+            results.append(self.evaluate(run))
+            run.write_results("eval_results.txt", results[-1])
+            run.write_summary()
+        best = max(range(len(results)), key=lambda i: results[i][self.metric])
+        if best != len(results) - 1:
+            run = self.train(variants[best])
+        run.save_as(self.options)
+        summary = results[best] | {"best_run": best + 1}
+        for name in results[0].keys() - {"global_step"}:
+            figures = [figures[name] for figures in results]
+            summary[f"{name}_mean"] = float(np.mean(figures))
+            summary[f"{name}_deviation"] = float(np.std(figures, ddof=1))
+        return run, summary
+
+    def evaluate(self, run):
+        """Returns the figures of a run's weights on all splits to evaluate."""
+        results = {}
+        for name in self.splits.of("eval"):
+            batches = self._batches(
+                run, name, self.options.eval_batch_size, "Evaluating"
+            )
+            if self.task.has_eval_loss:
+                batches = _LossFigures(self.task.loss, batches)
+            figures = self.task.evaluate(name, batches)
+            if self.task.has_eval_loss:
+                figures |= batches.figures()
+            results |= {
+                f"{key}{_suffix(name)}": value for key, value in figures.items()
+            }
+        return results | {"global_step": run.global_step}
+
+    def predict(self, run, results):
+        """Writes the predictions, and their scores where there are any.
+
+        Args:
+            run: runner.Run.
+            results: the figures of its evaluation, {} if there was none.
+        """
+        options = self.options
+        for name in self.splits.of("predict"):
+            scores = self.task.write_predictions(
+                name,
+                self._batches(
+                    run, name, options.predict_batch_size, "Predicting"
+                ),
+                options.output_dir,
+            )
+            if not scores:
+                continue
+            scores["global_step"] = run.global_step
+            if name in self.task.splits("eval"):
+                run.write_results("eval_results.txt", results | scores)
+            else:
+                run.write_results(
+                    f"test_eval_results{_suffix(name)}.txt", scores
+                )
+
+    def _batches(self, run, name, batch_size, label):
+        num_batches = -(-self.splits.num_records[name] // batch_size)
+        return run.trainer.predict(
+            self.splits.create_dataset(name, batch_size), num_batches, label
+        )
 
 
-def check_flags(options):
-    """Refuses contradictory flags before any long work.
+def _suffix(split):
+    """Returns "_mm" of the split "eval_mm", and "" of "eval"."""
+    return "".join(split.partition("_")[1:])
+
+
+class _LossFigures:
+    """Passes batches through, and computes the loss's figures of them.
+
+    Args:
+        loss: the task's Loss.
+        batches: as Task.evaluate gets them.
+    """
+
+    def __init__(self, loss: Loss, batches: Batches) -> None:
+        self._loss, self._batches = loss, batches
+        self._sums, self._weights = [], []
+
+    def __iter__(self) -> Iterator:
+        for features, outputs in self._batches:
+            sums = self._loss.sums(outputs, features)
+            weights = self._loss.weights(features)
+            self._sums.append(float(sums["loss"]))
+            self._weights.append(float(weights["loss"]))
+            yield features, outputs
+
+    def figures(self):
+        """Returns `eval_loss`, the mean; and `loss`, the mean over batches."""
+        sums, weights = np.array(self._sums), np.array(self._weights)
+        return {
+            "eval_loss": float(sums.sum() / max(weights.sum(), 1.0)),
+            "loss": float(np.mean(sums / np.maximum(weights, 1.0))),
+        }
+
+
+def _check(task, options):
+    """Refuses contradictory options before any long work.
 
     Returns:
         BertConfig of the model.
-
-    Raises:
-        ValueError: a flag does not fit another, or what stands in a folder.
-        OSError: a file is not there, or an output has no place.
     """
-    runner.check_tasks(
-        options,
-        ("do_train", "do_eval", "do_predict", "export_dir", "export_weights"),
-    )
+    checks.check_command(options)
     _check_num_train_runs(options)
     if options.export_dir:
         export.check_export_dir(options.export_dir)
-    return runner.load_config(options, options.max_seq_length)
+    config = checks.load_config(
+        options.bert_config_file, options.max_seq_length
+    )
+    saved_labels = _read_labels(options)
+    task.prepare(config, saved_labels)
+    if task.labels and saved_labels and list(task.labels) != list(saved_labels):
+        raise ValueError(
+            f"the model was trained with the labels {saved_labels}, in this "
+            f"order; the task has {list(task.labels)}. Give the task it was "
+            "trained for, or train into another --output_dir"
+        )
+    return config
 
 
 def _check_num_train_runs(options):
@@ -64,183 +268,14 @@ def _check_num_train_runs(options):
     elif (folder / "run_1").is_dir():
         raise ValueError(
             f"--output_dir={folder} holds several runs; give "
-            "--num_train_runs to go on with them, or another --output_dir"
+            "--num_train_runs to resume them, or another --output_dir"
         )
 
 
-def train_and_evaluate(
-    options,
-    create_run,
-    create_dataset,
-    num_examples,
-    evaluate,
-    metric,
-    label_list=None,
-    describe_batch=None,
-):
-    """Trains as the flags say, once or several times, and evaluates.
+def _read_labels(options):
+    """Returns the labels of the model that the run starts from, or None.
 
-    Of several runs, number n stands in the folder `run_n` of --output_dir,
-    has the seed --seed + n - 1, and goes on like any other run. The best
-    one's weights are put into --output_dir itself, and its figures are
-    written with, of each one, `NAME_mean` and `NAME_deviation` (of the
-    sample) over the runs, and `best_run`.
-
-    Args:
-        options: the script's flag values; its `output_dir` and `seed` are
-            those of a run while it lasts.
-        create_run: () -> runner.Run by `options`.
-        create_dataset: (batch_size, skip_records) -> batches to train on.
-        num_examples: examples in an epoch.
-        evaluate: (run) -> {name: figure}.
-        metric: the figure that decides.
-        label_list: list of str to keep beside the checkpoints, or None.
-        describe_batch: see runner.Run.train.
-
-    Returns:
-        the run, the best of several.
-    """
-
-    def save_labels(run, *folders):
-        if label_list and run.is_chief:
-            for folder in (options.output_dir, *folders):
-                modeling.save_labels(folder, label_list)
-
-    def trained_run():
-        run = create_run()
-        if options.do_train:
-            # The best weights of a run are a model of their own.
-            best = [run.best_dir] if evaluates_while_training(options) else []
-            save_labels(run, *best)
-            train(
-                run,
-                create_dataset,
-                num_examples,
-                lambda: evaluate(run),
-                metric,
-                describe_batch,
-            )
-        return run
-
-    if options.do_train and options.num_train_runs > 1:
-        run, results = _best_run(options, trained_run, evaluate, metric)
-        save_labels(run)
-        run.write_results("eval_results.txt", results)
-        return run
-    run = trained_run()
-    if options.do_eval:
-        run.write_results("eval_results.txt", evaluate(run))
-    return run
-
-
-def train(
-    run, create_dataset, num_examples, evaluate, metric, describe_batch=None
-):
-    """Trains from where the run stands, evaluating as its flags say.
-
-    Args:
-        run: runner.Run.
-        create_dataset: (batch_size, skip_records) -> batches, for Run.train.
-        num_examples: examples in an epoch.
-        evaluate: () -> {name: figure}.
-        metric: the figure that decides.
-        describe_batch: see Run.train.
-    """
-    options, evaluation = run.options, None
-    if evaluates_while_training(options):
-        evaluation = run.create_evaluation(
-            evaluate,
-            max(num_examples // run.batch_size, 1),
-            metric,
-            patience=options.early_stopping_patience,
-        )
-    run.train(create_dataset, describe_batch, evaluation)
-    if options.early_stopping_patience:
-        run.restore_best()
-
-
-def _best_run(options, trained_run, evaluate, metric):
-    """Makes --num_train_runs runs; returns the best, and all runs' figures."""
-    output_dir, seed = options.output_dir, options.seed
-    numbers = range(1, options.num_train_runs + 1)
-
-    def make(number):
-        options.output_dir = os.path.join(output_dir, f"run_{number}")
-        options.seed = seed + number - 1
-        return trained_run()
-
-    try:
-        results = []
-        for number in numbers:
-            logging.info("***** Run %d of %d *****", number, numbers[-1])
-            run = make(number)
-            results.append(evaluate(run))
-            run.write_results("eval_results.txt", results[-1])
-            run.write_summary()
-        best = max(numbers, key=lambda number: results[number - 1][metric])
-        if best != numbers[-1]:
-            run = make(best)
-    finally:
-        options.output_dir, options.seed = output_dir, seed
-    _keep_weights(run, output_dir)
-    summary = results[best - 1] | {"best_run": best}
-    for name in results[0].keys() - {"global_step"}:
-        figures = [figures[name] for figures in results]
-        summary[f"{name}_mean"] = float(np.mean(figures))
-        summary[f"{name}_deviation"] = float(np.std(figures, ddof=1))
-    return run, summary
-
-
-def _keep_weights(run, output_dir):
-    """Makes a run's weights the only checkpoint of a folder."""
-    if run.is_chief:
-        for file in Path(output_dir).glob(f"{checkpointing.PREFIX}-*"):
-            file.unlink()
-    checkpointing.Checkpointer(
-        output_dir,
-        modeling.named_variables(run.model),
-        is_chief=run.is_chief,
-    ).save(run.global_step)
-
-
-def collect_outputs(run, dataset, num_examples, batch_size):
-    """Predicts a set with labels, and takes the original's figures of it.
-
-    Args:
-        run: runner.Run whose loss has an `example_loss`.
-        dataset: its batches.
-        num_examples: examples in it.
-        batch_size: examples in a batch.
-
-    Returns:
-        `label_ids` and outputs of all examples, arrays, and a dict of
-        `eval_loss` (mean over examples), `loss` (mean over batches) and
-        `global_step`.
-    """
-    labels, outputs, example_losses, batch_losses = [], [], [], []
-    for features, output in run.trainer.predict(
-        dataset, -(-num_examples // batch_size), "Evaluating"
-    ):
-        batch_loss = np.asarray(run.trainer.loss.example_loss(output, features))
-        labels.append(features["label_ids"])
-        outputs.append(output)
-        example_losses.append(batch_loss)
-        batch_losses.append(np.mean(batch_loss))
-    return (
-        np.concatenate(labels),
-        np.concatenate(outputs),
-        {
-            "eval_loss": float(np.mean(np.concatenate(example_losses))),
-            "global_step": run.global_step,
-            "loss": float(np.mean(batch_losses)),
-        },
-    )
-
-
-def read_labels(options):
-    """Returns the labels of the model that the flags start from, or None.
-
-    They stand in `labels.txt` beside its checkpoint, or in the config.json of
+    They are in `labels.txt` next to its checkpoint, or in the config.json of
     a Hugging Face model. A new training's labels are not those of its
     --init_checkpoint.
     """
@@ -249,21 +284,3 @@ def read_labels(options):
     if options.init_checkpoint and not options.do_train:
         return modeling.load_labels(options.init_checkpoint)
     return None
-
-
-def check_labels(label_list, saved_labels):
-    """Refuses a model whose outputs mean other labels, or in another order.
-
-    Args:
-        label_list: list of str, the task's.
-        saved_labels: what `read_labels` gave.
-
-    Raises:
-        ValueError: they differ.
-    """
-    if label_list and saved_labels and list(label_list) != list(saved_labels):
-        raise ValueError(
-            f"the model was trained with the labels {saved_labels}, in this "
-            f"order; the task has {label_list}. Give the task it was trained "
-            "for, or train into another --output_dir"
-        )

@@ -4,10 +4,46 @@ Each function defines flags when a script calls it, never on import, so that
 the scripts can be imported side by side.
 """
 
+import dataclasses
+import sys
+from typing import TypeVar
+
 from absl import flags
 
 from files import paths
-from training import cli, distribution, optimization
+from training import cli, options
+
+Options = TypeVar("Options", bound=options.DeviceOptions)
+
+
+def read(kind: type[Options]) -> Options:
+    """Returns the parsed flags as options of a kind.
+
+    What has no flag in the script keeps its default.
+    """
+    given = {
+        field.name: flags.FLAGS[field.name].value
+        for field in dataclasses.fields(kind)
+        if field.name in flags.FLAGS
+    }
+    if issubclass(kind, options.TrainingOptions):
+        own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+        given["all_flags"] = {flag.name: flag.value for flag in own}
+        given["given_flags"] = {
+            flag.name: flag.value for flag in own if flag.present
+        }
+    return kind(**given)
+
+
+def define_all_fine_tuning_flags(learning_rate: float) -> None:
+    """Defines all flags that the scripts of tasks share."""
+    define_model_flags()
+    define_text_flags()
+    define_task_flags()
+    define_training_flags(learning_rate)
+    define_fine_tuning_flags()
+    define_device_flags()
+    define_export_flags()
 
 
 def define_model_flags():
@@ -125,13 +161,13 @@ def _define_optimizer_flags():
     flags.DEFINE_enum(
         "optimizer",
         "adamw",
-        list(optimization.OPTIMIZERS),
+        options.OPTIMIZERS,
         "adamw is the original's; lamb is for batches of thousands.",
     )
     flags.DEFINE_enum(
         "lr_schedule",
         "original",
-        optimization.SCHEDULES,
+        options.SCHEDULES,
         "original falls off its peak after the warmup, continuous does not.",
     )
     flags.DEFINE_float(
@@ -167,6 +203,14 @@ def define_fine_tuning_flags(trim_padding=True):
         "Share of the steps to warm up in, 0.1 = 10%.",
         lower_bound=0.0,
         upper_bound=1.0,
+    )
+    flags.DEFINE_integer(
+        "num_train_runs",
+        1,
+        "Train so many times with other seeds, in the folders run_1, run_2 "
+        "... of --output_dir; report mean and deviation, and keep the best "
+        "on the dev set in --output_dir.",
+        lower_bound=1,
     )
     flags.DEFINE_bool(
         "evaluate_each_epoch",
@@ -217,14 +261,6 @@ def define_task_flags():
     flags.DEFINE_integer(
         "predict_batch_size", 8, "Examples in a test batch.", lower_bound=1
     )
-    flags.DEFINE_integer(
-        "num_train_runs",
-        1,
-        "Train so many times with other seeds, in the folders run_1, run_2 "
-        "... of --output_dir; report mean and deviation, and keep the best "
-        "on the dev set in --output_dir.",
-        lower_bound=1,
-    )
 
 
 def define_device_flags():
@@ -232,13 +268,13 @@ def define_device_flags():
     flags.DEFINE_enum(
         "distribution_strategy",
         None,
-        distribution.STRATEGIES,
+        options.STRATEGIES,
         "Where to train; by default what the machine offers.",
     )
     flags.DEFINE_enum(
         "mixed_precision",
         "float32",
-        list(distribution.PRECISIONS),
+        options.PRECISIONS,
         "Precision of the computation; variables stay float32.",
     )
     flags.DEFINE_bool(

@@ -2,7 +2,7 @@
 
 import functools
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,22 @@ _METRICS: dict[str, Callable[..., float]] = {
     "pearson": functools.partial(_correlation, stats.pearsonr),
     "spearman": functools.partial(_correlation, stats.spearmanr),
 }
+
+
+def concatenate(
+    batches: Iterable[tuple[Mapping[str, np.ndarray], np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the labels and the outputs of all batches, as two arrays.
+
+    Args:
+        batches: iterable of (features, outputs); `label_ids` is among the
+            features.
+    """
+    labels, outputs = zip(
+        *((features["label_ids"], output) for features, output in batches),
+        strict=True,
+    )
+    return np.concatenate(labels), np.concatenate(outputs)
 
 
 def compute_metrics(

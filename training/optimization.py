@@ -343,7 +343,6 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
         return tf.where(usable, ratio, tf.ones_like(ratio)) * update
 
 
-SCHEDULES = ("original", "continuous")
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
 

@@ -1,151 +1,159 @@
-"""What the scripts read from their flags, before and beside a Run."""
+"""What the flags of training decide, as plain values that never change.
 
-import os
-import tempfile
-import zlib
+`training/flags.py` defines the flags, with the defaults that stand here, and
+reads them once into one of these. A variation is a `dataclasses.replace`.
+Nothing here imports TensorFlow.
+"""
 
-import tensorflow as tf
-from absl import logging
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-import modeling
-from training import checkpointing, distribution
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
+PRECISIONS = ("float32", "bfloat16", "float16")
+OPTIMIZERS = ("adamw", "lamb")
+SCHEDULES = ("original", "continuous")
 
 
-def check_tasks(options, names):
-    """Refuses a command before any work is done for it.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeviceOptions:
+    """Where and in what precision the model runs."""
 
-    Raises:
-        ValueError: it asks for nothing, or has no weights to do it with.
-        OSError: its checkpoint is not there.
+    distribution_strategy: str | None = None
+    mixed_precision: str = "float32"
+    jit_compile: bool = False
+    use_tpu: bool = False
+    tpu_name: str | None = None
+    tpu_zone: str | None = None
+    gcp_project: str | None = None
+    master: str | None = None
+    num_tpu_cores: int = 8
+
+    @property
+    def is_tpu(self) -> bool:
+        """Whether the model runs on a TPU, which needs fixed shapes."""
+        return self.use_tpu or self.distribution_strategy == "tpu"
+
+    @property
+    def has_fixed_shapes(self) -> bool:
+        """Whether each new shape of a batch would compile the model anew."""
+        return self.is_tpu or self.jit_compile
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingOptions(DeviceOptions):
+    """Which model is trained, from which weights, how, and what for.
+
+    `given_flags` and `all_flags` are {name: value} of the command line's flags
+    and of all flags of the script, for summary.json.
     """
-    if not any(getattr(options, name) for name in names):
-        listed = " or ".join(f"--{name}" for name in names)
-        raise ValueError(f"nothing to do: give {listed}")
-    _check_start(options)
 
-
-def _check_start(options):
-    """Refuses a run whose weights would come from nowhere."""
-    given = bool(options.init_checkpoint)
-    if options.init_from is not None and given != (
-        options.init_from == "checkpoint"
-    ):
-        raise ValueError(
-            f"--init_from={options.init_from} contradicts --init_checkpoint="
-            f"{options.init_checkpoint}"
-        )
-    if checkpointing.checkpoint_steps(options.output_dir):
-        return
-    if given:
-        modeling.find_checkpoint(options.init_checkpoint)
-    elif not options.do_train:
-        raise ValueError(
-            f"no checkpoint in --output_dir={options.output_dir} and no "
-            "--init_checkpoint: train first, or give one"
-        )
-
-
-def load_config(options, max_seq_length):
-    """Returns the model's configuration, checked against the length.
-
-    Raises:
-        ValueError: the model has fewer positions than `max_seq_length`.
-    """
-    config = modeling.load_config(options.bert_config_file)
-    if max_seq_length > config.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length={max_seq_length} is more than the model's "
-            f"{config.max_position_embeddings} positions "
-            f"(max_position_embeddings in {options.bert_config_file}); give "
-            "a smaller --max_seq_length"
-        )
-    return config
-
-
-def num_steps(options, num_examples):
-    """Returns the steps of --num_train_epochs and those of the warmup.
-
-    As in the original, both are rounded down.
-
-    Raises:
-        ValueError: there is not one whole step.
-    """
-    batch_size = update_batch_size(options)
-    steps = int(num_examples / batch_size * options.num_train_epochs)
-    if not steps:
-        raise ValueError(
-            f"--num_train_epochs={options.num_train_epochs} of {num_examples} "
-            f"examples make no whole step of {batch_size} examples; give a "
-            "smaller --train_batch_size or more epochs"
-        )
-    return steps, int(steps * options.warmup_proportion)
-
-
-def update_batch_size(options):
-    """Returns the number of examples that one update is made from."""
-    return options.train_batch_size * options.gradient_accumulation_steps
-
-
-def create_strategy(options):
-    """Returns the strategy that the device flags ask for."""
-    strategy = distribution.create_strategy(
-        options.distribution_strategy,
-        use_tpu=options.use_tpu,
-        tpu_name=options.tpu_name,
-        tpu_zone=options.tpu_zone,
-        gcp_project=options.gcp_project,
-        master=options.master,
+    bert_config_file: str | None = None
+    vocab_file: str | None = None
+    do_lower_case: bool = True
+    init_checkpoint: str | None = None
+    init_from: str | None = None
+    output_dir: str | None = None
+    do_train: bool = False
+    do_eval: bool = False
+    train_batch_size: int = 32
+    gradient_accumulation_steps: int = 1
+    gradient_checkpointing: bool = False
+    trim_padding: bool = False
+    learning_rate: float = 5e-5
+    optimizer: str = "adamw"
+    lr_schedule: str = "original"
+    poly_power: float = 1.0
+    layerwise_lr_decay: float = 1.0
+    freeze_layers: int = 0
+    seed: int = 12345
+    deterministic: bool = False
+    max_nonfinite_steps: int = 10
+    save_checkpoints_steps: int = 1000
+    keep_checkpoint_max: int = 5
+    iterations_per_loop: int = 1000
+    summary_steps: int = 100
+    export_weights: str | None = None
+    export_dir: str | None = None
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
     )
-    cores = strategy.num_replicas_in_sync
-    if options.use_tpu and cores != options.num_tpu_cores:
-        logging.warning(
-            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
-            cores,
-            options.num_tpu_cores,
-        )
-    return strategy
-
-
-def is_tpu(options):
-    """Returns whether the flags ask for a TPU, which wants fixed shapes."""
-    return options.use_tpu or options.distribution_strategy == "tpu"
-
-
-def trims_padding(options):
-    """Returns whether padding is left out: batches cut, the rest unpadded.
-
-    Not where each shape would have the whole network compiled anew.
-    """
-    return (
-        getattr(options, "trim_padding", False)
-        and not is_tpu(options)
-        and not options.jit_compile
+    all_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
     )
 
+    # What a command can ask for.
+    actions: ClassVar[tuple[str, ...]] = (
+        "do_train",
+        "do_eval",
+        "export_dir",
+        "export_weights",
+    )
 
-def records_folder(options):
-    """Returns where the records go that a script makes of its examples.
+    @property
+    def batch_size(self) -> int:
+        """Examples that one update is made from, over all devices."""
+        return self.train_batch_size * self.gradient_accumulation_steps
 
-    The chief's stay in the output folder; the other workers, which write
-    nothing there, make theirs in a temporary one.
-    """
-    if distribution.is_chief(create_strategy(options)):
-        return options.output_dir
-    return tempfile.mkdtemp(prefix="records-")
+    @property
+    def unpads(self) -> bool:
+        """Whether padding is left out of batches and of the computation."""
+        return self.trim_padding and not self.has_fixed_shapes
+
+    @property
+    def steps_per_call(self) -> int:
+        """Steps made between two returns to the host."""
+        return self.iterations_per_loop if self.is_tpu else 1
 
 
-def fingerprint(files):
-    """Returns [name, bytes, checksum] of files, to notice another input.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningOptions(TrainingOptions):
+    """How long a task is trained, what is done with it, and when to stop."""
 
-    The checksum is of the first and the last 64 KiB, so that it costs the
-    same for files of any size.
-    """
-    found = []
-    for file in files:
-        size = tf.io.gfile.stat(file).length
-        with tf.io.gfile.GFile(file, "rb") as reader:
-            checksum = zlib.crc32(reader.read(1 << 16))
-            reader.seek(max(size - (1 << 16), 0))
-            checksum = zlib.crc32(reader.read(), checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found
+    data_dir: str | None = None
+    max_seq_length: int = 128
+    trim_padding: bool = True
+    do_predict: bool = False
+    eval_batch_size: int = 8
+    predict_batch_size: int = 8
+    num_train_epochs: float = 3.0
+    warmup_proportion: float = 0.1
+    num_train_runs: int = 1
+    evaluate_each_epoch: bool = False
+    early_stopping_patience: int = 0
+
+    actions = (*TrainingOptions.actions, "do_predict")
+
+    @property
+    def evaluates_while_training(self) -> bool:
+        """Whether the model is evaluated after each epoch of training."""
+        return self.do_train and (
+            self.evaluate_each_epoch or self.early_stopping_patience > 0
+        )
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the model is evaluated at any time."""
+        return (
+            self.do_eval
+            or self.evaluates_while_training
+            or (self.do_train and self.num_train_runs > 1)
+        )
+
+    def num_steps(self, num_examples: int) -> tuple[int, int]:
+        """Returns the steps of training and of its warmup, rounded down.
+
+        Args:
+            num_examples: examples in an epoch.
+
+        Raises:
+            ValueError: there is not one whole step.
+        """
+        steps = int(num_examples / self.batch_size * self.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={self.num_train_epochs} of {num_examples} "
+                f"examples make no whole step of {self.batch_size} examples; "
+                "give a smaller --train_batch_size or more epochs"
+            )
+        return steps, int(steps * self.warmup_proportion)

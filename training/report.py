@@ -16,10 +16,11 @@ from typing import Any
 import keras
 import numpy as np
 import tensorflow as tf
-from absl import flags, logging
+from absl import logging
 
 from files import atomic
 from modeling.config import BertConfig
+from training.options import TrainingOptions
 
 # What TensorFlow and its graphs need before any weight, in bytes.
 _RUNTIME_MEMORY = 1 << 30
@@ -31,11 +32,11 @@ class Report:
     """Collects what a colleague needs to repeat a run.
 
     Args:
-        options: the script's flag values.
+        options: TrainingOptions.
     """
 
-    def __init__(self, options: flags.FlagValues) -> None:
-        self._options = options
+    def __init__(self, options: TrainingOptions) -> None:
+        self.options = options
         # What the run was begun with: configuration, data, batch size.
         self.settings: dict[str, Any] = {}
         self._figures: dict[str, Mapping[str, Any]] = {}
@@ -62,12 +63,8 @@ class Report:
         }
         summary = {
             "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
-            "flags": {
-                name: self._options[name].value
-                for name in self._options
-                if self._options[name].present
-            },
-            "all_flags": self._options.flag_values_dict(),
+            "flags": self._values_of(self.options.given_flags),
+            "all_flags": self._values_of(self.options.all_flags),
             "settings": self.settings,
             "versions": {
                 "python": platform.python_version(),
@@ -86,6 +83,13 @@ class Report:
             Path(output_dir) / "summary.json",
             json.dumps(summary, indent=2, default=str) + "\n",
         )
+
+    def _values_of(self, flags: Mapping[str, Any]) -> dict[str, Any]:
+        # Of several runs each has a folder and a seed of its own.
+        return {
+            name: getattr(self.options, name, value)
+            for name, value in flags.items()
+        }
 
 
 def finite(figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,7 +179,7 @@ def check_memory(
         out_of_memory(model, options, max_seq_length, num_predictions)
         + f"; there are {there / 2**30:.1f} GiB"
     )
-    if getattr(options, "trim_padding", False) and needed < 4 * there:
+    if options.trim_padding and needed < 4 * there:
         # Shorter inputs need less.
         logging.warning("If the inputs are that long, %s", message)
         return

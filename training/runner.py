@@ -2,7 +2,11 @@
 
 import contextlib
 import functools
+import os
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -18,31 +22,7 @@ from training import (
     report,
     weights,
 )
-from training.options import (
-    check_tasks,
-    create_strategy,
-    fingerprint,
-    is_tpu,
-    load_config,
-    num_steps,
-    records_folder,
-    trims_padding,
-    update_batch_size,
-)
-
-# With a Run, all that a script needs.
-__all__ = [
-    "Run",
-    "check_tasks",
-    "create_strategy",
-    "fingerprint",
-    "is_tpu",
-    "load_config",
-    "num_steps",
-    "records_folder",
-    "trims_padding",
-    "update_batch_size",
-]
+from training.options import DeviceOptions, TrainingOptions
 
 
 class Run:
@@ -52,7 +32,7 @@ class Run:
     --init_checkpoint, else they are random (training only).
 
     Args:
-        options: the script's flag values.
+        options: TrainingOptions.
         create_model: (**arguments of every model) -> the task's model.
         loss: the task's loss.
         num_train_steps: length of training; None where there is none.
@@ -60,6 +40,8 @@ class Run:
         max_seq_length: length of the inputs, in WordPieces.
         settings: what must not change while a run goes on (see
             checkpointing.check_settings).
+        restores_best: start from the best checkpoint, if there is one,
+            instead of the newest; for a run that does not train.
 
     Attributes:
         trainer: the loop.Trainer.
@@ -69,17 +51,18 @@ class Run:
 
     def __init__(
         self,
-        options,
-        create_model,
-        loss,
-        num_train_steps=None,
-        num_warmup_steps=0,
-        max_seq_length=None,
-        settings=None,
-    ):
+        options: TrainingOptions,
+        create_model: Callable[..., keras.Model],
+        loss: Any,
+        num_train_steps: int | None = None,
+        num_warmup_steps: int = 0,
+        max_seq_length: int | None = None,
+        settings: Mapping[str, Any] | None = None,
+        restores_best: bool = False,
+    ) -> None:
         self.options = options
         self.num_train_steps = num_train_steps
-        self.batch_size = update_batch_size(options)
+        self.batch_size = options.batch_size
         self.max_seq_length = max_seq_length
         self.strategy = create_strategy(options)
         self.is_chief = distribution.is_chief(self.strategy)
@@ -91,9 +74,9 @@ class Run:
         optimizer = None
         with self.strategy.scope():
             self.model = create_model(
-                use_one_hot_embeddings=is_tpu(options),
+                use_one_hot_embeddings=options.is_tpu,
                 gradient_checkpointing=options.gradient_checkpointing,
-                unpad=trims_padding(options),
+                unpad=options.unpads,
                 seed=options.seed,
             )
             self.model.build()
@@ -115,12 +98,12 @@ class Run:
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
         )
-        self.global_step = self._restore()
+        self.global_step = self._restore(restores_best)
         if optimizer is not None:
             self._check_settings(settings or {})
 
     @property
-    def num_records_seen(self):
+    def num_records_seen(self) -> int:
         """Records that training has taken so far."""
         return self.global_step * self.batch_size
 
@@ -167,10 +150,8 @@ class Run:
             options.output_dir, self.report.settings, self.is_chief
         )
 
-    def _restore(self):
-        if self.num_train_steps is None and getattr(
-            self.options, "early_stopping_patience", 0
-        ):
+    def _restore(self, restores_best):
+        if restores_best:
             step = self._best_checkpointer().restore()
             if step is not None:
                 return step
@@ -185,11 +166,11 @@ class Run:
 
     def train(
         self,
-        create_dataset,
-        describe_batch=None,
-        evaluation=None,
-        num_predictions=0,
-    ):
+        create_dataset: Callable[[int, int], tf.data.Dataset],
+        describe_batch: Callable[[int, int], str] | None = None,
+        evaluation: hooks.Evaluation | None = None,
+        num_predictions: int = 0,
+    ) -> None:
         """Trains to the last step, on the batches that follow the step's.
 
         Args:
@@ -218,7 +199,7 @@ class Run:
         made = [evaluation] if evaluation else []
         if options.summary_steps and self.is_chief:
             tokens = flops = None
-            if not trims_padding(options):
+            if not options.unpads:
                 # Else each step has as much work as its batch is long.
                 tokens = self.batch_size * self.max_seq_length
                 flops = self.batch_size * report.training_flops(
@@ -246,9 +227,7 @@ class Run:
                 self.batch_size,
                 self.checkpointer,
                 options.save_checkpoints_steps,
-                steps_per_call=(
-                    options.iterations_per_loop if is_tpu(options) else 1
-                ),
+                steps_per_call=options.steps_per_call,
                 max_nonfinite_steps=options.max_nonfinite_steps,
                 describe_batch=describe_batch
                 and functools.partial(describe_batch, self.batch_size),
@@ -256,13 +235,19 @@ class Run:
             )
         self.global_step = self.trainer.step
 
-    def create_evaluation(self, evaluate, every, metric, **kwargs):
+    def create_evaluation(
+        self,
+        evaluate: Callable[[], dict[str, float]],
+        every: int,
+        metric: str,
+        **kwargs: Any,
+    ) -> hooks.Evaluation:
         """Returns a hooks.Evaluation that keeps this run's best weights."""
         return hooks.Evaluation(
             evaluate, every, metric, self._best_checkpointer(), **kwargs
         )
 
-    def restore_best(self):
+    def restore_best(self) -> None:
         """Takes the weights of the best evaluation while training."""
         step = self._best_checkpointer().restore()
         # There is none where training ended before the first evaluation.
@@ -270,7 +255,7 @@ class Run:
             self.global_step = step
 
     @property
-    def best_dir(self):
+    def best_dir(self) -> Path:
         """Folder of the best weights while training."""
         return Path(self.options.output_dir) / "best"
 
@@ -282,7 +267,25 @@ class Run:
             is_chief=self.is_chief,
         )
 
-    def write_results(self, name, results):
+    def save_as(self, options: TrainingOptions) -> None:
+        """Moves to another folder, with these weights as its checkpoint.
+
+        Args:
+            options: those of the folder; what is written from now on goes
+                there.
+        """
+        self.options = self.report.options = options
+        if self.is_chief:
+            folder = Path(options.output_dir)
+            for file in folder.glob(f"{checkpointing.PREFIX}-*"):
+                file.unlink()
+        checkpointing.Checkpointer(
+            options.output_dir,
+            modeling.named_variables(self.model),
+            is_chief=self.is_chief,
+        ).save(self.global_step)
+
+    def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines as the original does, and logs them."""
         lines = [f"{key} = {results[key]}" for key in sorted(results)]
         logging.info("***** Eval results *****")
@@ -294,12 +297,12 @@ class Run:
                 Path(self.options.output_dir) / name, "\n".join(lines) + "\n"
             )
 
-    def write_summary(self):
+    def write_summary(self) -> None:
         """Writes summary.json."""
         if self.is_chief:
             self.report.write(self.options.output_dir, self.global_step)
 
-    def finish(self):
+    def finish(self) -> None:
         """Writes --export_weights and summary.json, the last of a script."""
         if self.options.export_weights and self.is_chief:
             weights.export_weights(self.model, self.options)
@@ -325,3 +328,40 @@ def _freeze_layers(model, num_layers):
         )
     for layer in [model.bert.embeddings, *blocks[:num_layers]]:
         layer.trainable = False
+
+
+def create_strategy(options: DeviceOptions) -> tf.distribute.Strategy:
+    """Returns the strategy that the device flags ask for."""
+    strategy = distribution.create_strategy(
+        options.distribution_strategy,
+        use_tpu=options.use_tpu,
+        tpu_name=options.tpu_name,
+        tpu_zone=options.tpu_zone,
+        gcp_project=options.gcp_project,
+        master=options.master,
+    )
+    cores = strategy.num_replicas_in_sync
+    if options.use_tpu and cores != options.num_tpu_cores:
+        logging.warning(
+            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
+            cores,
+            options.num_tpu_cores,
+        )
+    return strategy
+
+
+def fingerprint(files: Iterable[str]) -> list[list]:
+    """Returns [name, bytes, checksum] of files, to notice another input.
+
+    The checksum is of the first and the last 64 KiB, so that it costs the
+    same for files of any size.
+    """
+    found = []
+    for file in files:
+        size = tf.io.gfile.stat(file).length
+        with tf.io.gfile.GFile(file, "rb") as reader:
+            checksum = zlib.crc32(reader.read(1 << 16))
+            reader.seek(max(size - (1 << 16), 0))
+            checksum = zlib.crc32(reader.read(), checksum)
+        found.append([os.path.basename(file), size, checksum])
+    return found

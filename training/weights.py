@@ -14,7 +14,7 @@ def export_weights(model, options):
 
     Args:
         model: a built model of modeling/.
-        options: the script's flag values.
+        options: TrainingOptions.
 
     Raises:
         OSError: a file cannot be written.
@@ -27,7 +27,7 @@ def export_weights(model, options):
             model,
             path,
             # Pretraining may read records, and have no vocabulary.
-            getattr(options, "vocab_file", None),
+            options.vocab_file,
             modeling.load_labels(options.output_dir),
         )
     logging.info("Wrote the weights to %s", path)

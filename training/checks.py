@@ -1,0 +1,62 @@
+"""Checks of a command before any work is done for it."""
+
+import modeling
+from training import checkpointing
+from training.options import TrainingOptions
+
+
+def check_command(options: TrainingOptions) -> None:
+    """Refuses a command that asks for nothing, or has no weights to do it.
+
+    Raises:
+        ValueError: nothing is asked for, or the weights come from nowhere.
+        OSError: the checkpoint is missing.
+    """
+    if not any(getattr(options, action) for action in options.actions):
+        flags = [
+            f"--{action}"
+            for action in options.actions
+            if action in options.all_flags
+        ]
+        raise ValueError(f"nothing to do: give {' or '.join(flags)}")
+    _check_start(options)
+
+
+def _check_start(options):
+    """Refuses a run whose weights would come from nowhere."""
+    given = bool(options.init_checkpoint)
+    if options.init_from is not None and given != (
+        options.init_from == "checkpoint"
+    ):
+        raise ValueError(
+            f"--init_from={options.init_from} contradicts --init_checkpoint="
+            f"{options.init_checkpoint}"
+        )
+    if checkpointing.checkpoint_steps(options.output_dir):
+        return
+    if given:
+        modeling.find_checkpoint(options.init_checkpoint)
+    elif not options.do_train:
+        raise ValueError(
+            f"no checkpoint in --output_dir={options.output_dir} and no "
+            "--init_checkpoint: train first, or give one"
+        )
+
+
+def load_config(
+    bert_config_file: str, max_seq_length: int
+) -> modeling.BertConfig:
+    """Returns the model's configuration, checked against the length.
+
+    Raises:
+        ValueError: the model has fewer positions than `max_seq_length`.
+    """
+    config = modeling.load_config(bert_config_file)
+    if max_seq_length > config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={max_seq_length} is more than the model's "
+            f"{config.max_position_embeddings} positions "
+            f"(max_position_embeddings in {bert_config_file}); give "
+            "a smaller --max_seq_length"
+        )
+    return config

@@ -1,0 +1,120 @@
+"""The splits of a task as TFRecord files, and as batches."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+
+import tensorflow as tf
+from absl import logging
+
+from data import tfrecords
+from training import distribution, progress, runner
+from training.options import FineTuningOptions
+from training.task import Task
+
+
+class Splits:
+    """The splits that the options need; all are read before one is written.
+
+    Args:
+        task: a prepared Task.
+        options: FineTuningOptions.
+
+    Attributes:
+        num_examples: {split: its examples}.
+        num_records: {split: its records}.
+    """
+
+    def __init__(self, task: Task, options: FineTuningOptions) -> None:
+        self._task, self._trim = task, options.unpads
+        examples = {}
+        for purpose, is_needed in (
+            ("train", options.do_train),
+            ("eval", options.evaluates),
+            ("predict", options.do_predict),
+        ):
+            for name in task.splits(purpose) if is_needed else ():
+                if name not in examples:
+                    examples[name] = task.read_examples(name)
+        folder = _records_folder(options)
+        self.num_examples: Mapping[str, int] = {
+            name: len(found)
+            for name, found in examples.items()
+            if found is not None
+        }
+        self._paths = {
+            name: os.path.join(folder, f"{name}.tf_record")
+            for name in self.num_examples
+        }
+        # The examples are let go of as they become records.
+        self.num_records: Mapping[str, int] = {
+            name: self._write(name, examples.pop(name)) for name in self._paths
+        }
+
+    def _write(self, name, examples):
+        records = self._task.encode(name, examples)
+        with tfrecords.RecordWriter([self._paths[name]]) as writer:
+            for record in progress.track(records, None, "record", "Writing"):
+                writer.write(record)
+        logging.info(
+            "The split %s: %d examples, %d records",
+            name,
+            len(examples),
+            writer.num_records,
+        )
+        return writer.num_records
+
+    def of(self, purpose: str) -> list[str]:
+        """Returns the names of the splits that there are for a purpose."""
+        return [
+            name for name in self._task.splits(purpose) if name in self._paths
+        ]
+
+    def fingerprint(self, name: str) -> list[list]:
+        """Returns what tells the records of a split from others."""
+        return runner.fingerprint([self._paths[name]])
+
+    def create_dataset(
+        self,
+        name: str,
+        batch_size: int,
+        skip_records: int = 0,
+        seed: int | None = None,
+    ) -> tf.data.Dataset:
+        """Returns the batches of a split.
+
+        Args:
+            name: of the split. The batches of "train" are shuffled and have
+                no end.
+            batch_size: examples in a batch.
+            skip_records: records at the front to leave out.
+            seed: decides the order of "train".
+        """
+        return tfrecords.create_dataset(
+            [self._paths[name]],
+            self._task.feature_spec(name),
+            batch_size,
+            is_training=name == "train",
+            seed=seed,
+            skip_records=skip_records,
+            trim=self._trim,
+        )
+
+    def describe_batch(
+        self, seed: int, batch_size: int, first_record: int
+    ) -> str:
+        """Returns text that names the records of a batch of "train"."""
+        return tfrecords.describe_records(
+            [self._paths["train"]], seed, first_record, batch_size
+        )
+
+
+def _records_folder(options):
+    """Returns the folder for records.
+
+    The chief's stay in the output folder; the other workers, which write
+    nothing there, make theirs in a temporary one.
+    """
+    if distribution.is_chief(runner.create_strategy(options)):
+        return options.output_dir
+    return tempfile.mkdtemp(prefix="records-")

@@ -1,0 +1,123 @@
+"""The shape of a fine-tuning task; fine_tuning.py does everything else.
+
+A task is one class: how its examples are read and encoded, which model
+learns it, and how outputs become scores and files. docs/adding_a_task.md
+adds one in a single file.
+"""
+
+import abc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+# Batches of evaluation: (features, the model's outputs), as NumPy arrays.
+Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
+
+
+class Loss(Protocol):
+    """A sum over a batch divided by a weight; see modeling/losses.py."""
+
+    def sums(self, outputs: Any, features: Mapping[str, Any]) -> dict:
+        """Returns {part: its sum over the batch}."""
+
+    def weights(self, features: Mapping[str, Any]) -> dict:
+        """Returns {part: what its sum is divided by}."""
+
+
+class Task(Protocol):
+    """One fine-tuning task: subclass it, and give it to `fine_tuning.run`.
+
+    The driver calls the methods in the order in which they are defined here.
+    Its splits are "train", "eval" and "predict"; `splits` can change that.
+
+    Attributes:
+        loss: what training minimizes, such as `modeling.ClassifierLoss()`.
+        metrics: names of figures of `evaluate` that can choose the best step
+            and the best run, all higher-is-better; the first is the default.
+        labels: the labels in the order of the model's outputs, saved next to
+            its checkpoints; None if the task has none.
+        sequences_per_example: sequences that an example is encoded as.
+        has_eval_loss: whether the records of "eval" hold what the loss needs.
+        settings: {name: value} that must not change while a run is resumed,
+            next to those of every run.
+    """
+
+    loss: Loss
+    metrics: Sequence[str]
+    labels: Sequence[str] | None = None
+    sequences_per_example: int = 1
+    has_eval_loss: bool = True
+    settings: Mapping[str, Any] = {}
+
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
+        """Checks the task's own flags and creates what all splits share.
+
+        Called before any long work.
+
+        Args:
+            config: modeling.BertConfig of the model.
+            saved_labels: labels that the model was trained with, or None.
+
+        Raises:
+            ValueError: a flag contradicts another or a file.
+            OSError: a file is missing.
+        """
+
+    def splits(self, purpose: str) -> Sequence[str]:
+        """Returns the names of the splits that serve a purpose.
+
+        Args:
+            purpose: "train", "eval" or "predict". A second split to evaluate
+                on may be named "eval_SUFFIX": its figures get the suffix.
+        """
+        return (purpose,)
+
+    @abc.abstractmethod
+    def read_examples(self, split: str) -> Sequence[Any] | None:
+        """Returns the examples of a split; None to do without it.
+
+        Raises:
+            ValueError: a line is malformed; the message names it.
+            OSError: a file is missing.
+        """
+
+    @abc.abstractmethod
+    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
+        """Yields the serialized tf.train.Examples of a split, in order."""
+
+    @abc.abstractmethod
+    def feature_spec(self, split: str) -> Mapping[str, Any]:
+        """Returns what the records of a split hold, {name: feature}."""
+
+    def num_train_examples(self, num_examples: int, num_records: int) -> int:
+        """Returns how many examples make an epoch, which is in records."""
+        del num_examples
+        return num_records
+
+    @abc.abstractmethod
+    def create_model(self, config: Any, **options: Any) -> Any:
+        """Returns a model of `modeling`.
+
+        Args:
+            config: modeling.BertConfig.
+            **options: arguments of every model.
+        """
+
+    @abc.abstractmethod
+    def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
+        """Returns the scores of the model's outputs, {name: value}."""
+
+    @abc.abstractmethod
+    def write_predictions(
+        self, split: str, batches: Batches, output_dir: str
+    ) -> dict[str, float]:
+        """Writes the predictions of a split.
+
+        Returns:
+            their scores, {} where the right answers are not known.
+        """
+
+    @abc.abstractmethod
+    def export(self, export_dir: str, model: Any) -> None:
+        """Writes the model as a SavedModel."""
