@@ -104,37 +104,55 @@ def parse_layers(layers, num_hidden_layers):
     return indexes
 
 
-def parse_features(config):
+def parse_features(name, layers, num_blocks):
     """Returns the names of the layers to write: numbers, or of their sum.
 
+    Args:
+        name: --token_features.
+        layers: --layers.
+        num_blocks: blocks of the model.
+
     Raises:
-        ValueError: the model has too few blocks, or the weights are not those
-            of a sum's blocks.
+        ValueError: the model has too few blocks.
     """
-    name, num_blocks = FLAGS.token_features, config.num_hidden_layers
     if TOKEN_FEATURES[name] > num_blocks:
         raise ValueError(
             f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, "
             f"and the model has {num_blocks}"
         )
-    if FLAGS.layer_weights is not None:
-        num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
-        try:
-            weights = [float(weight) for weight in FLAGS.layer_weights]
-        except ValueError:
-            weights = []
-        if not all(map(math.isfinite, weights)):
-            weights = []
-        if not num_weights or len(weights) != num_weights:
-            raise ValueError(
-                f"--layer_weights={','.join(FLAGS.layer_weights)} must be "
-                f"{num_weights or 'left out'} "
-                f"{'finite numbers ' if num_weights else ''}"
-                f"with --token_features={name}"
-            )
-    if name == "layers":
-        return parse_layers(FLAGS.layers, num_blocks)
-    return [name]
+    return parse_layers(layers, num_blocks) if name == "layers" else [name]
+
+
+def parse_weights(texts, name, num_blocks):
+    """Returns the weights of the blocks that a sum adds up, list of float.
+
+    Args:
+        texts: --layer_weights, list of str; None for 1 each.
+        name: --token_features.
+        num_blocks: blocks of the model.
+
+    Raises:
+        ValueError: they are not those of a sum's blocks.
+    """
+    num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
+    if texts is None:
+        return [1.0] * num_weights
+    try:
+        weights = [float(text) for text in texts]
+    except ValueError:
+        weights = []
+    if (
+        not num_weights
+        or len(weights) != num_weights
+        or not all(map(math.isfinite, weights))
+    ):
+        raise ValueError(
+            f"--layer_weights={','.join(texts)} must be "
+            f"{num_weights or 'left out'} "
+            f"{'finite numbers ' if num_weights else ''}"
+            f"with --token_features={name}"
+        )
+    return weights
 
 
 def read_examples(input_file):
@@ -179,18 +197,17 @@ class TokenFeatures(keras.Model):
     Args:
         bert: a built BertModel.
         layer_names: as `parse_features` returns them.
-        weights: of the blocks that a sum adds up, list of float; None for 1
-            each.
+        block_weights: list of float, of the blocks that a sum adds up.
 
     Returns:
         float32 [B, L, T, W], and the pooled output, [B, W].
     """
 
-    def __init__(self, bert, layer_names, weights=None):
+    def __init__(self, bert, layer_names, block_weights):
         super().__init__(dtype=bert.dtype_policy)
         self.bert = bert
         self.layer_names = layer_names
-        self.weights_of_blocks = weights
+        self.block_weights = block_weights
 
     def call(self, features, training=False):
         """Encodes a batch; see the class."""
@@ -213,11 +230,12 @@ class TokenFeatures(keras.Model):
         if name == "concat_last_four":
             return tf.concat(blocks[-4:], axis=-1)
         blocks = blocks if name == "sum_all" else blocks[-4:]
-        weights = FLAGS.layer_weights or [1.0] * len(blocks)
         return tf.add_n(
             [
-                tf.cast(float(weight), block.dtype) * block
-                for weight, block in zip(weights, blocks, strict=True)
+                tf.cast(weight, block.dtype) * block
+                for weight, block in zip(
+                    self.block_weights, blocks, strict=True
+                )
             ]
         )
 
@@ -259,7 +277,9 @@ def main(_):
     options = common_flags.read(DeviceOptions)
     config = checks.load_config(FLAGS.bert_config_file, FLAGS.max_seq_length)
     tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    layer_names = parse_features(config)
+    name, num_blocks = FLAGS.token_features, config.num_hidden_layers
+    layer_names = parse_features(name, FLAGS.layers, num_blocks)
+    block_weights = parse_weights(FLAGS.layer_weights, name, num_blocks)
     files.expand_patterns(FLAGS.input_file, "input_file")
     if FLAGS.export_dir:
         export.check_export_dir(FLAGS.export_dir)
@@ -276,7 +296,7 @@ def main(_):
     modeling.load_checkpoint(model, FLAGS.init_checkpoint)
     extract(
         loop.Trainer(
-            TokenFeatures(model, layer_names),
+            TokenFeatures(model, layer_names, block_weights),
             strategy=strategy,
             jit_compile=options.jit_compile,
         ),

@@ -214,11 +214,11 @@ class SquadTask(task.Task):
 
     def evaluate(self, split, batches):
         """Returns the official scores."""
-        return self._score(*self._answer(batches))
+        return self._score(*self.answer(batches))
 
     def write_predictions(self, split, batches, output_dir):
         """Writes the original's files, and the report if asked to."""
-        predictions, nbest, null_odds = self._answer(batches)
+        predictions, nbest, null_odds = self.answer(batches)
         outputs = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
@@ -247,7 +247,7 @@ class SquadTask(task.Task):
             logging.info("Wrote the report %s", path)
         return scores
 
-    def _answer(self, batches):
+    def answer(self, batches):
         """Returns the answers, as squad_decoding.decode_predictions does."""
         results = []
         for features, outputs in batches:

@@ -13,6 +13,7 @@ the window that has the most context around it. ner_scoring.py scores tags.
 import collections
 import dataclasses
 import itertools
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -380,3 +381,25 @@ def write_predictions(
             ):
                 writer.write(f"{' '.join(line)}\n".encode())
             writer.write(b"\n")
+
+
+def write_json_lines(path, examples, tags):
+    """Writes each sentence as a JSON object: guid, words, labels.
+
+    Args:
+        path: the file.
+        examples: list of NerExamples.
+        tags: as `write_predictions`.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with atomic_open(path) as writer:
+        for example, labels in zip(examples, tags, strict=True):
+            entry = {
+                "guid": example.guid,
+                "words": example.words,
+                "labels": labels,
+            }
+            line = json.dumps(entry, ensure_ascii=False)
+            writer.write(f"{line}\n".encode())

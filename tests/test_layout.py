@@ -14,7 +14,7 @@ ALLOWED = {
     "files": {"files"},
     "modeling": {"modeling", "files"},
     "data": {"data", "files"},
-    "training": {"training", "modeling", "files"},
+    "training": {"training", "modeling", "data", "files"},
     "serving": {"serving", "modeling", "data", "training", "files"},
 }
 
@@ -64,6 +64,15 @@ def test_training_takes_only_files_and_configurations_from_modeling():
         for name in imported(path):
             assert not name.startswith(
                 ("modeling.tasks", "modeling.losses", "modeling.heads")
+            ), path
+
+
+def test_training_takes_only_records_from_data():
+    # A task is read and scored by its script, never by the driver.
+    for path in sources("training"):
+        for name in imported(path):
+            assert not name.startswith("data.") or name.startswith(
+                "data.tfrecords"
             ), path
 
 

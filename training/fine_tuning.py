@@ -49,7 +49,7 @@ class _Driver:
 
     def __init__(self, task, options):
         self.task, self.options = task, options
-        self.config = _check(task, options)
+        self.config = prepare(task, options)
         self.splits = Splits(task, options)
         self.metric = task.metrics[0]
         self.steps = None, 0
@@ -64,7 +64,7 @@ class _Driver:
             self.steps_per_epoch = max(num_records // options.batch_size, 1)
             self.settings = {
                 **task.settings,
-                "train_records": self.splits.fingerprint("train"),
+                "train_records": runner.fingerprint(self.splits.files("train")),
             }
 
     def train(self, options):
@@ -150,8 +150,12 @@ class _Driver:
         """Returns the figures of a run's weights on all splits to evaluate."""
         results = {}
         for name in self.splits.of("eval"):
-            batches = self._batches(
-                run, name, self.options.eval_batch_size, "Evaluating"
+            batches = predict(
+                run,
+                self.splits,
+                name,
+                self.options.eval_batch_size,
+                "Evaluating",
             )
             if self.task.has_eval_loss:
                 batches = _LossFigures(self.task.loss, batches)
@@ -174,9 +178,7 @@ class _Driver:
         for name in self.splits.of("predict"):
             scores = self.task.write_predictions(
                 name,
-                self._batches(
-                    run, name, options.predict_batch_size, "Predicting"
-                ),
+                predict(run, self.splits, name, options.predict_batch_size),
                 options.output_dir,
             )
             if not scores:
@@ -189,11 +191,28 @@ class _Driver:
                     f"test_eval_results{_suffix(name)}.txt", scores
                 )
 
-    def _batches(self, run, name, batch_size, label):
-        num_batches = -(-self.splits.num_records[name] // batch_size)
-        return run.trainer.predict(
-            self.splits.create_dataset(name, batch_size), num_batches, label
-        )
+
+def predict(
+    run: runner.Run,
+    splits: Splits,
+    name: str,
+    batch_size: int,
+    label: str = "Predicting",
+) -> Batches:
+    """Yields the batches of a split, each with the model's outputs.
+
+    Args:
+        run: the model's Run.
+        splits: the task's Splits.
+        name: of the split.
+        batch_size: examples in a batch.
+        label: what the progress bar says.
+    """
+    return run.trainer.predict(
+        splits.create_dataset(name, batch_size),
+        -(-splits.num_records[name] // batch_size),
+        label,
+    )
 
 
 def _suffix(split):
@@ -230,11 +249,15 @@ class _LossFigures:
         }
 
 
-def _check(task, options):
-    """Refuses contradictory options before any long work.
+def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
+    """Refuses contradictory options before any long work; prepares the task.
 
     Returns:
-        BertConfig of the model.
+        configuration of the model.
+
+    Raises:
+        ValueError: an option contradicts another, or a file.
+        OSError: a file is missing, or an output cannot be written.
     """
     checks.check_command(options)
     _check_num_train_runs(options)

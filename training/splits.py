@@ -70,9 +70,9 @@ class Splits:
             name for name in self._task.splits(purpose) if name in self._paths
         ]
 
-    def fingerprint(self, name: str) -> list[list]:
-        """Returns what tells the records of a split from others."""
-        return runner.fingerprint([self._paths[name]])
+    def files(self, name: str) -> list[str]:
+        """Returns the TFRecord files of a split."""
+        return [self._paths[name]]
 
     def create_dataset(
         self,
@@ -91,7 +91,7 @@ class Splits:
             seed: decides the order of "train".
         """
         return tfrecords.create_dataset(
-            [self._paths[name]],
+            self.files(name),
             self._task.feature_spec(name),
             batch_size,
             is_training=name == "train",
@@ -105,7 +105,7 @@ class Splits:
     ) -> str:
         """Returns text that names the records of a batch of "train"."""
         return tfrecords.describe_records(
-            [self._paths["train"]], seed, first_record, batch_size
+            self.files("train"), seed, first_record, batch_size
         )
 
 

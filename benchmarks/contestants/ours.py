@@ -15,9 +15,12 @@ import run_classifier
 import run_pretraining
 import run_squad
 from benchmarks.contestants import worker
-from data import tfrecords, tokenization
+from data import tfrecords
 from modeling import losses
-from training import cli, report, runner
+from training import checks, cli, fine_tuning, report, runner
+from training import flags as common_flags
+from training.options import FineTuningOptions
+from training.splits import Splits
 
 FLAGS = flags.FLAGS
 # Of a training that is never finished: its learning rate stays.
@@ -25,7 +28,11 @@ NUM_TRAIN_STEPS = 10**6
 
 
 def parse_flags(script, spec, **arguments):
-    """Gives a script its flags, as its command line would."""
+    """Gives a script its flags, as its command line would.
+
+    Returns:
+        FineTuningOptions.
+    """
     script.define_flags()
     if not arguments.get("do_train"):
         cli.pack_weights(spec["precision"])
@@ -35,13 +42,17 @@ def parse_flags(script, spec, **arguments):
     }
     given = [f"--{name}={value}" for name, value in arguments.items()]
     FLAGS([script.__name__, *given, *shlex.split(spec["variant"])])
+    return common_flags.read(FineTuningOptions)
 
 
-def create_run(create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
+def create_run(options, create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
     """Returns the runner.Run that the script would make."""
-    length = FLAGS.max_seq_length
     return runner.Run(
-        FLAGS, create_model, loss, num_train_steps, max_seq_length=length
+        options,
+        create_model,
+        loss,
+        num_train_steps,
+        max_seq_length=options.max_seq_length,
     )
 
 
@@ -67,7 +78,7 @@ def pretrain(spec):
     """Training steps on random instances without padding."""
     length, num_predictions = spec["seq_length"], spec["num_predictions"]
     path = os.path.join(spec["folder"], "random.tfrecord")
-    parse_flags(
+    options = parse_flags(
         run_pretraining,
         spec,
         do_train=True,
@@ -77,7 +88,7 @@ def pretrain(spec):
         max_predictions_per_seq=num_predictions,
         train_batch_size=spec["batch_size"],
     )
-    config = runner.load_config(FLAGS, length)
+    config = checks.load_config(options.bert_config_file, length)
     rng = np.random.default_rng(0)
     with tfrecords.RecordWriter([path]) as writer:
         for _ in range(16 * spec["batch_size"]):
@@ -99,6 +110,7 @@ def pretrain(spec):
             )
     records = run_pretraining.find_records(path, "input_file", None)
     run = create_run(
+        options,
         functools.partial(modeling.BertPretrainer, config),
         losses.PretrainingLoss(),
     )
@@ -142,7 +154,7 @@ def inference(spec):
 def mrpc(spec):
     """Training steps of run_classifier.py on its own records."""
     folder = spec["minilm_dir"]
-    parse_flags(
+    options = parse_flags(
         run_classifier,
         spec,
         task_name="mrpc",
@@ -155,33 +167,28 @@ def mrpc(spec):
         train_batch_size=spec["batch_size"],
         learning_rate=5e-5,
     )
-    config = run_classifier.check_flags()
-    processors = run_classifier.create_processors(None)
-    task = run_classifier.Task(
-        processors,
-        processors[""].get_labels(),
-        tokenization.FullTokenizer(FLAGS.vocab_file),
-    )
+    task = run_classifier.ClassifierTask(options)
+    config = fine_tuning.prepare(task, options)
+    splits = Splits(task, options)
     run = create_run(
-        functools.partial(
-            modeling.BertClassifier, config, task.decoder.num_outputs
-        ),
-        losses.ClassifierLoss(),
+        options, functools.partial(task.create_model, config), task.loss
     )
-    key = "train", ""
-    spec_of_records = tfrecords.classifier_features(FLAGS.max_seq_length)
+    # Read in order, so that there is an end.
     lengths = np.concatenate(
         [
             np.sum(batch["input_mask"], axis=-1)
             for batch in tfrecords.create_dataset(
-                [task.paths[key]], spec_of_records, 512, is_training=False
+                splits.files("train"),
+                task.feature_spec("train"),
+                512,
+                is_training=False,
             )
         ]
     )
     flops = report.training_flops
     return training(
         run,
-        task.create_dataset(key, run.batch_size),
+        splits.create_dataset("train", run.batch_size, seed=options.seed),
         np.mean([flops(config, int(length)) for length in lengths]),
     )
 
@@ -189,7 +196,7 @@ def mrpc(spec):
 def squad(spec):
     """Windows, network and decoding of run_squad.py --do_predict."""
     folder = spec["minilm_dir"]
-    parse_flags(
+    options = parse_flags(
         run_squad,
         spec,
         predict_file=spec["squad_file"],
@@ -202,23 +209,33 @@ def squad(spec):
         predict_batch_size=spec["batch_size"],
         trim_padding=True,
     )
-    config = runner.load_config(FLAGS, FLAGS.max_seq_length)
+    config = checks.load_config(
+        options.bert_config_file, options.max_seq_length
+    )
     run = create_run(
-        functools.partial(modeling.BertSpanLabeler, config), None, None
+        options,
+        functools.partial(modeling.BertSpanLabeler, config),
+        None,
+        None,
     )
 
-    def create_questions():
+    def create_task():
         # A new tokenizer each time: it remembers words.
-        return run_squad.Questions(tokenization.FullTokenizer(FLAGS.vocab_file))
+        task = run_squad.SquadTask(options)
+        task.prepare(config, None)
+        return task, Splits(task, options)
 
     def repeat(_):
         started = time.perf_counter()
-        questions = create_questions()
+        task, splits = create_task()
         windows = time.perf_counter() - started
-        questions.answer(run)
+        batches = fine_tuning.predict(
+            run, splits, "eval", options.predict_batch_size
+        )
+        task.answer(batches)
         return {"windows_seconds": windows}
 
-    features = create_questions().features
+    features = create_task()[0].features
     flops = sum(
         report.training_flops(config, sum(feature.input_mask)) / 3
         for feature in features
