@@ -13,7 +13,6 @@ and so on with a manifest beside, is the same for any number of processes.
 
 import functools
 import gc
-import random
 import time
 
 from absl import flags, logging
@@ -21,7 +20,6 @@ from absl import flags, logging
 from data import (
     at_scale,
     files,
-    instance_plan,
     masking,
     pretraining,
     records,
@@ -29,6 +27,7 @@ from data import (
     tokenization,
     workers,
 )
+from data.instance_options import InstanceOptions
 from files import paths
 from training import cli, progress
 
@@ -171,6 +170,23 @@ def _define_scalable_flags():
     )
 
 
+def instance_options() -> InstanceOptions:
+    """Returns how the flags say that instances are made."""
+    return InstanceOptions(
+        max_seq_length=FLAGS.max_seq_length,
+        max_predictions_per_seq=FLAGS.max_predictions_per_seq,
+        random_seed=FLAGS.random_seed,
+        dupe_factor=FLAGS.dupe_factor,
+        masked_lm_prob=FLAGS.masked_lm_prob,
+        short_seq_prob=FLAGS.short_seq_prob,
+        do_whole_word_mask=FLAGS.do_whole_word_mask,
+        whole_word_draw=bool(FLAGS.whole_word_draw),
+        dynamic_masking=bool(FLAGS.dynamic_masking),
+        mask_token_prob=FLAGS.mask_token_prob,
+        same_token_prob=FLAGS.same_token_prob,
+    )
+
+
 def create_as_original(input_files):
     """Makes the original's instances in the original's order.
 
@@ -189,16 +205,8 @@ def create_as_original(input_files):
         instances = pretraining.create_training_instances(
             input_files,
             tokenizer,
-            FLAGS.max_seq_length,
-            FLAGS.dupe_factor,
-            FLAGS.short_seq_prob,
-            FLAGS.masked_lm_prob,
-            FLAGS.max_predictions_per_seq,
-            random.Random(FLAGS.random_seed),
-            FLAGS.do_whole_word_mask,
+            instance_options(),
             functools.partial(progress.track, unit="document"),
-            FLAGS.mask_token_prob,
-            FLAGS.same_token_prob,
         )
         logging.info("The first instance:\n%s", instances[0])
         for instance in progress.track(instances, len(instances), "instance"):
@@ -253,19 +261,7 @@ def create_at_scale(input_files, beam_arguments):
             FLAGS.sentence_split or "",
             FLAGS.segmenter or "",
         ),
-        instance_plan.InstanceOptions(
-            FLAGS.max_seq_length,
-            FLAGS.max_predictions_per_seq,
-            FLAGS.random_seed,
-            FLAGS.dupe_factor,
-            FLAGS.masked_lm_prob,
-            FLAGS.short_seq_prob,
-            FLAGS.do_whole_word_mask,
-            bool(FLAGS.whole_word_draw),
-            bool(FLAGS.dynamic_masking),
-            FLAGS.mask_token_prob,
-            FLAGS.same_token_prob,
-        ),
+        instance_options(),
         tuple(input_files),
         tuple(boundary_files),
         FLAGS.output_file,

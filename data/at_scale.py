@@ -29,6 +29,7 @@ from data import (
     token_store,
     tokenization,
 )
+from data.instance_options import InstanceOptions
 
 # Without --num_shards a shard gets about so many WordPieces, a quarter of a
 # million instances of 128.
@@ -45,7 +46,7 @@ class Job:
 
     Attributes:
         text: token_store.TextOptions.
-        instances: instance_plan.InstanceOptions.
+        instances: InstanceOptions.
         input_files: paths.
         boundary_files: for each the path of its word boundaries, or nothing.
         output_file: what the shards' names begin with.
@@ -53,7 +54,7 @@ class Job:
     """
 
     text: token_store.TextOptions
-    instances: instance_plan.InstanceOptions
+    instances: InstanceOptions
     input_files: tuple
     boundary_files: tuple
     output_file: str

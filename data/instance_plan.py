@@ -7,7 +7,6 @@ instance is two stretches of the store; the plan names the shard it goes to.
 """
 
 import bisect
-import dataclasses
 import itertools
 import random
 
@@ -29,38 +28,6 @@ ROW_TYPE = np.dtype(
         ("shard", np.uint16),
     ]
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class InstanceOptions:
-    """How WordPieces become instances; see `create_training_instances`.
-
-    Attributes:
-        max_seq_length: most WordPieces in an instance.
-        max_predictions_per_seq: most WordPieces to predict.
-        random_seed: seed of every draw.
-        dupe_factor: times that each document is gone through.
-        masked_lm_prob: share of WordPieces to predict.
-        short_seq_prob: share of passes that aim at shorter instances.
-        do_whole_word_mask: whether a word is masked whole or not at all.
-        whole_word_draw: whether the WordPieces of a word share the draw
-            between [MASK], themselves and random words.
-        dynamic_masking: whether masks are left to training.
-        mask_token_prob: share of the chosen WordPieces that become [MASK].
-        same_token_prob: share that stay; the rest become random ones.
-    """
-
-    max_seq_length: int = 128
-    max_predictions_per_seq: int = 20
-    random_seed: int = 12345
-    dupe_factor: int = 10
-    masked_lm_prob: float = 0.15
-    short_seq_prob: float = 0.1
-    do_whole_word_mask: bool = False
-    whole_word_draw: bool = False
-    dynamic_masking: bool = False
-    mask_token_prob: float = 0.8
-    same_token_prob: float = 0.1
 
 
 def document_ranges(store):

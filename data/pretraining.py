@@ -9,10 +9,17 @@ WordPieces; a document is a list of segments; lengths count WordPieces.
 
 import collections
 import dataclasses
+import random
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 
 from absl import logging
 
 from data import corpus_report, files
+from data.instance_options import InstanceOptions
+from data.tokenization import FullTokenizer
+
+# A document is a list of segments, a segment a list of WordPieces.
+Document = list[list[str]]
 
 
 @dataclasses.dataclass(slots=True)
@@ -27,13 +34,13 @@ class TrainingInstance:
         is_random_next: whether the second segment was drawn at random.
     """
 
-    tokens: list
-    segment_ids: list
-    masked_lm_positions: list
-    masked_lm_labels: list
+    tokens: list[str]
+    segment_ids: list[int]
+    masked_lm_positions: list[int]
+    masked_lm_labels: list[str]
     is_random_next: bool
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Returns the instance as lines to log."""
         return "\n".join(
             (
@@ -48,12 +55,14 @@ class TrainingInstance:
         )
 
 
-def read_documents(input_files, tokenizer):
+def read_documents(
+    input_files: Sequence[str], tokenizer: FullTokenizer
+) -> list[Document]:
     """Reads text, one sentence a line, blank lines between documents.
 
     Args:
         input_files: paths; one that ends in `.gz` is unpacked. A document
-            may go on from one file to the next, as in the original.
+            may continue in the next file, as in the original.
         tokenizer: a FullTokenizer.
 
     Returns:
@@ -85,8 +94,11 @@ def read_documents(input_files, tokenizer):
 
 
 def instance_features(
-    instance, tokenizer, max_seq_length, max_predictions_per_seq
-):
+    instance: TrainingInstance,
+    tokenizer: FullTokenizer,
+    max_seq_length: int,
+    max_predictions_per_seq: int,
+) -> dict[str, list]:
     """Returns the original's features of an instance, padded with zeros.
 
     Args:
@@ -116,38 +128,21 @@ def instance_features(
 
 
 def create_training_instances(
-    input_files,
-    tokenizer,
-    max_seq_length,
-    dupe_factor,
-    short_seq_prob,
-    masked_lm_prob,
-    max_predictions_per_seq,
-    rng,
-    do_whole_word_mask=False,
-    progress=lambda passes, total: passes,
-    mask_token_prob=0.8,
-    same_token_prob=0.1,
-):
+    input_files: Sequence[str],
+    tokenizer: FullTokenizer,
+    options: InstanceOptions,
+    progress: Callable[[Sequence[int], int], Iterable[int]] = (
+        lambda passes, total: passes
+    ),
+) -> list[TrainingInstance]:
     """Creates instances from raw text, shuffled.
 
     Args:
         input_files: paths, see `read_documents`.
         tokenizer: a FullTokenizer.
-        max_seq_length: most WordPieces in an instance, 5 or more.
-        dupe_factor: times that each document is gone through.
-        short_seq_prob: share of passes over a document that aim at shorter
-            instances.
-        masked_lm_prob: share of WordPieces to predict.
-        max_predictions_per_seq: most WordPieces to predict.
-        rng: random.Random.
-        do_whole_word_mask: whether a word is masked whole or not at all.
+        options: InstanceOptions, without `dynamic_masking` or
+            `whole_word_draw`, which the original does not have.
         progress: wraps the iteration over `total` passes over documents.
-        mask_token_prob: see `create_masked_lm_predictions`.
-        same_token_prob: see there.
-
-    Returns:
-        list of TrainingInstance.
 
     Raises:
         ValueError: the input holds no text.
@@ -155,25 +150,16 @@ def create_training_instances(
     documents = read_documents(input_files, tokenizer)
     for line, is_warning in corpus_report.lines(corpus_report.count(documents)):
         logging.log(logging.WARNING if is_warning else logging.INFO, line)
+    rng = random.Random(options.random_seed)
     _shuffle(documents, rng)
 
     vocab_words = list(tokenizer.vocab)
     instances = []
-    passes = [*range(len(documents))] * dupe_factor
+    passes = [*range(len(documents))] * options.dupe_factor
     for index in progress(passes, len(passes)):
         instances.extend(
             create_instances_from_document(
-                documents,
-                index,
-                max_seq_length,
-                short_seq_prob,
-                masked_lm_prob,
-                max_predictions_per_seq,
-                vocab_words,
-                rng,
-                do_whole_word_mask,
-                mask_token_prob,
-                same_token_prob,
+                documents, index, vocab_words, rng, options
             )
         )
     _shuffle(instances, rng)
@@ -181,18 +167,12 @@ def create_training_instances(
 
 
 def create_instances_from_document(
-    all_documents,
-    document_index,
-    max_seq_length,
-    short_seq_prob,
-    masked_lm_prob,
-    max_predictions_per_seq,
-    vocab_words,
-    rng,
-    do_whole_word_mask=False,
-    mask_token_prob=0.8,
-    same_token_prob=0.1,
-):
+    all_documents: Sequence[Document],
+    document_index: int,
+    vocab_words: Sequence[str],
+    rng: random.Random,
+    options: InstanceOptions,
+) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
     Segments are gathered until they reach the target length; then some of
@@ -202,23 +182,14 @@ def create_instances_from_document(
     Args:
         all_documents: list of documents.
         document_index: the one to go through.
-        max_seq_length: most WordPieces in an instance, 5 or more.
-        short_seq_prob: probability of aiming at shorter instances.
-        masked_lm_prob: share of WordPieces to predict.
-        max_predictions_per_seq: most WordPieces to predict.
         vocab_words: list of str that random words are drawn from.
         rng: random.Random.
-        do_whole_word_mask: whether a word is masked whole or not at all.
-        mask_token_prob: see `create_masked_lm_predictions`.
-        same_token_prob: see there.
-
-    Returns:
-        list of TrainingInstance.
+        options: see `create_training_instances`.
     """
     document = all_documents[document_index]
-    max_num_tokens = max_seq_length - 3  # [CLS], [SEP], [SEP]
+    max_num_tokens = options.max_seq_length - 3  # [CLS], [SEP], [SEP]
     target_seq_length = max_num_tokens
-    if rng.random() < short_seq_prob:
+    if rng.random() < options.short_seq_prob:
         target_seq_length = rng.randint(2, max_num_tokens)
 
     instances = []
@@ -249,13 +220,9 @@ def create_instances_from_document(
 
         tokens, positions, labels = create_masked_lm_predictions(
             ["[CLS]", *tokens_a, "[SEP]", *tokens_b, "[SEP]"],
-            masked_lm_prob,
-            max_predictions_per_seq,
             vocab_words,
             rng,
-            do_whole_word_mask,
-            mask_token_prob,
-            same_token_prob,
+            options,
         )
         segment_ids = [0] * (len(tokens_a) + 2) + [1] * (len(tokens_b) + 1)
         instances.append(
@@ -268,8 +235,13 @@ def create_instances_from_document(
     return instances
 
 
-def _draw_tokens(all_documents, document_index, target_length, rng):
-    """Segments of another document from a random one on, as one list."""
+def _draw_tokens(
+    all_documents: Sequence[Document],
+    document_index: int,
+    target_length: int,
+    rng: random.Random,
+) -> list[str]:
+    """Returns segments of another document, from a random one on, as one."""
     # Ten tries to find another document, then the same will do.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
@@ -285,47 +257,41 @@ def _draw_tokens(all_documents, document_index, target_length, rng):
 
 
 def create_masked_lm_predictions(
-    tokens,
-    masked_lm_prob,
-    max_predictions_per_seq,
-    vocab_words,
-    rng,
-    do_whole_word_mask=False,
-    mask_token_prob=0.8,
-    same_token_prob=0.1,
-):
+    tokens: Sequence[str],
+    vocab_words: Sequence[str],
+    rng: random.Random,
+    options: InstanceOptions,
+) -> tuple[list[str], list[int], list[str]]:
     """Masks WordPieces to be predicted.
 
-    Of those chosen, 80% become [MASK], 10% stay, 10% become a random word;
-    each WordPiece of a whole word has a draw of its own.
+    Of those chosen, `mask_token_prob` (80%) become [MASK], `same_token_prob`
+    (10%) stay, and the rest become random words; each WordPiece of a whole
+    word has a draw of its own.
 
     Args:
         tokens: list of str with [CLS] and [SEP], which are never masked.
-        masked_lm_prob: share of WordPieces to predict.
-        max_predictions_per_seq: most WordPieces to predict.
         vocab_words: list of str that random words are drawn from.
         rng: random.Random.
-        do_whole_word_mask: whether a word is masked whole or not at all.
-        mask_token_prob: share of those chosen that become [MASK].
-        same_token_prob: share that stay; the rest become random words.
+        options: see `create_training_instances`.
 
     Returns:
         (tokens after masking, positions ascending, labels), three lists.
     """
+    whole_words = options.do_whole_word_mask
     candidates = []
     for index, token in enumerate(tokens):
         if token == "[CLS]" or token == "[SEP]":
             continue
-        if do_whole_word_mask and candidates and token.startswith("##"):
+        if whole_words and candidates and token.startswith("##"):
             candidates[-1].append(index)
         else:
-            candidates.append([index] if do_whole_word_mask else index)
+            candidates.append([index] if whole_words else index)
     _shuffle(candidates, rng)
     num_to_predict = min(
-        max_predictions_per_seq,
-        max(1, int(round(len(tokens) * masked_lm_prob))),
+        options.max_predictions_per_seq,
+        max(1, int(round(len(tokens) * options.masked_lm_prob))),
     )
-    if do_whole_word_mask:
+    if whole_words:
         # A word that would exceed the number is passed over.
         chosen = []
         for word in candidates:
@@ -335,11 +301,13 @@ def create_masked_lm_predictions(
         chosen = candidates[:num_to_predict]
 
     # Of those that do not become [MASK]; rounded, for 0.1 of 0.2 to be 0.5.
-    others = 1.0 - mask_token_prob
-    same_of_others = round(same_token_prob / others, 9) if others else 0.0
+    others = 1.0 - options.mask_token_prob
+    same_of_others = 0.0
+    if others:
+        same_of_others = round(options.same_token_prob / others, 9)
     output_tokens = list(tokens)
     for index in chosen:
-        if rng.random() < mask_token_prob:
+        if rng.random() < options.mask_token_prob:
             output_tokens[index] = "[MASK]"
         elif rng.random() >= same_of_others:
             output_tokens[index] = vocab_words[
@@ -349,7 +317,9 @@ def create_masked_lm_predictions(
     return output_tokens, chosen, [tokens[index] for index in chosen]
 
 
-def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng):
+def truncate_seq_pair(
+    tokens_a: list, tokens_b: list, max_num_tokens: int, rng: random.Random
+) -> None:
     """Truncates two lists, in place, to a length together.
 
     The longer one loses a token, from its front or its back by a draw, until
@@ -367,8 +337,8 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng):
             tokens[:] = tokens[front : front + length]
 
 
-def _shuffle(items, rng):
-    """rng.shuffle(items), draw for draw, in less than half its time."""
+def _shuffle(items: MutableSequence, rng: random.Random) -> None:
+    """Does rng.shuffle(items), draw for draw, in less than half its time."""
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:

@@ -12,7 +12,6 @@ import pytest
 from data import (
     at_scale,
     files,
-    instance_plan,
     pretraining,
     records,
     sentences,
@@ -21,6 +20,7 @@ from data import (
     tokenization,
     workers,
 )
+from data.instance_options import InstanceOptions
 from tests import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
@@ -35,7 +35,7 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         token_store.TextOptions(
             **{"vocab_file": VOCAB, "do_lower_case": True, **(text or {})}
         ),
-        instance_plan.InstanceOptions(
+        InstanceOptions(
             **{
                 "max_seq_length": 64,
                 "max_predictions_per_seq": 10,
@@ -194,7 +194,14 @@ def test_statistics_are_the_originals(tmp_path):
     vocab = str(golden.shared("data/vocab/uncased.txt"))
     tokenizer = tokenization.FullTokenizer(vocab)
     original = pretraining.create_training_instances(
-        *([str(path)], tokenizer, 64, 2, 0.1, 0.15, 10, random.Random(1))
+        [str(path)],
+        tokenizer,
+        InstanceOptions(
+            max_seq_length=64,
+            max_predictions_per_seq=10,
+            random_seed=1,
+            dupe_factor=2,
+        ),
     )
     manifest, _ = create(
         tmp_path, [path], dupe_factor=2, text={"vocab_file": vocab}

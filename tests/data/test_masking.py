@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from data import instance_plan, masking
+from data import masking
+from data.instance_options import InstanceOptions
 
 MASK, VOCAB_SIZE = 4, 1000
 
@@ -18,7 +19,7 @@ def make(n=4000, width=40, **options):
         begins_word[:, start + 2 : start + 13 : 3] = True
     begins_word &= can_be_masked
     input_ids = rng.integers(10, VOCAB_SIZE, (n, width), np.int32)
-    options = instance_plan.InstanceOptions(
+    options = InstanceOptions(
         **{"max_seq_length": width, "masked_lm_prob": 0.2, **options}
     )
     made = masking.create_masked_lm_predictions(

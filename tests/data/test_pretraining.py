@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from data import pretraining, tokenization
+from data.instance_options import InstanceOptions
 from tests import golden
 
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
@@ -18,13 +19,20 @@ def instances_of(case):
     instances = pretraining.create_training_instances(
         [str(case["folder"] / name) for name in case["input_file"]],
         tokenizer,
-        case["max_seq_length"],
-        case["dupe_factor"],
-        case["short_seq_prob"],
-        case["masked_lm_prob"],
-        case["max_predictions_per_seq"],
-        random.Random(case["random_seed"]),
-        case["do_whole_word_mask"],
+        InstanceOptions(
+            **{
+                name: case[name]
+                for name in (
+                    "max_seq_length",
+                    "dupe_factor",
+                    "short_seq_prob",
+                    "masked_lm_prob",
+                    "max_predictions_per_seq",
+                    "random_seed",
+                    "do_whole_word_mask",
+                )
+            }
+        ),
     )
     return [
         pretraining.instance_features(
@@ -75,7 +83,14 @@ def test_whole_words_are_masked_whole():
     words = [{1, 2, 3}, {4}, {6, 7}, {8}]
     for seed in range(50):
         output, positions, labels = pretraining.create_masked_lm_predictions(
-            tokens, 0.5, 4, ["x"], random.Random(seed), True
+            tokens,
+            ["x"],
+            random.Random(seed),
+            InstanceOptions(
+                masked_lm_prob=0.5,
+                max_predictions_per_seq=4,
+                do_whole_word_mask=True,
+            ),
         )
         assert len(positions) <= 4
         assert labels == [tokens[index] for index in positions]
@@ -92,7 +107,12 @@ def create(tmp_path, text, caplog):
         return pretraining.create_training_instances(
             [str(path)],
             tokenization.FullTokenizer(VOCAB),
-            *(32, 2, 0.1, 0.15, 5, random.Random(1)),
+            InstanceOptions(
+                max_seq_length=32,
+                max_predictions_per_seq=5,
+                random_seed=1,
+                dupe_factor=2,
+            ),
         )
 
 
@@ -124,12 +144,9 @@ def test_shares_of_the_papers_table_8(mask, same):
         tokens = ["[CLS]", *rng.choices(vocab_words, k=98), "[SEP]"]
         output, positions, labels = pretraining.create_masked_lm_predictions(
             tokens,
-            0.15,
-            20,
             vocab_words,
             rng,
-            mask_token_prob=mask,
-            same_token_prob=same,
+            InstanceOptions(mask_token_prob=mask, same_token_prob=same),
         )
         for position, label in zip(positions, labels, strict=True):
             token = output[position]
