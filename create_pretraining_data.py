@@ -29,6 +29,7 @@ from data import (
 )
 from data.instance_options import InstanceOptions
 from files import paths
+from files.atomic import is_remote
 from training import cli, progress
 
 FLAGS = flags.FLAGS
@@ -238,7 +239,7 @@ def create_at_scale(input_files, beam_arguments):
             "--output_file takes one name with --num_processes, --num_shards "
             f"and their kin; shards get numbers. Received: {FLAGS.output_file}"
         )
-    if files.is_remote(FLAGS.output_file):
+    if is_remote(FLAGS.output_file):
         raise ValueError(
             f"--output_file={FLAGS.output_file}: --num_processes, "
             "--num_shards and their kin write to a local file system only, "

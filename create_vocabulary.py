@@ -13,6 +13,7 @@ from absl import flags, logging
 
 from data import files, vocabulary
 from files import paths
+from files.atomic import atomic_open
 from training import cli, progress
 
 FLAGS = flags.FLAGS
@@ -57,7 +58,7 @@ def main(_):
     if warning := files.dropped_bytes_warning(dropped):
         logging.warning(warning)
     logging.info("Learning from %d different words", len(counts))
-    with files.atomic_open(FLAGS.output_file) as file:
+    with atomic_open(FLAGS.output_file) as file:
         vocab = vocabulary.learn_vocabulary(
             counts, FLAGS.vocab_size, FLAGS.num_unused
         )

@@ -20,6 +20,7 @@ import threading
 from absl import flags, logging
 
 from files import paths
+from files.atomic import atomic_open
 from training import cli
 
 FLAGS = flags.FLAGS
@@ -151,7 +152,6 @@ def write_answers(task, batches, write):
 def main(_):
     """Loads the model, then answers line after line."""
     # Flags are checked before the seconds that TensorFlow takes to load.
-    from data import files
     from serving import json_lines
 
     # Not sys.stdin, which a thread that waits for it would not let close.
@@ -174,7 +174,7 @@ def main(_):
         return write_answers(task, batches, write)
 
     if FLAGS.output_file:
-        with files.atomic_open(FLAGS.output_file) as writer:
+        with atomic_open(FLAGS.output_file) as writer:
             counts = write_to(writer)
     else:
         counts = write_to(sys.stdout.buffer)

@@ -30,6 +30,7 @@ from data import (
     tokenization,
 )
 from data.instance_options import InstanceOptions
+from files.atomic import atomic_open
 
 # Without --num_shards a shard gets about so many WordPieces, a quarter of a
 # million instances of 128.
@@ -141,7 +142,7 @@ def create_shards(job, executor, progress, report):
             f"--num_shards={job.num_shards} leaves a shard empty, with "
             f"{ends[:, -1].sum()} instances in all; give fewer"
         )
-    with files.atomic_open(job.work_path("plan.npy")) as file:
+    with atomic_open(job.work_path("plan.npy")) as file:
         np.save(file, ends)
     _forget_lost_shards(job)
     made = run(job, "shard", [(job, shard) for shard in range(job.num_shards)])

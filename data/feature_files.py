@@ -12,7 +12,7 @@ import zipfile
 
 import numpy as np
 
-from data import files
+from files.atomic import atomic_open, is_remote
 
 
 @contextlib.contextmanager
@@ -57,7 +57,7 @@ def json_writer(path, layer_names):
         output.write(json.dumps(line).encode("utf-8") + b"\n")
         num_lines += 1
 
-    with files.atomic_open(path) as output:
+    with atomic_open(path) as output:
         yield write
 
 
@@ -86,11 +86,14 @@ def npz_writer(path, layer_names):
         if pooled is not None:
             pooled_of_all.append(pooled.astype(np.float32))
 
-    folder = None if files.is_remote(path) else os.path.dirname(path) or "."
-    if folder:
+    folder = None
+    if not is_remote(path) and (
+        os.path.isfile(path) or not os.path.exists(path)
+    ):
+        folder = os.path.dirname(path) or "."
         os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder) as values:
-        with files.atomic_open(path) as output:
+        with atomic_open(path) as output:
             yield write
             arrays = {
                 "tokens": np.array(tokens_of_all, str),

@@ -1,26 +1,22 @@
-"""Files by pattern, compressed or remote, and outputs that appear whole.
+"""Reads files: by pattern, compressed, remote, line by line.
 
 Nothing here loads TensorFlow for local files: its half gigabyte and its
 seconds of start-up are too much for a worker process that handles text.
 Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
-import contextlib
 import glob
 import gzip
 import os
 import zlib
+
+from files.atomic import is_remote
 
 
 def _gfile():
     from tensorflow.io import gfile
 
     return gfile
-
-
-def is_remote(path):
-    """Tells whether a path needs `tf.io.gfile`."""
-    return "://" in os.fspath(path)
 
 
 def expand_patterns(patterns, flag_name):
@@ -157,40 +153,3 @@ def dropped_bytes_warning(dropped):
         f"dropped {sum(found.values())} bytes that are not UTF-8, in "
         f"{len(found)} input file(s), most of them in {worst}"
     )
-
-
-@contextlib.contextmanager
-def atomic_open(path):
-    """Opens `path` to write bytes; it appears whole at the end or not at all.
-
-    The bytes go to a file beside it, renamed when the block ends well and
-    removed when it does not. Missing directories are made.
-
-    Yields:
-        a binary file object.
-
-    Raises:
-        OSError: the file cannot be written; the message names `path`.
-    """
-    beside = f"{path}.partial-{os.getpid()}"
-    remote = is_remote(path)
-    try:
-        if remote:
-            file = _gfile().GFile(beside, "wb")
-        else:
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            file = open(beside, "wb", buffering=1 << 20)
-        with file:
-            yield file
-        if remote:
-            _gfile().rename(beside, path, overwrite=True)
-        else:
-            os.replace(beside, path)
-    except OSError as error:
-        # A full disk is reported without the name of the file.
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, path) from error
-        raise
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            _gfile().remove(beside) if remote else os.remove(beside)

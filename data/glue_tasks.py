@@ -8,12 +8,13 @@ import os
 
 from absl import logging
 
-from data import files, glue
+from data import glue
 from data.examples import (
     InputExample,
     SplitFilesProcessor,
     regression_label,
 )
+from files.atomic import atomic_open
 
 
 class HeaderProcessor(SplitFilesProcessor):
@@ -217,7 +218,7 @@ def write_submission(output_dir, task_name, predictions):
         OSError: the file cannot be written.
     """
     path = os.path.join(output_dir, submission_file(task_name))
-    with files.atomic_open(path) as writer:
+    with atomic_open(path) as writer:
         writer.write(b"index\tprediction\n")
         for index, prediction in enumerate(predictions):
             if not isinstance(prediction, str):

@@ -12,7 +12,7 @@ import random
 
 import numpy as np
 
-from data import files
+from files.atomic import atomic_open
 
 # WordPieces of the documents that are planned together.
 _RANGE_TOKENS = 2 << 20
@@ -72,7 +72,7 @@ def write_plan(options, store, num_shards, duplication, documents, path):
             store.release()
     rows = np.concatenate(batches)
     rows = rows[np.argsort(rows["shard"], kind="stable")]
-    with files.atomic_open(path) as file:
+    with atomic_open(path) as file:
         file.write(rows.tobytes())
     return {
         "num_instances": len(rows),

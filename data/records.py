@@ -14,6 +14,7 @@ import google_crc32c
 import numpy as np
 
 from data import files as files_lib
+from files.atomic import atomic_open, is_remote
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
@@ -176,8 +177,7 @@ class RecordWriter:
         """Opens the files."""
         with contextlib.ExitStack() as stack:
             self._files = [
-                stack.enter_context(files_lib.atomic_open(path))
-                for path in self._paths
+                stack.enter_context(atomic_open(path)) for path in self._paths
             ]
             self._stack = stack.pop_all()
         return self
@@ -225,11 +225,7 @@ def count_records(paths):
     count = 0
     for path in paths:
         with files_lib.open_binary(path) as file:
-            size = (
-                file.seek(0, 2)
-                if not files_lib.is_remote(path)
-                else (file.size())
-            )
+            size = file.seek(0, 2) if not is_remote(path) else (file.size())
             position = 0
             while position < size:
                 file.seek(position)

@@ -14,8 +14,8 @@ import math
 import numpy as np
 from absl import logging
 
-from data import files
 from data.tokenization import BasicTokenizer
+from files.atomic import atomic_open
 
 RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
@@ -90,7 +90,7 @@ def write_predictions(
     if version_2_with_negative:
         outputs.append((output_null_log_odds_file, score_diffs))
     for path, content in outputs:
-        with files.atomic_open(str(path)) as writer:
+        with atomic_open(str(path)) as writer:
             writer.write(json.dumps(content, indent=4).encode() + b"\n")
 
 

@@ -23,6 +23,7 @@ import shutil
 import numpy as np
 
 from data import files, sentences, tokenization
+from files.atomic import atomic_open
 
 BLOCK_BYTES = 4 << 20
 COUNTS = ("num_tokens", "num_sentences", "num_documents", "num_unknown")
@@ -153,7 +154,7 @@ def tokenize_block(options, block, path):
 def _number_file(path, dtype):
     """Yields a function that adds numbers to a file, written whole or not."""
     buffer = array.array(np.dtype(dtype).char)
-    with files.atomic_open(path) as file:
+    with atomic_open(path) as file:
 
         def extend(numbers):
             buffer.extend(numbers)
@@ -265,7 +266,7 @@ def merge(parts, path):
         path: what the names of the store's files begin with.
     """
     for name, counted in zip(_PARTS, (None, *COUNTS[:2]), strict=True):
-        with files.atomic_open(f"{path}.{name}") as merged:
+        with atomic_open(f"{path}.{name}") as merged:
             offset = 0
             for part, counts in parts:
                 with open(f"{part}.{name}", "rb") as file:
@@ -365,5 +366,5 @@ def read_json(path):
 
 def write_json(path, contents):
     """Writes a JSON file, whole or not at all."""
-    with files.atomic_open(path) as file:
+    with atomic_open(path) as file:
         file.write(json.dumps(contents, indent=2).encode() + b"\n")
