@@ -22,6 +22,7 @@ import numpy as np
 from absl import logging
 
 from data import files, records
+from data.examples import check_labels
 from data.ner_scoring import to_scheme
 from data.tokenization import FullTokenizer
 from data.windows import check_is_max_context, cut_spans
@@ -91,11 +92,8 @@ class NerProcessor:
     """
 
     def __init__(self, labels: list[str] | None = None) -> None:
-        if labels is not None and not len(set(labels)) == len(labels) > 1:
-            raise ValueError(
-                "the labels must be two or more and distinct, such as O, B-PER "
-                f"and I-PER. Received: {labels}"
-            )
+        if labels is not None:
+            check_labels(labels, "given")
         self._labels = labels
 
     def get_train_examples(

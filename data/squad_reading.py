@@ -2,10 +2,11 @@
 
 import bisect
 import dataclasses
-import json
 import re
 
 from absl import logging
+
+from files.json_files import read_json
 
 # A word of a passage: the original's white space ends it.
 WORD = re.compile("[^ \t\r\n\u202f]+")
@@ -53,7 +54,7 @@ def read_squad_examples(input_file, is_training, version_2_with_negative=False):
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not JSON, or not SQuAD's; or, in training, a
+        ValueError: it is not valid JSON, or not SQuAD's; or, in training, a
             possible question has not exactly one answer.
     """
     examples = []
@@ -110,14 +111,9 @@ def read_squad_json(input_file):
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not JSON with a list under "data".
+        ValueError: it is not valid JSON with a list under "data".
     """
-    with open(input_file, "rb") as reader:
-        try:
-            content = json.load(reader)
-        except ValueError as error:
-            raise ValueError(f"{input_file} is not JSON: {error}") from None
-    return field(content, "data", list, str(input_file))
+    return field(read_json(input_file), "data", list, str(input_file))
 
 
 def read_questions(input_file):
@@ -132,7 +128,7 @@ def read_questions(input_file):
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not JSON, or not SQuAD's.
+        ValueError: it is not valid JSON, or not SQuAD's.
     """
     for i, entry in enumerate(read_squad_json(input_file)):
         where = f"{input_file}: data[{i}]"

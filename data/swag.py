@@ -9,7 +9,7 @@ import dataclasses
 import os
 
 from data.glue import InputExample, InputFeatures, convert_single_example
-from data.tables import read_table
+from data.tables import check_text, read_table
 
 NUM_CHOICES = 4
 
@@ -92,12 +92,14 @@ def read_swag_examples(path, set_type):
         columns.append("label")
     examples = []
     for where, cells in read_table(path, columns):
-        sent1, sent2, *endings = cells[: 2 + NUM_CHOICES]
+        sent1, sent2, *endings = texts = cells[: 2 + NUM_CHOICES]
+        for text, column in zip(texts, columns, strict=False):
+            check_text(text, where, column)
         label = str(cells[-1]) if set_type != "test" else "0"
         if label not in _LABELS:
             raise ValueError(
                 f"{where}, column 'label': the label must be the number of "
-                f"an ending, {', '.join(_LABELS)}. Received: {label!r}"
+                f"an ending, {', '.join(_LABELS)}. Received: {label[:80]!r}"
             )
         guid = f"{set_type}-{len(examples) + 1}"
         examples.append(SwagExample(guid, sent1, sent2, endings, int(label)))

@@ -8,11 +8,13 @@ from absl import logging
 from data.examples import (
     DataProcessor,
     InputExample,
+    check_labels,
     check_number_of_examples,
+    is_label,
     regression_label,
 )
 from data.label_decoding import Label
-from data.tables import read_table
+from data.tables import check_text, read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
 
@@ -105,18 +107,8 @@ class TableProcessor(DataProcessor):
         return self._labels
 
     def _check_labels(self, labels: list[str], which: str) -> None:
-        """Refuses labels that a classifier cannot tell apart."""
-        if len(set(labels)) < len(labels) or "" in labels:
-            raise ValueError(
-                f"the labels {which} must be distinct and not empty. "
-                f"Received: {labels}"
-            )
-        fewest = 1 if self.output_mode == "multilabel" else 2
-        if len(labels) < fewest and self.output_mode != "regression":
-            raise ValueError(
-                f"a classifier needs {fewest} labels or more. The labels "
-                f"{which} are {labels}"
-            )
+        fewest = {"classification": 2, "multilabel": 1, "regression": 0}
+        check_labels(labels, which, fewest[self.output_mode])
 
     def get_train_examples(
         self, data_dir: str | os.PathLike[str]
@@ -162,11 +154,7 @@ class TableProcessor(DataProcessor):
         ):
             texts = cells[:num_texts]
             for text, column in zip(texts, self._text_columns, strict=True):
-                if not isinstance(text, str):
-                    raise ValueError(
-                        f"{where}, column {column!r}: the text must be a "
-                        f"string. Received: {text}"
-                    )
+                check_text(text, where, column)
             guid = f"{name}-{len(examples) + 1}"
             if self._id_column:
                 guid = cells[num_texts]
@@ -243,10 +231,7 @@ def _label_text(value: Any, place: str) -> str:
     label = str(value).strip()
     if isinstance(value, bool):
         label = label.lower()
-    # A line of labels.txt must hold it.
-    is_line = label.splitlines() == [label]
-    has_surrogate = any("\ud800" <= char <= "\udfff" for char in label)
-    if isinstance(value, str | int) and is_line and not has_surrogate:
+    if isinstance(value, str | int) and is_label(label):
         return label
     raise ValueError(
         f"{place}: a label must be a string, not empty, or an integer, on "

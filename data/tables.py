@@ -56,6 +56,24 @@ def read_table(
         logging.warning(warning)
 
 
+def check_text(cell: Any, where: str, column: str) -> None:
+    """Refuses a cell that is no text, as JSON lines may have.
+
+    Args:
+        cell: a cell that `read_table` gave.
+        where: the file and line, as `read_table` gave them.
+        column: its column.
+
+    Raises:
+        ValueError: it is none; the message names file, line and column.
+    """
+    if not isinstance(cell, str):
+        raise ValueError(
+            f"{where}, column {column!r}: the text must be a string. "
+            f"Received: {str(cell)[:80]}"
+        )
+
+
 def _read_separated(
     path: str, lines: Iterable[str], quoting: bool
 ) -> Iterator[tuple[str, list[str]]]:

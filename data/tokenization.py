@@ -81,8 +81,20 @@ def printable_text(text):
 
 
 def read_vocab(vocab_file):
-    """Returns the WordPieces of a vocabulary file, one a line, in order."""
-    return [line.strip() for line in files.read_lines(vocab_file)]
+    """Returns the WordPieces of a vocabulary file, one a line, in order.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it begins with a byte order mark, which would be part of
+            its first WordPiece.
+    """
+    tokens = [line.strip() for line in files.read_lines(vocab_file)]
+    if tokens and tokens[0].startswith("\ufeff"):
+        raise ValueError(
+            f"{vocab_file} begins with a byte order mark, which would be part "
+            "of its first WordPiece; save it as UTF-8 without one"
+        )
+    return tokens
 
 
 def load_vocab(vocab_file):

@@ -318,7 +318,7 @@ def test_run_squad(files, refusals, model_flags):
             ({"predict_file": ""}, "--predict_file"),
             ({"do_train": True}, "--train_file"),
             ({"predict_file": "none.json"}, "none.json"),
-            ({"predict_file": "not.json"}, "not.json is not JSON"),
+            ({"predict_file": "not.json"}, "not.json is not valid JSON"),
             ({"predict_file": "list.json"}, "list.json has no 'data'"),
             (
                 {"do_train": True, "train_file": "v2.json"},

@@ -106,12 +106,6 @@ def test_bad_files_are_named(tmp_path, text, message):
         processor.get_train_examples(tmp_path)
 
 
-@pytest.mark.parametrize("labels", [["O"], [], ["O", "B-X", "B-X"]])
-def test_labels_can_be_told_apart(labels):
-    with pytest.raises(ValueError, match="must be two or more and distinct"):
-        ner.NerProcessor(labels)
-
-
 def test_a_train_set_without_entities_is_refused(tmp_path):
     write(tmp_path, "train.txt", "a O\n")
     with pytest.raises(ValueError, match="has no tag but O"):
@@ -380,3 +374,18 @@ def test_scores_without_entities():
     assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}
     with pytest.raises(ValueError, match="sentence 1 has 1 tags, but 2"):
         ner_scoring.score_entities([["O"]], [["O", "O"]])
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["O", "B-X", "B-X"], "labels given must be distinct"),
+        (["O", ""], "labels given must be .*not empty"),
+        (["O", "B-\ud800"], "labels given must be"),
+        (["O"], "needs 2 labels or more. The labels given are"),
+        ([], "needs 2 labels or more"),
+    ],
+)
+def test_labels_that_cannot_be_learned_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        ner.NerProcessor(labels)

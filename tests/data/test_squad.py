@@ -196,9 +196,10 @@ def decode(examples, features, best, **kwargs):
 @pytest.mark.parametrize(
     "content, message",
     [
-        ("{'data': 1}", "squad.json is not JSON: Expecting property name"),
-        ("", "squad.json is not JSON"),
-        ("[1]", "squad.json has no 'data' of type list"),
+        ("{'data': 1}", "squad.json is not valid JSON: Expecting property"),
+        ("", "squad.json is not valid JSON"),
+        ('{"data": ' + "[" * 100_000, "squad.json.* nested too deeply"),
+        ("[1]", "squad.json must hold a JSON object"),
         ('{"data": {}}', "squad.json has no 'data' of type list"),
         ('{"data": [{}]}', r"data\[0\] has no 'paragraphs' of type list"),
         (

@@ -126,6 +126,8 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
     [
         (["a", "a"], "classification", "labels given must be distinct"),
         (["a", ""], "multilabel", "labels given must be distinct"),
+        (["a", "b\nc"], "multilabel", "labels given must be .*one line"),
+        (["a", "\ud800"], "classification", "labels given must be"),
         (["a"], "classification", "needs 2 labels or more. The labels given"),
         ([], "multilabel", "needs 1 labels or more"),
     ],

@@ -156,3 +156,12 @@ def test_check_vocab(tmp_path, lines, vocab_size, message):
 def test_released_vocabularies_pass():
     for path in sorted(golden.shared("data/vocab").glob("*.txt")):
         tokenization.check_vocab(path)
+
+
+def test_a_vocabulary_with_a_byte_order_mark_is_refused(tmp_path):
+    path = tmp_path / "vocab.txt"
+    tokens = ["[PAD]", *tokenization.SPECIAL_TOKENS, "a"]
+    path.write_text("\n".join(tokens), encoding="utf-8-sig")
+    for read in (tokenization.load_vocab, tokenization.check_vocab):
+        with pytest.raises(ValueError, match="vocab.txt begins with a byte or"):
+            read(path)
