@@ -121,6 +121,21 @@ def check_paths(given: Sequence[PathFlag]) -> None:
     _check_overlaps(given)
 
 
+def lock_path(flag: PathFlag) -> str | None:
+    """Returns the file that locks an output; None for what needs no lock.
+
+    Single files appear whole, whoever writes them.
+    """
+    path = os.path.normpath(flag.value)
+    if is_remote(flag.value):
+        return None
+    if flag.kind is Kind.EXPORT_FOLDER or _is_prefix(flag):
+        return f"{path}.lock"
+    if flag.kind in (Kind.RUN_FOLDER, Kind.MODEL_OUTPUT):
+        return os.path.join(path, ".lock")
+    return None
+
+
 def _parts(flag: PathFlag) -> list[str]:
     """Returns the paths that a flag lists."""
     if flag.kind is Kind.INPUT_FILES and flag.value.strip(" ,"):

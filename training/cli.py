@@ -1,5 +1,6 @@
 """How every script starts and ends: flags, errors in one line, exit status."""
 
+import contextlib
 import logging as std_logging
 import math
 import os
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from absl import app, flags, logging
 
-from files import paths
+from files import json_files, locks, paths
 
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
@@ -142,13 +143,34 @@ def _guarded(main, argv, passes_rest):
     if not getattr(flags.FLAGS, "do_train", False):
         pack_weights(getattr(flags.FLAGS, "mixed_precision", None))
     try:
-        paths.check_paths(_given_paths())
-        return main(argv)
+        given = _given_paths()
+        paths.check_paths(given)
+        with contextlib.ExitStack() as stack:
+            for flag in given if _is_chief() else ():
+                if path := paths.lock_path(flag):
+                    stack.enter_context(locks.hold(path, str(flag)))
+            return main(argv)
     except Exception as error:
         message = _beyond_vocabulary(error)
         if flags.FLAGS.debug or not (message or _is_users(error)):
             raise
         return _fail(message or error)
+
+
+def _is_chief():
+    """Returns whether this process writes: of several workers, one does.
+
+    As distribution.is_chief, which needs TensorFlow and its workers.
+    """
+    strategy = getattr(flags.FLAGS, "distribution_strategy", None)
+    if "TF_CONFIG" not in os.environ or strategy not in (None, "multi_worker"):
+        return True
+    cluster = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+    task = cluster.get("task") or {}
+    if task.get("type", "chief") == "worker":
+        has_chief = "chief" in (cluster.get("cluster") or {})
+        return not has_chief and int(task.get("index", 0)) == 0
+    return task.get("type", "chief") == "chief"
 
 
 def pack_weights(mixed_precision):

@@ -1,0 +1,151 @@
+"""A lock that keeps two processes from writing the same output.
+
+The lock is a file that tells who holds it. The system itself releases it when
+that process ends, however it ends, so a lock that was left behind on this
+host is simply taken over. What a process on another host left behind can only
+be told from one at work by asking there, and the message says so.
+"""
+
+import contextlib
+import datetime
+import errno
+import fcntl
+import json
+import logging
+import os
+import socket
+from collections.abc import Iterator
+
+from files.atomic import is_remote
+
+# File systems that cannot lock; only another host's file then counts.
+_UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
+
+
+@contextlib.contextmanager
+def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
+    """Holds a lock while the block lasts.
+
+    Missing folders are made; those that are still empty at the end are
+    removed again. Remote paths cannot be locked and are let through.
+
+    Args:
+        path: the lock file, next to or in what it protects.
+        name: what it protects, for the message: "--output_dir=run".
+
+    Raises:
+        OSError: another process holds it, or may do so on another host; or
+            the file cannot be written.
+    """
+    path = os.fspath(path)
+    if is_remote(path):
+        yield
+        return
+    made = _make_folders(os.path.dirname(os.path.abspath(path)))
+    try:
+        file = _acquire(path, name)
+        try:
+            yield
+        finally:
+            # While it is still locked: the next one makes a new file.
+            if _is_at(path, file):
+                os.remove(path)
+            file.close()
+    finally:
+        for folder in made:
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+
+
+def _make_folders(folder):
+    """Makes a folder; returns those that were not there, deepest first."""
+    made = []
+    while not os.path.isdir(folder):
+        made.append(folder)
+        folder = os.path.dirname(folder)
+    for folder in reversed(made):
+        os.makedirs(folder, exist_ok=True)
+    return made
+
+
+def _acquire(path, name):
+    """Returns the lock file, open and locked, with this process in it."""
+    while True:
+        # The one before may be removing what it made.
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        file = open(path, "a+", encoding="utf-8")
+        try:
+            if not _lock(file):
+                raise BlockingIOError(
+                    f"{name} is in use by {_describe(_read_owner(file))}; "
+                    "wait for it to end, or give another path"
+                )
+            # Else the one before removed it between the lines above.
+            if _is_at(path, file):
+                _sign(path, file, name)
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def _sign(path, file, name):
+    """Writes this process into the lock file, in the place of one that ended.
+
+    Raises:
+        OSError: the one before was on another host, so it may not have ended.
+    """
+    owner = _read_owner(file)
+    host = socket.gethostname()
+    if owner and owner["host"] != host:
+        raise BlockingIOError(
+            f"{name} is in use, or was left behind, by {_describe(owner)}; if "
+            f"it no longer runs there, remove {path}"
+        )
+    if owner:
+        logging.warning(
+            "%s was left unfinished by %s; going on.", name, _describe(owner)
+        )
+    now = datetime.datetime.now().isoformat(" ", "seconds")
+    try:
+        file.truncate(0)
+        json.dump({"host": host, "pid": os.getpid(), "started": now}, file)
+        file.flush()
+    except OSError as error:
+        os.remove(path)
+        raise OSError(error.errno, error.strerror, path) from error
+
+
+def _lock(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+    return True
+
+
+def _read_owner(file):
+    """Returns what a lock file says; None where it does not, or not yet."""
+    file.seek(0)
+    try:
+        owner = json.loads(file.read())
+        return {key: owner[key] for key in ("host", "pid", "started")}
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _describe(owner):
+    if owner is None:
+        return "another process"
+    return "process {pid} on host {host}, since {started}".format(**owner)
+
+
+def _is_at(path, file):
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False

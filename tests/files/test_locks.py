@@ -1,0 +1,185 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from files import locks, paths
+from tests.golden import ROOT
+
+HOLD = """
+import sys, time
+from files import locks
+with locks.hold(sys.argv[1], "--output_dir=run"):
+    print("held", flush=True)
+    if "end" not in sys.argv:
+        time.sleep(600)
+"""
+
+
+def start(path, *arguments):
+    """Starts a process that holds a lock, and waits until it does."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "held\n", process.stderr.read()
+    return process
+
+
+def finish(process):
+    process.kill()
+    process.communicate()
+
+
+def refused(path):
+    with pytest.raises(BlockingIOError) as caught:
+        with locks.hold(path, "--output_dir=run"):
+            pytest.fail("the lock was given twice")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_second_process_is_told_who_the_first_is(tmp_path):
+    path = tmp_path / "new" / "run" / ".lock"
+    process = start(path)
+    line = refused(path)
+    started = json.loads(path.read_text())["started"]
+    assert line == (
+        f"--output_dir=run is in use by process {process.pid} on host "
+        f"{socket.gethostname()}, since {started}; wait for it to end, or give "
+        "another path"
+    )
+    finish(process)
+
+
+def test_nothing_is_left_of_it(tmp_path):
+    path = tmp_path / "new" / "run" / ".lock"
+    with locks.hold(path, "x"):
+        assert os.listdir(path.parent) == [".lock"]
+        # The same holds within a process.
+        assert f"process {os.getpid()}" in refused(path)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(KeyboardInterrupt):
+        with locks.hold(path, "x"):
+            (path.parent / "result").write_text("")
+            raise KeyboardInterrupt
+    assert os.listdir(path.parent) == ["result"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_after_a_kill_the_next_one_takes_over(tmp_path, number, caplog):
+    path = tmp_path / "run" / ".lock"
+    process = start(path)
+    process.send_signal(number)
+    process.communicate()
+    assert path.exists()
+    with locks.hold(path, "--output_dir=run"):
+        assert json.loads(path.read_text())["pid"] == os.getpid()
+    assert not path.exists()
+    [record] = caplog.records
+    assert f"was left unfinished by process {process.pid}" in (
+        record.getMessage()
+    )
+
+
+def test_a_number_of_a_process_that_is_in_use_again(tmp_path):
+    path = tmp_path / ".lock"
+    process = start(path)
+    finish(process)
+    # The number now belongs to a process that is alive: this one.
+    left = json.loads(path.read_text()) | {"pid": os.getpid()}
+    path.write_text(json.dumps(left))
+    with locks.hold(path, "x"):
+        pass
+    assert not path.exists()
+
+
+def test_a_lock_of_another_host(tmp_path):
+    path = tmp_path / ".lock"
+    left = {"host": "node7", "pid": 12, "started": "2026-01-02 03:04:05"}
+    path.write_text(json.dumps(left))
+    assert refused(path) == (
+        "--output_dir=run is in use, or was left behind, by process 12 on "
+        "host node7, since 2026-01-02 03:04:05; if it no longer runs there, "
+        f"remove {path}"
+    )
+    assert json.loads(path.read_text()) == left
+    path.unlink()
+    with locks.hold(path, "x"):
+        pass
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"host": 1}', "\xff"])
+def test_a_lock_that_is_cut_off_or_something_else(tmp_path, text):
+    path = tmp_path / ".lock"
+    path.write_text(text, encoding="latin-1")
+    with locks.hold(path, "x"):
+        assert json.loads(path.read_text())["pid"] == os.getpid()
+
+
+def test_a_folder_that_was_removed_meanwhile_is_another_ones(tmp_path):
+    path = tmp_path / "run" / ".lock"
+    with locks.hold(path, "x"):
+        path.unlink()
+        process = start(path)
+    assert path.exists(), "the second one's lock was removed by the first"
+    finish(process)
+
+
+def test_many_processes_in_a_row_and_at_once(tmp_path):
+    """Of processes that come and go, no two hold the lock together."""
+    path = tmp_path / "run" / ".lock"
+    script = """
+import os, sys
+from files import locks
+done = 0
+while done < 200:
+    try:
+        with locks.hold(sys.argv[1], "x"):
+            # Fails where it is there.
+            os.close(os.open(sys.argv[2], os.O_CREAT | os.O_EXCL))
+            os.remove(sys.argv[2])
+            done += 1
+    except BlockingIOError:
+        pass
+"""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path), str(tmp_path / "inside")],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
+    assert not path.exists()
+
+
+def test_outputs_and_their_locks():
+    for kind, value, expected in [
+        (paths.Kind.RUN_FOLDER, "a/run/", "a/run/.lock"),
+        (paths.Kind.MODEL_OUTPUT, "a", "a/.lock"),
+        (paths.Kind.MODEL_OUTPUT, "a.ckpt", "a.ckpt.lock"),
+        (paths.Kind.EXPORT_FOLDER, "a/export/", "a/export.lock"),
+        (paths.Kind.OUTPUT_FILE, "a", None),
+        (paths.Kind.MODEL, "a", None),
+        (paths.Kind.RUN_FOLDER, "gs://a/run", None),
+    ]:
+        flag = paths.PathFlag("flag", value, kind)
+        assert paths.lock_path(flag) == expected
+
+
+def test_remote_paths_are_let_through():
+    with locks.hold("gs://bucket/run/.lock", "x"):
+        with locks.hold("gs://bucket/run/.lock", "x"):
+            pass
