@@ -164,7 +164,7 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
             ({"do_train": False, "do_eval": True}, "out", "--init_checkpoint"),
             ({"output_dir": "empty/out"}, "--output_dir=empty/out"),
             ({"export_dir": "empty/out"}, "--export_dir=empty/out"),
-            ({"export_dir": "few"}, "--export_dir=few", "not a SavedModel"),
+            ({"export_dir": "few"}, "--export_dir=few", "not an export"),
             ({"use_tpu": True}, "--use_tpu: no TPU", "--tpu_name"),
         ],
     )

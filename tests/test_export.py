@@ -1,8 +1,10 @@
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -204,36 +206,149 @@ def endpoints(function):
     return {"serve": (function, [tf.TensorSpec([None], tf.float32)])}
 
 
-def test_a_failed_export_leaves_the_earlier_one(tmp_path):
+@pytest.fixture
+def write():
+    """Exports a model that doubles numbers, or another function."""
     layer = keras.layers.Dense(1)
     layer.build([None, 1])
-    path = tmp_path / "made" / "export"
-
-    def write(function, files=()):
-        export.export_saved_model(path, layer, endpoints(function), files)
-
-    def fail(value):
-        raise ValueError("no")
 
     def double(value):
         return {"out": value * 2}
 
+    def write(path, function=double, files=()):
+        export.export_saved_model(path, layer, endpoints(function), files)
+
+    return write
+
+
+def contents(folder):
+    """Returns {path: bytes or None} of everything in a folder."""
+    return {
+        path.relative_to(folder): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+def test_a_failed_export_leaves_the_earlier_one(tmp_path, write):
+    path = tmp_path / "made" / "export"
+
+    def fail(value):
+        raise ValueError("no")
+
     with pytest.raises(ValueError, match="no"):
-        write(fail)
+        write(path, fail)
     with pytest.raises(FileNotFoundError):
-        write(double, {"vocab.txt": tmp_path / "none.txt"})
+        write(path, files={"vocab.txt": tmp_path / "none.txt"})
     assert list(path.parent.iterdir()) == []
-    write(double, {"labels.txt": "a\n"})
-    before = sorted(path.rglob("*"))
+    write(path, files={"labels.txt": "a\n"})
+    before = contents(path)
     with pytest.raises(FileNotFoundError):
-        write(double, {"vocab.txt": tmp_path / "none.txt"})
-    assert sorted(path.rglob("*")) == before
-    # The whole of it is replaced, and only an export is.
+        write(path, files={"vocab.txt": tmp_path / "none.txt"})
+    assert contents(path) == before
+    # The whole of it is replaced, and nothing is left beside.
     export.check_export_dir(path)
-    write(double)
+    write(path)
     assert not (path / "assets.extra" / "labels.txt").exists()
-    with pytest.raises(ValueError, match="export_dir.*is not a SavedModel"):
-        export.check_export_dir(path.parent)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_limit_on_the_size_of_files_leaves_the_earlier_export(
+    tmp_path, write
+):
+    path = tmp_path / "export"
+    write(path)
+    before = contents(path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="cannot be written.*File too large"):
+            write(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert contents(path) == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "name", ["notes.txt", "assets.extra/notes.txt", "variables/mine/", "link"]
+)
+def test_an_export_with_a_users_file_in_it_is_not_replaced(
+    tmp_path, write, name
+):
+    path = tmp_path / "export"
+    write(path)
+    if name == "link":
+        (path / name).symlink_to(tmp_path)
+    elif name.endswith("/"):
+        (path / name).mkdir()
+    else:
+        (path / name).write_text("mine")
+    before = contents(path)
+    for refused in (lambda: export.check_export_dir(path), lambda: write(path)):
+        with pytest.raises(ValueError, match="export_dir.*which is not a part"):
+            refused()
+    assert contents(path) == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_only_an_export_is_replaced(tmp_path, write):
+    made, plain, linked, empty = (
+        tmp_path / name for name in ("made", "plain", "linked", "empty")
+    )
+    write(made)
+    # As from before exports had a manifest, or from another program.
+    (made / export.MANIFEST).unlink()
+    plain.mkdir()
+    (plain / "saved_model.pb").write_text("x")
+    for path in (made, plain, tmp_path):
+        with pytest.raises(ValueError, match="export_dir.*is not an export"):
+            export.check_export_dir(path)
+    linked.symlink_to(made)
+    for path in (linked, plain / "saved_model.pb"):
+        with pytest.raises(ValueError, match="is not a folder"):
+            export.check_export_dir(path)
+    (plain / export.MANIFEST).write_text("[]")
+    with pytest.raises(ValueError, match=export.MANIFEST):
+        export.check_export_dir(plain)
+    (plain / export.MANIFEST).write_text('{"files": 5}')
+    with pytest.raises(ValueError, match="is not a part"):
+        export.check_export_dir(plain)
+    empty.mkdir()
+    write(empty)
+    assert (empty / "saved_model.pb").is_file()
+
+
+@pytest.mark.parametrize("name", ["export.unfinished", "export.replaced"])
+def test_a_users_folder_beside_an_export_is_left_alone(tmp_path, write, name):
+    path = tmp_path / "export"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "notes.txt").write_text("mine")
+    for refused in (lambda: export.check_export_dir(path), lambda: write(path)):
+        with pytest.raises(ValueError, match=f"{name} for a while"):
+            refused()
+    assert contents(tmp_path / name) == {Path("notes.txt"): b"mine"}
+
+
+def test_what_a_kill_left_is_cleared_away(tmp_path, write):
+    path, replaced, unfinished = (
+        tmp_path / f"export{end}" for end in ("", ".replaced", ".unfinished")
+    )
+    write(path, files={"labels.txt": "earlier"})
+    # Killed between the two renamings: the earlier export comes back, even
+    # where the next one fails.
+    write(unfinished)
+    path.rename(replaced)
+    with pytest.raises(FileNotFoundError):
+        write(path, files={"vocab.txt": tmp_path / "none.txt"})
+    assert (path / "assets.extra" / "labels.txt").read_text() == "earlier"
+    assert list(tmp_path.iterdir()) == [path]
+    # Killed while it was written, or while the earlier one was removed.
+    unfinished.mkdir()
+    (unfinished / export.MANIFEST).write_text('{"files": []}')
+    (unfinished / "variables").mkdir()
+    replaced.mkdir()
+    write(path)
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_killed_export_leaves_nothing_under_its_name(

@@ -9,6 +9,7 @@ step; the state of dropout is a variable of the model.
 """
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -16,10 +17,19 @@ import tensorflow as tf
 from absl import logging
 
 from files import json_files
+from files.atomic import write_text
 from modeling.checkpoints import tf1
 
 PREFIX = "model.ckpt"
 SETTINGS_FILE = "run_settings.json"
+
+# What saving a checkpoint writes, and nothing that only looks like it, such
+# as a copy that the user put there.
+_WRITTEN = re.compile(
+    re.escape(PREFIX)
+    + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
+    + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
+)
 
 
 class Checkpointer:
@@ -85,9 +95,7 @@ class Checkpointer:
         steps = self.steps()
         sound = [s for s in steps if s not in self._damaged]
         kept = sound[-self.keep_checkpoint_max :]
-        for old in steps:
-            if old not in kept:
-                self._remove(old)
+        remove_checkpoints(self.output_dir, set(steps) - set(kept))
         # The file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
@@ -162,24 +170,34 @@ class Checkpointer:
                 return name
         return None
 
-    def _remove(self, step):
-        for file in self.output_dir.glob(f"{PREFIX}-{step}.*"):
-            file.unlink()
-
     def _remove_unfinished(self):
         # What a run that was killed while it saved left behind: a checkpoint
         # without its index, which is written last, is not one.
-        whole = [f"{PREFIX}-{step}" for step in self.steps()]
-        for file in self.output_dir.glob(f"{PREFIX}-*.*"):
-            stem, _, kind = file.name[len(PREFIX) :].partition(".")
-            if PREFIX + stem not in whole or kind.startswith("partial"):
-                file.unlink()
+        whole = self.steps()
+        for file in self.output_dir.iterdir():
+            if match := _WRITTEN.fullmatch(file.name):
+                if match["partial"] or int(match["step"]) not in whole:
+                    file.unlink(missing_ok=True)
+
+
+def remove_checkpoints(output_dir: str | os.PathLike[str], steps) -> None:
+    """Removes checkpoints; other files of similar names stay.
+
+    Args:
+        output_dir: folder of the run.
+        steps: those of the checkpoints to remove.
+    """
+    for step in steps:
+        # Without its index, the rest is no checkpoint.
+        for end in (".index", ".data-00000-of-00001"):
+            path = Path(output_dir) / f"{PREFIX}-{step}{end}"
+            path.unlink(missing_ok=True)
 
 
 def checkpoint_steps(output_dir):
     """Returns the steps of the whole checkpoints in a folder, oldest first."""
     found = (
-        re.fullmatch(rf"{PREFIX}-(\d+)\.index", file.name)
+        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", file.name)
         for file in Path(output_dir).glob(f"{PREFIX}-*.index")
     )
     return sorted(int(match[1]) for match in found if match)
@@ -251,18 +269,6 @@ def _difference(name, former, given):
         if gone and come:
             return name, gone, come
     return name, former, given
-
-
-def write_text(path, text):
-    """Writes a text file whole or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".unfinished")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _kept(steps):

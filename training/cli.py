@@ -146,7 +146,7 @@ def _guarded(main, argv, passes_rest):
         given = _given_paths()
         paths.check_paths(given)
         with contextlib.ExitStack() as stack:
-            for flag in given if _is_chief() else ():
+            for flag in given if is_chief() else ():
                 if path := paths.lock_path(flag):
                     stack.enter_context(locks.hold(path, str(flag)))
             return main(argv)
@@ -157,7 +157,7 @@ def _guarded(main, argv, passes_rest):
         return _fail(message or error)
 
 
-def _is_chief():
+def is_chief():
     """Returns whether this process writes: of several workers, one does.
 
     As distribution.is_chief, which needs TensorFlow and its workers.

@@ -1,37 +1,109 @@
-"""SavedModels for serving, by Keras's own export."""
+"""SavedModels for serving, by Keras's own export.
 
+An export replaces only what an earlier one wrote: each lists its own files,
+and a folder with anything else in it is left alone.
+"""
+
+import contextlib
+import os
 import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
 
+from files import atomic, json_files
+
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
+# Lists everything in an export, by its path there.
+MANIFEST = "bert_export.json"
 
 
-def check_export_dir(export_dir):
+def check_export_dir(export_dir: str | os.PathLike[str]) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:
-        ValueError: it does.
+        ValueError: it does, or something else has the name of a folder that
+            an export makes for a while.
     """
     path = Path(export_dir)
-    if path.exists() and not (path / "saved_model.pb").is_file():
-        if any(path.iterdir()):
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise ValueError(f"--export_dir={path} is not a folder; give a new one")
+    if path.is_dir() and any(path.iterdir()):
+        _check_is_export(path)
+    for temporary in (_unfinished(path), _replaced(path)):
+        if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
-                f"--export_dir={export_dir} exists and is not a SavedModel; "
-                "give a new folder"
+                f"--export_dir={path} needs the name {temporary} for a while, "
+                "and no export wrote what is there; rename that"
             )
 
 
-def ids_signature():
+def _check_is_export(path):
+    if not _is_ours(path):
+        raise ValueError(
+            f"--export_dir={path} exists and is not an export that can be "
+            f"replaced, which has a {MANIFEST}; remove it, or give a new folder"
+        )
+    listed = json_files.read_json(path / MANIFEST).get("files")
+    for name in _contents(path):
+        if not isinstance(listed, list) or name not in listed:
+            raise ValueError(
+                f"--export_dir={path} holds {name}, which is not a part of "
+                "the export there; move it away, or give a new folder"
+            )
+
+
+def _is_ours(path):
+    return (path / MANIFEST).is_file() and not path.is_symlink()
+
+
+def _may_remove(path):
+    """Returns whether a folder is what a killed process left."""
+    is_folder = path.is_dir() and not path.is_symlink()
+    return is_folder and (_is_ours(path) or not any(path.iterdir()))
+
+
+def _remove(path):
+    """Removes a folder of ours, its manifest last, in case of a kill."""
+    if not path.exists():
+        return
+    for file in path.iterdir():
+        if file.is_dir():
+            shutil.rmtree(file)
+        elif file.name != MANIFEST:
+            file.unlink()
+    shutil.rmtree(path)
+
+
+def _contents(path):
+    """Returns the paths of all files and folders in a folder, sorted."""
+    return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
+
+
+def _unfinished(path):
+    return path.with_name(path.name + ".unfinished")
+
+
+def _replaced(path):
+    return path.with_name(path.name + ".replaced")
+
+
+def ids_signature() -> list[tf.TensorSpec]:
     """Returns the specs of the original's inputs, int32 [batch, length]."""
     return [
         tf.TensorSpec([None, None], tf.int32, name=name) for name in INPUT_NAMES
     ]
 
 
-def export_saved_model(export_dir, model, endpoints, files=()):
+def export_saved_model(
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    endpoints: Mapping[str, tuple],
+    files: Mapping[str, Any] = (),
+) -> None:
     """Writes a SavedModel whole or not at all, replacing an earlier one.
 
     Args:
@@ -41,28 +113,60 @@ def export_saved_model(export_dir, model, endpoints, files=()):
             first also becomes `serving_default`.
         files: {name: path or text} put into its `assets.extra` folder, such as
             the vocabulary and the labels.
+
+    Raises:
+        OSError: it cannot be written; an earlier export is untouched.
+        ValueError: the folder holds something else; see `check_export_dir`.
     """
-    path = Path(export_dir)
-    beside = path.with_name(path.name + ".unfinished")
-    shutil.rmtree(beside, ignore_errors=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
+    with _new_export(Path(export_dir)) as folder:
         archive = keras.export.ExportArchive()
         archive.track(model)
         for name, (function, signature) in endpoints.items():
             # Keras and TensorFlow trace it four times; let them find it done.
             function = tf.function(function, autograph=False)
             archive.add_endpoint(name, function, input_signature=signature)
-        archive.write_out(str(beside), verbose=False)
-        extra = beside / "assets.extra"
+        try:
+            archive.write_out(str(folder), verbose=False)
+        except (
+            # A limit on the size of files, and a full disk.
+            tf.errors.OutOfRangeError,
+            tf.errors.ResourceExhaustedError,
+        ) as error:
+            raise OSError(
+                f"--export_dir={export_dir} cannot be written: {error.message}"
+            ) from error
+        extra = folder / "assets.extra"
         extra.mkdir(exist_ok=True)
         for name, source in dict(files).items():
             if isinstance(source, Path):
                 shutil.copyfile(source, extra / name)
             else:
-                (extra / name).write_text(source, encoding="utf-8")
+                atomic.write_text(extra / name, source)
+
+
+@contextlib.contextmanager
+def _new_export(path: Path) -> Iterator[Path]:
+    """Yields a folder that becomes the export when the block ends well."""
+    unfinished, replaced = _unfinished(path), _replaced(path)
+    check_export_dir(path)
+    if replaced.exists() and not path.exists():
+        # A process was killed between the two renamings below.
+        replaced.rename(path)
+    for left_behind in (unfinished, replaced):
+        _remove(left_behind)
+    unfinished.mkdir(parents=True)
+    try:
+        # Also tells what a killed process leaves from a user's folder.
+        atomic.write_json(unfinished / MANIFEST, {"files": []})
+        yield unfinished
+        atomic.write_json(
+            unfinished / MANIFEST, {"files": _contents(unfinished)}
+        )
+        # The files that came into it since the work began.
+        check_export_dir(path)
         if path.exists():
-            shutil.rmtree(path)
-        beside.rename(path)
+            path.rename(replaced)
+        unfinished.rename(path)
+        _remove(replaced)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        _remove(unfinished)

@@ -276,9 +276,10 @@ class Run:
         """
         self.options = self.report.options = options
         if self.is_chief:
-            folder = Path(options.output_dir)
-            for file in folder.glob(f"{checkpointing.PREFIX}-*"):
-                file.unlink()
+            folder = options.output_dir
+            checkpointing.remove_checkpoints(
+                folder, checkpointing.checkpoint_steps(folder)
+            )
         checkpointing.Checkpointer(
             options.output_dir,
             modeling.named_variables(self.model),

@@ -1,0 +1,95 @@
+"""Two processes at once on one output, and what a killed one leaves."""
+
+import concurrent.futures
+import json
+import threading
+import time
+
+import pytest
+
+from tests import scripts
+from training import cli
+
+
+def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
+    flags = pretraining_flags | {
+        "output_dir": "run",
+        "do_train": True,
+        "num_train_steps": 100_000,
+        "save_checkpoints_steps": 1,
+    }
+    folder, ended = tmp_path / "run", threading.Event()
+
+    def run(**more):
+        return scripts.run("run_pretraining.py", tmp_path, **flags | more)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        first = pool.submit(run, kill_when=ended.is_set)
+        while not first.done() and not list(folder.glob("*.index")):
+            time.sleep(0.1)
+        pid = json.loads((folder / ".lock").read_text())["pid"]
+        try:
+            second, exporting = (
+                run(),
+                # Whatever it asks for, it would write there.
+                run(do_train=False, export_dir="export"),
+            )
+        finally:
+            ended.set()
+    assert first.result().status < 0, first.result().stderr
+    for each in (second, exporting):
+        assert f"--output_dir=run is in use by process {pid}" in each.error
+    assert not (tmp_path / "export").exists()
+    assert (folder / ".lock").exists()
+
+    step = max(
+        int(path.stem.rpartition("-")[2]) for path in folder.glob("*.index")
+    )
+    # The warmup and decay belong to the number of steps, so it goes on with
+    # that; the folder is free again when it ends.
+    done = run(num_train_steps=step + 1).check()
+    assert f"left unfinished by process {pid}" in done.stderr
+    assert f"Training step {step + 1}/{step + 1}" in done.stderr
+    assert not (folder / ".lock").exists()
+
+
+@pytest.mark.parametrize(
+    "config, expected",
+    [
+        (None, True),
+        ({"cluster": {"worker": ["a", "b"]}, "task": {"index": 0}}, True),
+        (
+            {
+                "cluster": {"worker": ["a", "b"]},
+                "task": {"type": "worker", "index": 0},
+            },
+            True,
+        ),
+        (
+            {
+                "cluster": {"worker": ["a", "b"]},
+                "task": {"type": "worker", "index": "1"},
+            },
+            False,
+        ),
+        (
+            {
+                "cluster": {"chief": ["a"], "worker": ["b"]},
+                "task": {"type": "worker", "index": 0},
+            },
+            False,
+        ),
+        (
+            {
+                "cluster": {"chief": ["a"], "worker": ["b"]},
+                "task": {"type": "chief", "index": 0},
+            },
+            True,
+        ),
+    ],
+)
+def test_of_several_workers_the_chief_locks(monkeypatch, config, expected):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    if config is not None:
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    assert cli.is_chief() == expected

@@ -1,0 +1,75 @@
+"""Which files a run's checkpoints may remove."""
+
+import os
+
+import keras
+import pytest
+
+from training import checkpointing
+
+# The user's own: copies, archives, other tools' files. None is a checkpoint
+# that a run here would have written.
+USERS = (
+    "model.ckpt-2.backup.zip",
+    "model.ckpt-3.meta",
+    "model.ckpt-3.index.bak",
+    "model.ckpt-3.data-00000-of-00002",
+    "model.ckpt-5-good.index",
+    "model.ckpt-5-good.data-00000-of-00001",
+    "model.ckpt-5.partial.txt",
+    "model.ckpt-05.index",
+    "model.ckpt-best",
+    "model.ckpt-",
+    "my-model.ckpt-1.index",
+    "model.ckpt-1.index.partial-notes",
+)
+# What killed runs leave.
+LEFT_BEHIND = (
+    "model.ckpt-2.data-00000-of-00001",
+    "model.ckpt-4.partial.index",
+    "model.ckpt-4.partial.data-00000-of-00001",
+    "model.ckpt-4.partial-123.data-00000-of-00001",
+    "model.ckpt-4.partial-123.index.tempstate1234567",
+    "model.ckpt-4.partial.data-00000-of-00001.tempstate99",
+)
+
+
+def write(folder, names):
+    for name in names:
+        (folder / name).write_text(name)
+
+
+@pytest.fixture
+def checkpointer(tmp_path):
+    variable = keras.Variable([1.0, 2.0], name="a")
+    return checkpointing.Checkpointer(
+        tmp_path, {"a": variable}, keep_checkpoint_max=2
+    )
+
+
+def whole(*steps):
+    return {
+        f"model.ckpt-{step}{end}"
+        for step in steps
+        for end in (".index", ".data-00000-of-00001")
+    }
+
+
+def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
+    write(tmp_path, [*USERS, *LEFT_BEHIND])
+    for step in (6, 7, 8, 9):
+        checkpointer.save(step)
+    assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"} | whole(8, 9)
+    for name in USERS:
+        assert (tmp_path / name).read_text() == name
+    assert checkpointer.restore() == 9
+
+
+def test_the_best_of_several_runs_takes_the_place_of_checkpoints_only(
+    tmp_path, checkpointer
+):
+    write(tmp_path, USERS)
+    for step in (6, 7):
+        checkpointer.save(step)
+    checkpointing.remove_checkpoints(tmp_path, checkpointer.steps())
+    assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"}
