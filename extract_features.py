@@ -281,8 +281,9 @@ def main(_):
     layer_names = parse_features(name, FLAGS.layers, num_blocks)
     block_weights = parse_weights(FLAGS.layer_weights, name, num_blocks)
     files.expand_patterns(FLAGS.input_file, "input_file")
-    if FLAGS.export_dir:
-        export.check_export_dir(FLAGS.export_dir)
+    export_dir = cli.export_folder(FLAGS)
+    if export_dir:
+        export.check_export_dir(export_dir)
     tokenizer = tokenization.FullTokenizer(
         FLAGS.vocab_file, FLAGS.do_lower_case
     )
@@ -307,9 +308,9 @@ def main(_):
         ),
         tokenizer,
     )
-    if FLAGS.export_dir:
+    if export_dir:
         export_encoder(
-            FLAGS.export_dir,
+            export_dir,
             model,
             FLAGS.vocab_file,
             FLAGS.do_lower_case,

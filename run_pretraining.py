@@ -281,8 +281,8 @@ def main(_):
     options = common_flags.read(TrainingOptions)
     checks.check_command(options)
     config = checks.load_config(options.bert_config_file, FLAGS.max_seq_length)
-    if FLAGS.export_dir:
-        export.check_export_dir(FLAGS.export_dir)
+    if options.export_dir:
+        export.check_export_dir(options.export_dir)
         if FLAGS.vocab_file:
             tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
     records = find_records(FLAGS.input_file, "input_file", config.vocab_size)
@@ -319,9 +319,9 @@ def main(_):
     if not run.is_chief:
         # Only the chief writes.
         return
-    if FLAGS.export_dir:
+    if options.export_dir:
         export_pretrainer(
-            FLAGS.export_dir,
+            options.export_dir,
             run.model,
             FLAGS.vocab_file,
             FLAGS.do_lower_case,

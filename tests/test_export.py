@@ -102,6 +102,7 @@ def exported(tmp_path_factory, tiny, model_flags):
                     "layers": "-1",
                     "max_seq_length": 40,
                     "export_dir": "encoder",
+                    "export_version": 12,
                 },
             ),
             (
@@ -114,6 +115,7 @@ def exported(tmp_path_factory, tiny, model_flags):
                     "max_seq_length": 32,
                     "max_predictions_per_seq": 5,
                     "export_dir": "pretrainer",
+                    "export_version": 1,
                 },
             ),
             (
@@ -153,8 +155,8 @@ def test_serves_what_the_script_predicts(tmp_path, classified, exported):
         tmp_path,
         [
             (folder / "export", [padded, short]),
-            (exported / "encoder", [one]),
-            (exported / "pretrainer", [one]),
+            (exported / "encoder/12", [one]),
+            (exported / "pretrainer/1", [one]),
             (exported / "span_labeler", [one, tokenize([PAIR] * 2, 60)]),
         ],
     )
@@ -188,6 +190,11 @@ def test_serves_what_the_script_predicts(tmp_path, classified, exported):
 
 def assert_close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+def test_versions_are_numbered_folders_and_nothing_else(exported):
+    assert os.listdir(exported / "encoder") == ["12"]
+    assert os.listdir(exported / "pretrainer") == ["1"]
 
 
 def test_vocabulary_and_labels_go_with_it(tiny, classified):

@@ -176,6 +176,12 @@ def test_every_flag_for_a_path_is_checked(pool, script):
         ({"output_dir": ""}, "--output_dir= is empty"),
         ({"export_dir": "run/export"}, "an export needs a folder of its own"),
         ({"export_weights": "new\0"}, "cannot hold a NUL"),
+        ({"export_version": 1}, "--export_version=1 needs --export_dir"),
+        ({"export_version": 1, "export_dir": ""}, "--export_dir= is empty"),
+        (
+            {"export_version": 1, "export_dir": "run"},
+            "--export_dir=run/1 is inside --output_dir=run",
+        ),
     ],
 )
 def test_paths_are_checked_before_any_work(tmp_path, values, message):

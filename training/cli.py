@@ -81,13 +81,38 @@ def define_path(name, kind, help):
     flags.DEFINE_flag(_PathFlag(name, kind, help))
 
 
+def export_folder(options):
+    """Returns the folder that the flags have an export written to, or None.
+
+    Args:
+        options: the script's flag values.
+
+    Raises:
+        ValueError: there is a version, and no --export_dir for it.
+    """
+    export_dir, version = options.export_dir, options.export_version
+    # What an unset shell variable gives is refused as such.
+    if version is None or export_dir == "":
+        return export_dir
+    if export_dir is None:
+        raise ValueError(
+            f"--export_version={version} needs --export_dir, the folder of "
+            "all versions"
+        )
+    return os.path.join(export_dir, str(version))
+
+
 def _given_paths():
     """Returns a paths.PathFlag for each path flag that has a value."""
-    return [
-        paths.PathFlag(name, flag.value, flag.path_kind)
-        for name, flag in ((n, flags.FLAGS[n]) for n in flags.FLAGS)
-        if isinstance(flag, _PathFlag) and flag.value is not None
-    ]
+    found = []
+    for name in flags.FLAGS:
+        flag = flags.FLAGS[name]
+        if isinstance(flag, _PathFlag) and flag.value is not None:
+            value = flag.value
+            if flag.path_kind is paths.Kind.EXPORT_FOLDER:
+                value = export_folder(flags.FLAGS)
+            found.append(paths.PathFlag(name, value, flag.path_kind))
+    return found
 
 
 def _parse_flags(argv, required, known_only):

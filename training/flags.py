@@ -27,6 +27,7 @@ def read(kind: type[Options]) -> Options:
         if field.name in flags.FLAGS
     }
     if issubclass(kind, options.TrainingOptions):
+        given["export_dir"] = cli.export_folder(flags.FLAGS)
         own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
         given["all_flags"] = {flag.name: flag.value for flag in own}
         given["given_flags"] = {
@@ -298,4 +299,11 @@ def define_export_flags():
         "export_dir",
         paths.Kind.EXPORT_FOLDER,
         "Write a SavedModel for serving to this folder.",
+    )
+    flags.DEFINE_integer(
+        "export_version",
+        None,
+        "Write to the folder of this number in --export_dir, as TensorFlow "
+        "Serving looks for the versions of a model.",
+        lower_bound=1,
     )
