@@ -192,7 +192,7 @@ class ClassifierTask(task.Task):
         features = glue.convert_examples_to_features(
             examples, self.labels, self.options.max_seq_length, self.tokenizer
         )
-        return map(glue.encode_feature, features)
+        return map(glue.encode_classification_features, features)
 
     def feature_spec(self, split):
         """Returns the spec; the labels of a test set need not be known."""

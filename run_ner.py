@@ -81,7 +81,7 @@ class NerTask(task.Task):
         ):
             if split != "train":
                 self.features[split].append(feature)
-            yield ner.encode_feature(feature)
+            yield ner.encode_ner_features(feature)
 
     def feature_spec(self, split):
         """See Task."""

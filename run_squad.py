@@ -14,6 +14,7 @@ import modeling
 from data import (
     squad,
     squad_decoding,
+    squad_reading,
     squad_records,
     squad_report,
     squad_scoring,
@@ -147,6 +148,20 @@ class SquadTask(task.Task):
                 f"--max_query_length={FLAGS.max_query_length} + 3, to leave "
                 "room for the passage"
             )
+        self.windows = squad.WindowOptions(
+            options.max_seq_length,
+            FLAGS.doc_stride,
+            FLAGS.max_query_length,
+            FLAGS.use_char_offsets,
+        )
+        self.decoding = squad_decoding.DecodingOptions(
+            FLAGS.n_best_size,
+            FLAGS.max_answer_length,
+            options.do_lower_case,
+            FLAGS.version_2_with_negative,
+            FLAGS.null_score_diff_threshold,
+            FLAGS.verbose_logging,
+        )
         self.tokenizer = tokenization.load_tokenizer(
             options.vocab_file,
             options.do_lower_case,
@@ -162,7 +177,7 @@ class SquadTask(task.Task):
         """See Task."""
         is_training = split == "train"
         path = FLAGS.train_file if is_training else FLAGS.predict_file
-        examples = squad.read_squad_examples(
+        examples = squad_reading.read_squad_examples(
             path, is_training, FLAGS.version_2_with_negative
         )
         if is_training:
@@ -171,32 +186,37 @@ class SquadTask(task.Task):
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
             # Fails now, not after an epoch, if the file has no answers.
-            self._score({example.qas_id: "" for example in examples}, {}, {})
+            squad_scoring.score_predictions(
+                path,
+                {example.qas_id: "" for example in examples},
+                FLAGS.version_2_with_negative,
+            )
         return examples
 
     def encode(self, split, examples):
         """See Task; in "eval" with padding left out, the longest come first."""
-        arguments = (
-            examples,
-            self.tokenizer,
-            self.options.max_seq_length,
-            FLAGS.doc_stride,
-            FLAGS.max_query_length,
-            split == "train",
-            FLAGS.use_char_offsets,
-        )
         if split == "train":
             return squad_records.create_records(
-                *arguments, num_processes=FLAGS.num_processes
+                examples,
+                self.tokenizer,
+                self.windows,
+                is_training=True,
+                num_processes=FLAGS.num_processes,
             )
         self.examples = examples
-        self.features = list(squad.create_features(*arguments))
-        features = self.features
+        features = self.features = list(
+            squad.create_features(
+                examples, self.tokenizer, self.windows, is_training=False
+            )
+        )
         if self.options.unpads:
             # Windows of one length share a batch, and too little memory is
             # noticed at once. Their ids tell the questions.
             features = sorted(features, key=lambda each: -len(each.tokens))
-        return (squad_records.encode_feature(each, False) for each in features)
+        return (
+            squad_records.encode_squad_features(each, False)
+            for each in features
+        )
 
     def feature_spec(self, split):
         """See Task."""
@@ -252,7 +272,7 @@ class SquadTask(task.Task):
         results = []
         for features, outputs in batches:
             results += map(
-                squad.RawResult,
+                squad_decoding.RawResult,
                 features["unique_ids"].tolist(),
                 outputs["start_logits"],
                 outputs["end_logits"],
@@ -261,12 +281,7 @@ class SquadTask(task.Task):
             self.examples,
             self.features,
             results,
-            FLAGS.n_best_size,
-            FLAGS.max_answer_length,
-            self.options.do_lower_case,
-            FLAGS.version_2_with_negative,
-            FLAGS.null_score_diff_threshold,
-            FLAGS.verbose_logging,
+            self.decoding,
         )
 
     def _score(self, predictions, nbest, null_odds):
@@ -280,15 +295,8 @@ class SquadTask(task.Task):
             export_dir,
             model,
             self.options.vocab_file,
-            self.options.do_lower_case,
-            self.options.max_seq_length,
-            FLAGS.doc_stride,
-            FLAGS.max_query_length,
-            FLAGS.n_best_size,
-            FLAGS.max_answer_length,
-            FLAGS.version_2_with_negative,
-            FLAGS.null_score_diff_threshold,
-            FLAGS.use_char_offsets,
+            self.windows,
+            self.decoding,
             self.options.predict_batch_size,
         )
 

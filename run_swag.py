@@ -58,7 +58,7 @@ class SwagTask(task.Task):
         features = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
-        return map(glue.encode_feature, features)
+        return map(glue.encode_classification_features, features)
 
     def feature_spec(self, split):
         """See Task."""

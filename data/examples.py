@@ -28,10 +28,6 @@ class InputExample:
         self.label = label
 
 
-class PaddingInputExample:
-    """Stands for nothing: fills the last batch where its size is fixed."""
-
-
 class Row(list):
     """The columns of one line; an error about them names the line.
 

@@ -4,13 +4,14 @@ The other tasks of GLUE are in glue_tasks.py, a user's own tables in
 table_task.py; both give examples of the same kind (examples.py).
 """
 
+import dataclasses
+
 from absl import logging
 
 from data import records
 from data.examples import (
     DataProcessor,
     InputExample,
-    PaddingInputExample,
     SplitFilesProcessor,
     regression_label,
 )
@@ -18,8 +19,7 @@ from data.examples import (
 # The original's names, for those who import them from here.
 __all__ = [
     "InputExample",
-    "PaddingInputExample",
-    "InputFeatures",
+    "ClassificationFeatures",
     "DataProcessor",
     "ColaProcessor",
     "MnliProcessor",
@@ -27,36 +27,27 @@ __all__ = [
     "XnliProcessor",
     "convert_single_example",
     "convert_examples_to_features",
-    "encode_feature",
+    "encode_classification_features",
 ]
 
 
-class InputFeatures:
-    """What the network sees of one example.
+@dataclasses.dataclass(slots=True)
+class ClassificationFeatures:
+    """One example as the network sees it.
 
-    Args:
+    Attributes:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = of the second text.
         label_id: int, the label's place in the label list; in regression a
             float; in multi-label classification a list of 0 and 1; None
             where it is not known.
-        is_real_example: False for padding.
     """
 
-    def __init__(
-        self,
-        input_ids,
-        input_mask,
-        segment_ids,
-        label_id,
-        is_real_example=True,
-    ):
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.label_id = label_id
-        self.is_real_example = is_real_example
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
+    label_id: int | float | list[int] | None
 
 
 class ColaProcessor(SplitFilesProcessor):
@@ -151,7 +142,7 @@ class XnliProcessor(SplitFilesProcessor):
 def convert_single_example(
     ex_index, example, label_list, max_seq_length, tokenizer
 ):
-    """Returns the InputFeatures of one example.
+    """Returns the ClassificationFeatures of one example.
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
@@ -160,7 +151,7 @@ def convert_single_example(
 
     Args:
         ex_index: int, the example's number; the first five are logged.
-        example: an InputExample or a PaddingInputExample.
+        example: an InputExample.
         label_list: list of str; None in regression.
         max_seq_length: WordPieces to pad or cut to, at least 3.
         tokenizer: a FullTokenizer.
@@ -174,10 +165,6 @@ def convert_single_example(
             "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
             f"Received: max_seq_length={max_seq_length}"
         )
-    if isinstance(example, PaddingInputExample):
-        zeros = [[0] * max_seq_length for _ in range(3)]
-        return InputFeatures(*zeros, label_id=0, is_real_example=False)
-
     # A copy: the tokenizer may keep the list, and it is cut here.
     tokens_a = list(tokenizer.tokenize(example.text_a))
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
@@ -190,7 +177,7 @@ def convert_single_example(
 
     padding = [0] * (max_seq_length - len(tokens))
     first_length = len(tokens) - len(tokens_b)
-    features = InputFeatures(
+    features = ClassificationFeatures(
         input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
         input_mask=[1] * len(tokens) + padding,
         segment_ids=[0] * first_length + [1] * len(tokens_b) + padding,
@@ -210,7 +197,7 @@ def convert_single_example(
 def convert_examples_to_features(
     examples, label_list, max_seq_length, tokenizer
 ):
-    """Yields the InputFeatures of each example, reporting every 10,000.
+    """Yields each example's features, with a log line every 10,000.
 
     Args:
         examples: list of InputExamples.
@@ -229,8 +216,8 @@ def convert_examples_to_features(
         )
 
 
-def encode_feature(feature):
-    """Serializes an InputFeatures as a tf.train.Example, bytes.
+def encode_classification_features(feature):
+    """Serializes ClassificationFeatures as a tf.train.Example, bytes.
 
     `label_ids` is one number, or one for each label in multi-label
     classification; integers, but in regression a float. An example without
@@ -240,7 +227,8 @@ def encode_feature(feature):
         "input_ids": feature.input_ids,
         "input_mask": feature.input_mask,
         "segment_ids": feature.segment_ids,
-        "is_real_example": [int(feature.is_real_example)],
+        # The original marks the padding of its last batch with 0.
+        "is_real_example": [1],
     }
     if feature.label_id is not None:
         label_ids = feature.label_id

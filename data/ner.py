@@ -53,7 +53,7 @@ class NerExample:
 
 
 @dataclasses.dataclass(slots=True)
-class InputFeatures:
+class NerFeatures:
     """One window.
 
     Attributes:
@@ -233,8 +233,8 @@ def create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
     document_context: bool = False,
-) -> Iterator[InputFeatures]:
-    """Yields the InputFeatures of each window.
+) -> Iterator[NerFeatures]:
+    """Yields the NerFeatures of each window.
 
     Args:
         examples: list of NerExamples.
@@ -304,11 +304,11 @@ def _tokenize(
 
 def _create_window(
     tokens: list[str], tokenizer: FullTokenizer, max_seq_length: int
-) -> InputFeatures:
-    """Returns the InputFeatures of one window, no word counting yet."""
+) -> NerFeatures:
+    """Returns the NerFeatures of one window, no word counting yet."""
     tokens = ["[CLS]", *tokens, "[SEP]"]
     padding = [0] * (max_seq_length - len(tokens))
-    return InputFeatures(
+    return NerFeatures(
         tokens=tokens,
         input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
         input_mask=[1] * len(tokens) + padding,
@@ -319,8 +319,8 @@ def _create_window(
     )
 
 
-def encode_feature(feature: InputFeatures) -> bytes:
-    """Serializes an InputFeatures as a tf.train.Example, bytes."""
+def encode_ner_features(feature: NerFeatures) -> bytes:
+    """Serializes NerFeatures as a tf.train.Example, bytes."""
     return records.encode_example(
         {
             "input_ids": feature.input_ids,
@@ -334,7 +334,7 @@ def encode_feature(feature: InputFeatures) -> bytes:
 
 def decode_predictions(
     examples: Sequence[NerExample],
-    features: Iterable[InputFeatures],
+    features: Iterable[NerFeatures],
     predicted_ids: Iterable[np.ndarray],
     label_list: Sequence[str],
 ) -> list[list[str]]:
@@ -342,7 +342,7 @@ def decode_predictions(
 
     Args:
         examples: list of NerExamples.
-        features: InputFeatures of them, from create_features.
+        features: NerFeatures of them, from create_features.
         predicted_ids: for each feature, int [max_seq_length], the label
             that scores highest at each position.
         label_list: list of str.

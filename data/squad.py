@@ -1,46 +1,29 @@
 """SQuAD: the windows of question and passage that the network reads.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`; a passage that
-is too long for one is cut into windows that overlap. squad_reading.py makes
-the questions from a file, squad_decoding.py makes answers of what the network
-says of the windows.
+is too long for one is cut into windows that overlap. squad_reading.py reads
+the questions from a file; squad_decoding.py turns the network's outputs for
+the windows into answers.
 """
 
 import bisect
 import dataclasses
 import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
 from data.alignment import tokenize_with_spans
-from data.squad_decoding import RawResult, get_final_text, write_predictions
-from data.squad_reading import (
-    WORD,
-    SquadExample,
-    read_squad_examples,
-    read_squad_json,
-)
+from data.squad_reading import WORD, SquadExample
+from data.tokenization import FullTokenizer
 from data.windows import check_is_max_context as _check_is_max_context
 from data.windows import cut_spans
-
-# The original's names, for those who import them from here.
-__all__ = [
-    "SquadExample",
-    "InputFeatures",
-    "RawResult",
-    "read_squad_examples",
-    "read_squad_json",
-    "convert_examples_to_features",
-    "create_features",
-    "write_predictions",
-    "get_final_text",
-]
 
 FIRST_UNIQUE_ID = 1000000000
 
 
 @dataclasses.dataclass(slots=True)
-class InputFeatures:
+class SquadFeatures:
     """One window.
 
     Attributes:
@@ -62,44 +45,30 @@ class InputFeatures:
             end) in the context; None unless char offsets are used.
     """
 
-    unique_id: int
-    example_index: int
+    unique_id: int | None
+    example_index: int | None
     doc_span_index: int
-    tokens: list
-    token_to_orig_map: dict
-    token_is_max_context: dict
-    input_ids: list
-    input_mask: list
-    segment_ids: list
+    tokens: list[str]
+    token_to_orig_map: dict[int, int]
+    token_is_max_context: dict[int, bool]
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
     start_position: int | None = None
     end_position: int | None = None
     is_impossible: bool | None = None
-    token_to_char_map: dict | None = None
+    token_to_char_map: dict[int, tuple[int, int]] | None = None
 
 
-def convert_examples_to_features(
-    examples,
-    tokenizer,
-    max_seq_length,
-    doc_stride,
-    max_query_length,
-    is_training,
-    output_fn,
-    use_char_offsets=False,
-):
-    """Calls `output_fn` with the InputFeatures of each window, in order.
+@dataclasses.dataclass(frozen=True)
+class WindowOptions:
+    """How questions and passages become windows.
 
-    Memory does not grow with the number of windows.
-
-    Args:
-        examples: iterable of SquadExamples.
-        tokenizer: a FullTokenizer.
+    Attributes:
         max_seq_length: WordPieces in a window.
         doc_stride: WordPieces from the start of a window's part of the
             passage to the start of the next one's, at least 1.
         max_query_length: WordPieces of the question that are kept.
-        is_training: whether answers are looked up.
-        output_fn: called with an InputFeatures.
         use_char_offsets: whether an answer is found by its characters, not
             by its words, and the features say where each token stands in
             the passage: right for scripts without spaces.
@@ -107,74 +76,61 @@ def convert_examples_to_features(
     Raises:
         ValueError: the lengths leave no room for the passage.
     """
-    for feature in create_features(
-        examples,
-        tokenizer,
-        max_seq_length,
-        doc_stride,
-        max_query_length,
-        is_training,
-        use_char_offsets,
-    ):
-        output_fn(feature)
+
+    max_seq_length: int = 384
+    doc_stride: int = 128
+    max_query_length: int = 64
+    use_char_offsets: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the lengths."""
+        if self.max_seq_length <= self.max_query_length + 3:
+            raise ValueError(
+                "max_seq_length must be greater than max_query_length + 3. "
+                f"Received: max_seq_length={self.max_seq_length}, "
+                f"max_query_length={self.max_query_length}"
+            )
+        if self.doc_stride < 1:
+            raise ValueError(
+                f"doc_stride must be at least 1. Received: {self.doc_stride}"
+            )
 
 
 def create_features(
-    examples,
-    tokenizer,
-    max_seq_length,
-    doc_stride,
-    max_query_length,
-    is_training,
-    use_char_offsets=False,
-):
-    """Yields the InputFeatures of each window.
+    examples: Iterable[SquadExample],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+) -> Iterator[SquadFeatures]:
+    """Yields the SquadFeatures of each window, in order.
 
-    The arguments and errors are those of convert_examples_to_features.
+    Memory does not grow with the number of windows.
+
+    Args:
+        examples: iterable of SquadExamples.
+        tokenizer: a FullTokenizer.
+        options: WindowOptions.
+        is_training: whether answers are looked up.
     """
-    check_lengths(max_seq_length, max_query_length, doc_stride)
     windows = create_windows(
-        enumerate(examples),
-        tokenizer,
-        max_seq_length,
-        doc_stride,
-        max_query_length,
-        is_training,
-        use_char_offsets,
+        enumerate(examples), tokenizer, options, is_training
     )
     for unique_id, feature in enumerate(windows, FIRST_UNIQUE_ID):
         feature.unique_id = unique_id
         yield feature
 
 
-def check_lengths(max_seq_length, max_query_length, doc_stride):
-    """Raises a ValueError if the lengths leave no room for the passage."""
-    if max_seq_length <= max_query_length + 3:
-        raise ValueError(
-            "max_seq_length must be greater than max_query_length + 3. "
-            f"Received: max_seq_length={max_seq_length}, "
-            f"max_query_length={max_query_length}"
-        )
-    if doc_stride < 1:
-        raise ValueError(
-            f"doc_stride must be at least 1. Received: {doc_stride}"
-        )
-
-
 def create_windows(
-    numbered_examples,
-    tokenizer,
-    max_seq_length,
-    doc_stride,
-    max_query_length,
-    is_training,
-    use_char_offsets,
-):
-    """Yields the InputFeatures of (number, example) pairs, ids not set."""
+    numbered_examples: Iterable[tuple[int, SquadExample]],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+) -> Iterator[SquadFeatures]:
+    """Yields the SquadFeatures of (number, example) pairs, ids not set."""
     # Words repeat; the tokenizer knows them too, but cleans them first.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = None
-    if use_char_offsets:
+    if options.use_char_offsets:
         find_spans = functools.lru_cache(maxsize=2**16)(
             lambda word: tokenize_with_spans(word, tokenizer)[1]
         )
@@ -182,11 +138,11 @@ def create_windows(
         document = _Document(example, tokenizer, tokenize_word, find_spans)
         answer = document.find_answer(example) if is_training else None
         query_tokens = tokenizer.tokenize(example.question_text)
-        query_tokens = query_tokens[:max_query_length]
+        query_tokens = query_tokens[: options.max_query_length]
         doc_spans = cut_spans(
             len(document.tokens),
-            max_seq_length - len(query_tokens) - 3,
-            doc_stride,
+            options.max_seq_length - len(query_tokens) - 3,
+            options.doc_stride,
         )
         for doc_span_index in range(len(doc_spans)):
             feature = document.create_window(
@@ -196,14 +152,18 @@ def create_windows(
             feature.is_impossible = example.is_impossible
             if is_training:
                 _set_answer(feature, answer, doc_spans[doc_span_index])
-            padding = [0] * (max_seq_length - len(feature.tokens))
+            padding = [0] * (options.max_seq_length - len(feature.tokens))
             feature.input_ids += padding
             feature.input_mask += padding
             feature.segment_ids += padding
             yield feature
 
 
-def _set_answer(feature, answer, doc_span):
+def _set_answer(
+    feature: SquadFeatures,
+    answer: tuple[int, int] | None,
+    doc_span: tuple[int, int],
+) -> None:
     """Sets the positions of the answer, 0 where the window lacks it."""
     feature.start_position = feature.end_position = 0
     start, length = doc_span
@@ -215,17 +175,23 @@ def _set_answer(feature, answer, doc_span):
 
 
 class _Document:
-    """A passage as tokens, and where each stands in it.
+    """A passage as tokens, with the place of each in it.
 
     Args:
         example: a SquadExample.
         tokenizer: a FullTokenizer.
         tokenize_word: its `tokenize`, for a word of the passage.
-        find_spans: says where in a word each of its tokens stands; None
+        find_spans: returns the (start, end) of each token in a word; None
             where that need not be known.
     """
 
-    def __init__(self, example, tokenizer, tokenize_word, find_spans):
+    def __init__(
+        self,
+        example: SquadExample,
+        tokenizer: FullTokenizer,
+        tokenize_word: Callable[[str], list[str]],
+        find_spans: Callable[[str], list[tuple[int, int]]] | None,
+    ) -> None:
         self.tokenizer = tokenizer
         self.tokens = []
         self.tok_to_orig_index = []
@@ -243,7 +209,7 @@ class _Document:
                 for start, end in find_spans(word.group())
             ]
 
-    def find_answer(self, example):
+    def find_answer(self, example: SquadExample) -> tuple[int, int] | None:
         """Returns the answer's first and last token; None for no answer."""
         if example.is_impossible:
             return None
@@ -263,8 +229,13 @@ class _Document:
             example.orig_answer_text,
         )
 
-    def create_window(self, query_tokens, doc_spans, doc_span_index):
-        """Returns the InputFeatures of one window, without padding."""
+    def create_window(
+        self,
+        query_tokens: list[str],
+        doc_spans: Sequence[tuple[int, int]],
+        doc_span_index: int,
+    ) -> SquadFeatures:
+        """Returns the SquadFeatures of one window, without padding."""
         start, length = doc_spans[doc_span_index]
         stop = start + length
         first = ["[CLS]", *query_tokens, "[SEP]"]
@@ -278,7 +249,7 @@ class _Document:
             char_map = dict(
                 zip(positions, self.char_spans[start:stop], strict=True)
             )
-        return InputFeatures(
+        return SquadFeatures(
             unique_id=None,
             example_index=None,
             doc_span_index=doc_span_index,
@@ -296,7 +267,9 @@ class _Document:
         )
 
 
-def _tokens_of_chars(char_spans, start, end):
+def _tokens_of_chars(
+    char_spans: Sequence[tuple[int, int]], start: int, end: int
+) -> tuple[int, int]:
     """Returns the first and last token that touch the characters."""
     first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
     last = bisect.bisect_left(char_spans, end, key=lambda span: span[0]) - 1
@@ -304,8 +277,12 @@ def _tokens_of_chars(char_spans, start, end):
 
 
 def _improve_answer_span(
-    doc_tokens, input_start, input_end, tokenizer, orig_answer_text
-):
+    doc_tokens: list[str],
+    input_start: int,
+    input_end: int,
+    tokenizer: FullTokenizer,
+    orig_answer_text: str,
+) -> tuple[int, int]:
     """Returns the (first, last) token that match the answer best.
 
     A passage's words may say more than the answer: in "(1895-1943)." the

@@ -6,16 +6,18 @@ tokens are led back to the text of the passage.
 """
 
 import collections
+import dataclasses
 import functools
 import itertools
-import json
 import math
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from absl import logging
 
+from data.squad import SquadFeatures
+from data.squad_reading import SquadExample
 from data.tokenization import BasicTokenizer
-from files.atomic import atomic_open
 
 RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
@@ -30,85 +32,54 @@ _Span = collections.namedtuple(
 _NOTHING = _Span(None, 0, 0, 0.0, 0.0)
 
 
-def write_predictions(
-    all_examples,
-    all_features,
-    all_results,
-    n_best_size,
-    max_answer_length,
-    do_lower_case,
-    output_prediction_file,
-    output_nbest_file,
-    output_null_log_odds_file,
-    version_2_with_negative=False,
-    null_score_diff_threshold=0.0,
-    verbose_logging=False,
-):
-    """Writes the answers, the n best of them, and the scores of no answer.
+@dataclasses.dataclass(frozen=True)
+class DecodingOptions:
+    """How logits become answers.
 
-    Args:
-        all_examples: SquadExamples.
-        all_features: iterable of InputFeatures of them, in the order that
-            they were made in; gone through once. If they say where tokens
-            stand in the passage, answers are cut out of it there.
-        all_results: iterable of RawResults, one for each feature, in any
-            order.
-        n_best_size: int, starts and ends of a window, and answers, to keep.
+    Attributes:
+        n_best_size: starts and ends of a window, and answers, to keep.
         max_answer_length: WordPieces.
-        do_lower_case: bool, as the tokenizer's.
-        output_prediction_file: JSON to write, {question id: text}.
-        output_nbest_file: JSON to write, {question id: list of text,
-            probability, start_logit, end_logit}.
-        output_null_log_odds_file: JSON to write where there may be no
-            answer, {question id: score of none less that of the best}.
+        do_lower_case: as the tokenizer's.
         version_2_with_negative: whether there may be no answer.
         null_score_diff_threshold: the answer is "" where the score of none
             is better than the best one's by more than this.
-        verbose_logging: whether to log where an answer could not be led back
-            to the passage.
-
-    Raises:
-        ValueError: a feature has no result, or is not in order.
-        OSError: a file cannot be written.
+        verbose_logging: whether to log answers that could not be aligned
+            with the passage.
     """
-    logging.info("Writing predictions to: %s", output_prediction_file)
-    predictions, nbest, score_diffs = decode_predictions(
-        all_examples,
-        all_features,
-        all_results,
-        n_best_size,
-        max_answer_length,
-        do_lower_case,
-        version_2_with_negative,
-        null_score_diff_threshold,
-        verbose_logging,
-    )
-    outputs = [
-        (output_prediction_file, predictions),
-        (output_nbest_file, nbest),
-    ]
-    if version_2_with_negative:
-        outputs.append((output_null_log_odds_file, score_diffs))
-    for path, content in outputs:
-        with atomic_open(str(path)) as writer:
-            writer.write(json.dumps(content, indent=4).encode() + b"\n")
+
+    n_best_size: int = 20
+    max_answer_length: int = 30
+    do_lower_case: bool = True
+    version_2_with_negative: bool = False
+    null_score_diff_threshold: float = 0.0
+    verbose_logging: bool = False
 
 
 def decode_predictions(
-    all_examples,
-    all_features,
-    all_results,
-    n_best_size,
-    max_answer_length,
-    do_lower_case,
-    version_2_with_negative=False,
-    null_score_diff_threshold=0.0,
-    verbose_logging=False,
-):
-    """Returns what write_predictions writes: three dicts by question id.
+    all_examples: Iterable[SquadExample],
+    all_features: Iterable[SquadFeatures],
+    all_results: Iterable[RawResult],
+    options: DecodingOptions,
+) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
+    """Decodes the answers, the n best of them, and the scores of no answer.
 
-    The arguments and errors are those of write_predictions.
+    Args:
+        all_examples: SquadExamples.
+        all_features: SquadFeatures of them, in the order that they were made
+            in; gone through once. If they say where tokens stand in the
+            passage, answers are cut out of it there.
+        all_results: RawResults, one for each feature, in any order.
+        options: DecodingOptions.
+
+    Returns:
+        three dicts by question id: the answer's text; a list of entries with
+        `text`, `probability`, `start_logit` and `end_logit`, best first; and,
+        where there may be no answer, its score less that of the best one.
+
+    Raises:
+        ValueError: a feature has no result, or is not in order.
     """
+    is_v2 = options.version_2_with_negative
     features_of = _FeaturesInOrder(all_features)
     result_of = {result.unique_id: result for result in all_results}
 
@@ -117,30 +88,23 @@ def decode_predictions(
         spans, null, null_score = _example_spans(
             features_of.example(example_index),
             result_of,
-            n_best_size,
-            max_answer_length,
+            options,
         )
-        if version_2_with_negative:
+        if is_v2:
             spans.append(null)
         spans.sort(key=_score, reverse=True)
         nbest = _nbest_answers(
-            (
-                (
-                    _answer_text(span, example, do_lower_case, verbose_logging),
-                    span,
-                )
-                for span in spans
-            ),
-            n_best_size,
+            ((_answer_text(span, example, options), span) for span in spans),
+            options.n_best_size,
         )
-        if version_2_with_negative and all(text for text, _ in nbest):
+        if is_v2 and all(text for text, _ in nbest):
             nbest.append(("", null))
         nbest = nbest or [("empty", _NOTHING)]
         answer = nbest[0][0]
-        if version_2_with_negative:
+        if is_v2:
             answer, score_diff = _best_answer(nbest, null_score)
             score_diffs[example.qas_id] = score_diff
-            if score_diff > null_score_diff_threshold:
+            if score_diff > options.null_score_diff_threshold:
                 answer = ""
         predictions[example.qas_id] = answer
         all_nbest[example.qas_id] = _with_probabilities(nbest)
@@ -151,13 +115,13 @@ def decode_predictions(
 class _FeaturesInOrder:
     """Gives out each example's features, of which all need not be held."""
 
-    def __init__(self, features):
+    def __init__(self, features: Iterable[SquadFeatures]) -> None:
         self._groups = itertools.groupby(
             features, lambda feature: feature.example_index
         )
         self._next = next(self._groups, None)
 
-    def example(self, example_index):
+    def example(self, example_index: int) -> list[SquadFeatures]:
         """Returns the list of an example's features, which may be empty."""
         if self._next is None or self._next[0] != example_index:
             return []
@@ -165,7 +129,7 @@ class _FeaturesInOrder:
         self._next = next(self._groups, None)
         return features
 
-    def check_end(self):
+    def check_end(self) -> None:
         """Raises a ValueError if features were not given out."""
         if self._next is not None:
             raise ValueError(
@@ -175,7 +139,11 @@ class _FeaturesInOrder:
             )
 
 
-def _example_spans(features, result_of, n_best_size, max_answer_length):
+def _example_spans(
+    features: list[SquadFeatures],
+    result_of: dict[int, RawResult],
+    options: DecodingOptions,
+) -> tuple[list[_Span], _Span, float]:
     """Returns a question's possible spans, and that of none with its score.
 
     No answer is the span of [CLS] alone, of the window where that scores
@@ -196,19 +164,19 @@ def _example_spans(features, result_of, n_best_size, max_answer_length):
         # A token that stands in two windows starts answers in one of them.
         starts = [
             (start, float(start_logits[start]))
-            for start in _get_best_indexes(start_logits, n_best_size)
+            for start in _get_best_indexes(start_logits, options.n_best_size)
             if feature.token_is_max_context.get(start, False)
         ]
         ends = [
             (end, float(end_logits[end]))
-            for end in _get_best_indexes(end_logits, n_best_size)
+            for end in _get_best_indexes(end_logits, options.n_best_size)
             if end in feature.token_to_orig_map
         ]
         spans += [
             _Span(feature, start, end, start_logit, end_logit)
             for start, start_logit in starts
             for end, end_logit in ends
-            if start <= end < start + max_answer_length
+            if start <= end < start + options.max_answer_length
         ]
         cls = _Span(feature, 0, 0, float(start_logits[0]), float(end_logits[0]))
         if _score(cls) < null_score:
@@ -216,16 +184,18 @@ def _example_spans(features, result_of, n_best_size, max_answer_length):
     return spans, null, null_score
 
 
-def _get_best_indexes(logits, n_best_size):
+def _get_best_indexes(logits: np.ndarray, n_best_size: int) -> list[int]:
     """Returns the indexes of the highest logits; of equals the first."""
     return np.argsort(-logits, kind="stable")[:n_best_size].tolist()
 
 
-def _score(span):
+def _score(span: _Span) -> float:
     return span.start_logit + span.end_logit
 
 
-def _nbest_answers(texts_and_spans, n_best_size):
+def _nbest_answers(
+    texts_and_spans: Iterator[tuple[str, _Span]], n_best_size: int
+) -> list[tuple[str, _Span]]:
     """Returns the first n (text, span), no text but that of none twice."""
     nbest, seen = [], set()
     for text, span in texts_and_spans:
@@ -237,7 +207,7 @@ def _nbest_answers(texts_and_spans, n_best_size):
     return nbest
 
 
-def _with_probabilities(nbest):
+def _with_probabilities(nbest: list[tuple[str, _Span]]) -> list[dict]:
     """Returns the entries of an n-best list as they are written."""
     scores = [_score(span) for _, span in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
@@ -253,7 +223,9 @@ def _with_probabilities(nbest):
     ]
 
 
-def _best_answer(nbest, null_score):
+def _best_answer(
+    nbest: list[tuple[str, _Span]], null_score: float
+) -> tuple[str, float]:
     """Returns the best answer, and how much better no answer scores.
 
     The original fails where all that is left is no answer.
@@ -264,7 +236,9 @@ def _best_answer(nbest, null_score):
     return "", NO_ANSWER_SCORE_DIFF
 
 
-def _answer_text(span, example, do_lower_case, verbose_logging):
+def _answer_text(
+    span: _Span, example: SquadExample, options: DecodingOptions
+) -> str:
     """Returns the text that a span stands for, as the passage has it."""
     feature, start, end = span[:3]
     if start == 0:
@@ -279,12 +253,17 @@ def _answer_text(span, example, do_lower_case, verbose_logging):
     return get_final_text(
         " ".join(tok_text.split()),
         " ".join(example.doc_tokens[orig_start : orig_end + 1]),
-        do_lower_case,
-        verbose_logging,
+        options.do_lower_case,
+        options.verbose_logging,
     )
 
 
-def get_final_text(pred_text, orig_text, do_lower_case, verbose_logging=False):
+def get_final_text(
+    pred_text: str,
+    orig_text: str,
+    do_lower_case: bool,
+    verbose_logging: bool = False,
+) -> str:
     """Leads a predicted text back to the passage's own spelling.
 
     "steve smith" in "Steve Smith's" gives "Steve Smith": the words of the
@@ -320,6 +299,6 @@ def get_final_text(pred_text, orig_text, do_lower_case, verbose_logging=False):
 
 
 @functools.cache
-def _basic_tokenizer(do_lower_case):
+def _basic_tokenizer(do_lower_case: bool) -> BasicTokenizer:
     """Returns a tokenizer that is kept, as it remembers words."""
     return BasicTokenizer(do_lower_case=do_lower_case)

@@ -1,46 +1,41 @@
 """SQuAD's windows as TFRecords, made by several processes if wanted."""
 
 import functools
+from collections.abc import Iterable, Iterator
 
 from data import records, workers
-from data.squad import FIRST_UNIQUE_ID, check_lengths, create_windows
+from data.squad import (
+    FIRST_UNIQUE_ID,
+    SquadFeatures,
+    WindowOptions,
+    create_windows,
+)
+from data.squad_reading import SquadExample
+from data.tokenization import FullTokenizer
 
 
 def create_records(
-    examples,
-    tokenizer,
-    max_seq_length,
-    doc_stride,
-    max_query_length,
-    is_training,
-    use_char_offsets=False,
-    num_processes=1,
-):
+    examples: Iterable[SquadExample],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+    num_processes: int = 1,
+) -> Iterator[bytes]:
     """Yields each window as a serialized tf.train.Example, in order.
 
     Args:
         examples: iterable of SquadExamples.
-        tokenizer: as in convert_examples_to_features, and so those below.
-        max_seq_length: WordPieces.
-        doc_stride: WordPieces.
-        max_query_length: WordPieces.
-        is_training: bool.
-        use_char_offsets: bool.
+        tokenizer: a FullTokenizer.
+        options: WindowOptions.
+        is_training: whether answers are looked up.
         num_processes: int, how many make windows at a time, 0 for one on
             each processor; the records do not depend on it.
-
-    Raises:
-        ValueError: the lengths leave no room for the passage.
     """
-    check_lengths(max_seq_length, max_query_length, doc_stride)
     encode_windows = functools.partial(
         _encode_windows,
         tokenizer=tokenizer,
-        max_seq_length=max_seq_length,
-        doc_stride=doc_stride,
-        max_query_length=max_query_length,
+        options=options,
         is_training=is_training,
-        use_char_offsets=use_char_offsets,
     )
     windows = workers.generate(
         encode_windows, enumerate(examples), num_processes
@@ -50,15 +45,15 @@ def create_records(
         yield records.encode_example({"unique_ids": [unique_id]}) + window
 
 
-def encode_feature(feature, is_training):
-    """Serializes an InputFeatures as a tf.train.Example, bytes."""
+def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
+    """Serializes SquadFeatures as a tf.train.Example."""
     return records.encode_example(
         {"unique_ids": [feature.unique_id]}
     ) + _encode_window(feature, is_training)
 
 
-def _encode_window(feature, is_training):
-    """Serializes an InputFeatures but for its id."""
+def _encode_window(feature: SquadFeatures, is_training: bool) -> bytes:
+    """Serializes SquadFeatures except for the id."""
     values = {
         "input_ids": feature.input_ids,
         "input_mask": feature.input_mask,
@@ -71,9 +66,14 @@ def _encode_window(feature, is_training):
     return records.encode_example(values)
 
 
-def _encode_windows(numbered_examples, is_training, **settings):
-    """Yields the serialized windows of (number, example) pairs, but for ids."""
+def _encode_windows(
+    numbered_examples: Iterable[tuple[int, SquadExample]],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+) -> Iterator[bytes]:
+    """Yields the serialized windows of (number, example) pairs, without ids."""
     for feature in create_windows(
-        numbered_examples, is_training=is_training, **settings
+        numbered_examples, tokenizer, options, is_training
     ):
         yield _encode_window(feature, is_training)

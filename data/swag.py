@@ -8,7 +8,11 @@ Each choice is a pair of its own, with the start of the ending before it:
 import dataclasses
 import os
 
-from data.glue import InputExample, InputFeatures, convert_single_example
+from data.glue import (
+    ClassificationFeatures,
+    InputExample,
+    convert_single_example,
+)
 from data.tables import check_text, read_table
 
 NUM_CHOICES = 4
@@ -117,9 +121,9 @@ def create_features(examples, max_seq_length, tokenizer):
         tokenizer: a FullTokenizer.
 
     Yields:
-        InputFeatures whose input_ids, input_mask and segment_ids are lists
-        of int, [choices * max_seq_length], and label_id the right choice;
-        glue.encode_feature makes records of them.
+        ClassificationFeatures whose input_ids, input_mask and segment_ids are
+        lists of int, [choices * max_seq_length], and label_id the right
+        choice; glue.encode_classification_features makes records of them.
 
     Raises:
         ValueError: max_seq_length is too small.
@@ -140,7 +144,7 @@ def create_features(examples, max_seq_length, tokenizer):
             )
             for i, ending in enumerate(example.endings)
         ]
-        yield InputFeatures(
+        yield ClassificationFeatures(
             [value for choice in choices for value in choice.input_ids],
             [value for choice in choices for value in choice.input_mask],
             [value for choice in choices for value in choice.segment_ids],

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from data.squad import check_lengths
+from data.squad import WindowOptions
 from data.tf_tokenization import TokenizerLayer, utf8_length
 from data.tf_windows import cut_windows
 
@@ -90,23 +90,14 @@ class SquadWindows:
     Args:
         vocab: see `TokenizerLayer`.
         do_lower_case: see `TokenizerLayer`.
-        max_seq_length: F, WordPieces in a window.
-        doc_stride: WordPieces from the start of a window's part of the
-            passage to the start of the next one's, at least 1.
-        max_query_length: WordPieces of the question that are kept.
-
-    Raises:
-        ValueError: the lengths leave no room for the passage.
+        options: WindowOptions; F is its `max_seq_length`.
     """
 
-    def __init__(
-        self, vocab, do_lower_case, max_seq_length, doc_stride, max_query_length
-    ):
-        check_lengths(max_seq_length, max_query_length, doc_stride)
+    def __init__(self, vocab, do_lower_case, options: WindowOptions) -> None:
         self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable=True)
-        self.max_seq_length = max_seq_length
-        self.doc_stride = doc_stride
-        self.max_query_length = max_query_length
+        self.max_seq_length = options.max_seq_length
+        self.doc_stride = options.doc_stride
+        self.max_query_length = options.max_query_length
 
     def __call__(self, questions, contexts):
         """Makes the windows.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from data.squad_decoding import NO_ANSWER_SCORE_DIFF
+from data.squad_decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.tf_squad_alignment import letters_of, span_texts
 
 # Spans whose texts are looked at together, for each answer wanted.
@@ -50,28 +50,20 @@ class SquadDecoder:
     """Makes answers out of logits.
 
     Args:
-        n_best_size: starts and ends of a window, and answers, to keep.
-        max_answer_length: WordPieces.
-        version_2_with_negative: whether there may be no answer.
-        null_score_diff_threshold: the answer is "" where the score of none
-            is better than the best one's by more than this.
+        options: DecodingOptions; `do_lower_case` and `verbose_logging` have
+            no effect here.
         use_char_offsets: whether answers are cut out of the passage where
             their tokens stand; else they are led back to it as the
             original's.
     """
 
     def __init__(
-        self,
-        n_best_size=20,
-        max_answer_length=30,
-        version_2_with_negative=False,
-        null_score_diff_threshold=0.0,
-        use_char_offsets=False,
-    ):
-        self.n_best_size = n_best_size
-        self.max_answer_length = max_answer_length
-        self.version_2_with_negative = version_2_with_negative
-        self.null_score_diff_threshold = null_score_diff_threshold
+        self, options: DecodingOptions, use_char_offsets: bool = False
+    ) -> None:
+        self.n_best_size = options.n_best_size
+        self.max_answer_length = options.max_answer_length
+        self.version_2_with_negative = options.version_2_with_negative
+        self.null_score_diff_threshold = options.null_score_diff_threshold
         self.use_char_offsets = use_char_offsets
 
     def __call__(

@@ -75,11 +75,6 @@ def convert_to_unicode(text):
     raise ValueError(f"text must be str or bytes. Received: {type(text)}")
 
 
-def printable_text(text):
-    """Returns str for str or UTF-8 bytes, to print or log."""
-    return convert_to_unicode(text)
-
-
 def read_vocab(vocab_file):
     """Returns the WordPieces of a vocabulary file, one a line, in order.
 
@@ -160,11 +155,6 @@ def convert_tokens_to_ids(vocab, tokens):
 def convert_ids_to_tokens(inv_vocab, ids):
     """Converts ids to WordPieces; see `convert_by_vocab`."""
     return convert_by_vocab(inv_vocab, ids)
-
-
-def whitespace_tokenize(text):
-    """Splits text at runs of white space."""
-    return text.split()
 
 
 class FullTokenizer:

@@ -5,6 +5,8 @@ N = questions, W = windows, F = length of a window.
 
 import tensorflow as tf
 
+from data.squad import WindowOptions
+from data.squad_decoding import DecodingOptions
 from data.tf_squad import SquadWindows
 from data.tf_squad_decoding import SquadDecoder
 from serving import signatures
@@ -17,17 +19,10 @@ def export_span_labeler(
     export_dir,
     model,
     vocab_file,
-    do_lower_case,
-    max_seq_length=384,
-    doc_stride=128,
-    max_query_length=64,
-    n_best_size=20,
-    max_answer_length=30,
-    version_2_with_negative=False,
-    null_score_diff_threshold=0.0,
-    use_char_offsets=False,
-    batch_size=8,
-):
+    windows: WindowOptions,
+    decoding: DecodingOptions,
+    batch_size: int = 8,
+) -> None:
     """Exports a span labeler: `serve` over ids, `answer` over text.
 
     `answer` takes `question` and `context`, string [N], of any length, and
@@ -40,27 +35,13 @@ def export_span_labeler(
         export_dir: folder to write, whole or not at all.
         model: BertSpanLabeler.
         vocab_file: path of its vocabulary.
-        do_lower_case: whether its text is lower-cased.
-        max_seq_length: WordPieces in a window.
-        doc_stride: see `SquadWindows`.
-        max_query_length: WordPieces of the question that are kept.
-        n_best_size: starts and ends of a window, and answers, to keep.
-        max_answer_length: WordPieces.
-        version_2_with_negative: whether there may be no answer.
-        null_score_diff_threshold: see `SquadDecoder`.
-        use_char_offsets: see `SquadDecoder`.
+        windows: WindowOptions.
+        decoding: DecodingOptions; its `do_lower_case` says whether text is
+            lower-cased.
         batch_size: windows that the network takes at a time.
     """
-    create_windows = SquadWindows(
-        vocab_file, do_lower_case, max_seq_length, doc_stride, max_query_length
-    )
-    decode = SquadDecoder(
-        n_best_size,
-        max_answer_length,
-        version_2_with_negative,
-        null_score_diff_threshold,
-        use_char_offsets,
-    )
+    create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
+    decode = SquadDecoder(decoding, windows.use_char_offsets)
 
     def predict(features):
         return {
@@ -76,7 +57,7 @@ def export_span_labeler(
         features, *made = create_windows(question, context)
         # Not cut to the longest: padding, too, takes part in the n best.
         logits = signatures.call_in_batches(
-            predict_both, features, batch_size, [2, max_seq_length]
+            predict_both, features, batch_size, [2, windows.max_seq_length]
         )
         outputs = decode(*made, logits[:, 0], logits[:, 1])
         return {

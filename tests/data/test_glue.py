@@ -108,14 +108,6 @@ def test_layout(tokenizer, text_a, text_b, ids, segments):
     assert features.input_mask == [int(i > 0) for i in ids]
 
 
-def test_padding_example_is_not_real(tokenizer):
-    features = glue.convert_single_example(
-        0, glue.PaddingInputExample(), ["0"], 4, tokenizer
-    )
-    assert features.input_ids == features.input_mask == [0] * 4
-    assert features.is_real_example is False
-
-
 @pytest.mark.parametrize(
     "label, label_list, label_id, kind",
     [
@@ -129,7 +121,9 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     example = glue.InputExample("g", "a", None, label)
     features = glue.convert_single_example(9, example, label_list, 4, tokenizer)
     assert features.label_id == label_id
-    record = tf.train.Example.FromString(glue.encode_feature(features))
+    record = tf.train.Example.FromString(
+        glue.encode_classification_features(features)
+    )
     values = record.features.feature
     assert list(getattr(values["label_ids"], kind).value) == (
         label_id if isinstance(label_id, list) else [label_id]

@@ -131,7 +131,7 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
     assert first.input_mask == [1] * 6 + [0] * 2
     assert first.label_ids == [0, 2, 0, 3, 0, 0, 0, 0]
     assert first.label_weights == [0, 1, 0, 1, 1, 0, 0, 0]
-    record = tf.train.Example.FromString(ner.encode_feature(first))
+    record = tf.train.Example.FromString(ner.encode_ner_features(first))
     feature = record.features.feature
     assert list(feature["label_ids"].int64_list.value) == first.label_ids
     assert list(feature["label_weights"].float_list.value) == (

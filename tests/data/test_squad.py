@@ -14,6 +14,7 @@ import tensorflow as tf
 from data import (
     squad,
     squad_decoding,
+    squad_reading,
     squad_records,
     tfrecords,
     tokenization,
@@ -23,24 +24,35 @@ from tests import golden
 CASES = golden.cases("squad")
 
 
+def window_options(case):
+    return squad.WindowOptions(
+        case["max_seq_length"], case["doc_stride"], case["max_query_length"]
+    )
+
+
+def decoding_options(case):
+    return squad_decoding.DecodingOptions(
+        case["n_best_size"],
+        case["max_answer_length"],
+        case["do_lower_case"],
+        case["version_2_with_negative"],
+        case.get("null_score_diff_threshold", 0.0),
+    )
+
+
 def load(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder = case["folder"]
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = squad.read_squad_examples(
+    examples = squad_reading.read_squad_examples(
         folder / case[file_key], is_training, case["version_2_with_negative"]
     )
-    features = []
-    squad.convert_examples_to_features(
-        examples,
-        tokenizer,
-        case["max_seq_length"],
-        case["doc_stride"],
-        case["max_query_length"],
-        is_training,
-        features.append,
+    features = list(
+        squad.create_features(
+            examples, tokenizer, window_options(case), is_training
+        )
     )
     with np.load(folder / case["features"]) as recorded:
         return examples, features, dict(recorded)
@@ -91,10 +103,10 @@ def test_prediction_features_equal_the_originals(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_predictions_equal_the_originals(case, tmp_path):
+def test_predictions_equal_the_originals(case):
     examples, features, recorded = load(case, "predict_file", False)
     results = [
-        squad.RawResult(*values)
+        squad_decoding.RawResult(*values)
         for values in zip(
             recorded["unique_ids"].tolist(),
             recorded["start_logits"],
@@ -102,24 +114,14 @@ def test_predictions_equal_the_originals(case, tmp_path):
             strict=True,
         )
     ]
-    squad.write_predictions(
-        examples,
-        features,
-        results,
-        case["n_best_size"],
-        case["max_answer_length"],
-        case["do_lower_case"],
-        tmp_path / "predictions",
-        tmp_path / "nbest_predictions",
-        tmp_path / "null_odds",
-        case["version_2_with_negative"],
-        case.get("null_score_diff_threshold", 0.0),
+    decoded = squad_decoding.decode_predictions(
+        examples, features, results, decoding_options(case)
     )
-    for name in ("predictions", "nbest_predictions", "null_odds"):
+    names = ("predictions", "nbest_predictions", "null_odds")
+    for name, ours in zip(names, decoded, strict=True):
         if name not in case:
-            assert not (tmp_path / name).exists()
+            assert name == "null_odds" and not ours
             continue
-        ours = json.loads((tmp_path / name).read_text())
         expected = json.loads((case["folder"] / case[name]).read_text())
         assert list(ours) == list(expected)
         if name == "predictions":
@@ -128,7 +130,6 @@ def test_predictions_equal_the_originals(case, tmp_path):
             assert ours == pytest.approx(expected, abs=1e-6)
         else:
             assert_nbest_equal(ours, expected)
-    assert not list(tmp_path.glob("*.partial*"))
 
 
 def assert_nbest_equal(ours, expected):
@@ -161,16 +162,16 @@ def squad_file(tmp_path, context, answers, **qa):
     return path
 
 
+OPTIONS = squad.WindowOptions(
+    max_seq_length=12, doc_stride=4, max_query_length=4
+)
+
+
 def features_of(path, tokenizer, is_training, **kwargs):
-    examples = squad.read_squad_examples(path, is_training)
-    settings = {
-        "max_seq_length": 12,
-        "doc_stride": 4,
-        "max_query_length": 4,
-        "is_training": is_training,
-    }
+    examples = squad_reading.read_squad_examples(path, is_training)
+    options = dataclasses.replace(OPTIONS, **kwargs)
     return examples, list(
-        squad.create_features(examples, tokenizer, **settings | kwargs)
+        squad.create_features(examples, tokenizer, options, is_training)
     )
 
 
@@ -182,14 +183,12 @@ def decode(examples, features, best, **kwargs):
         for i, (token, value) in enumerate(best):
             if token in feature.tokens:
                 logits[i, feature.tokens.index(token)] = value
-        results.append(squad.RawResult(feature.unique_id, *logits))
-    settings = {
-        "n_best_size": 3,
-        "max_answer_length": 5,
-        "do_lower_case": True,
-    }
+        results.append(squad_decoding.RawResult(feature.unique_id, *logits))
+    options = squad_decoding.DecodingOptions(
+        **{"n_best_size": 3, "max_answer_length": 5, **kwargs}
+    )
     return squad_decoding.decode_predictions(
-        examples, features, results, **settings | kwargs
+        examples, features, results, options
     )
 
 
@@ -217,18 +216,20 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, message):
     path = tmp_path / "squad.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=message) as error:
-        squad.read_squad_examples(path, is_training=False)
+        squad_reading.read_squad_examples(path, is_training=False)
     assert "\n" not in str(error.value)
 
 
 def test_training_needs_one_answer(tmp_path):
     path = squad_file(tmp_path, "a b", [])
     with pytest.raises(ValueError, match=r"qas\[0\].*exactly one.*v2.0"):
-        squad.read_squad_examples(path, True)
+        squad_reading.read_squad_examples(path, True)
     with pytest.raises(ValueError, match="no 'is_impossible' of type bool"):
-        squad.read_squad_examples(path, True, version_2_with_negative=True)
+        squad_reading.read_squad_examples(
+            path, True, version_2_with_negative=True
+        )
     path = squad_file(tmp_path, "a b", [], is_impossible=True)
-    (example,) = squad.read_squad_examples(path, True, True)
+    (example,) = squad_reading.read_squad_examples(path, True, True)
     assert (example.start_position, example.end_position) == (-1, -1)
 
 
@@ -242,7 +243,7 @@ def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
     qas.append(qas[0] | {"answers": [{"text": "b", "answer_start": 2}]})
     path.write_text(json.dumps(content))
     with caplog.at_level("WARNING"):
-        (example,) = squad.read_squad_examples(path, True)
+        (example,) = squad_reading.read_squad_examples(path, True)
     assert example.orig_answer_text == "b"
     assert "qas[0]: could not find the answer" in caplog.text
     assert "1 of 2 questions left out" in caplog.text
@@ -252,7 +253,7 @@ def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
     path = squad_file(tmp_path, "a b", [])
     content = json.loads(path.read_text())
     path.write_text(json.dumps({"data": content["data"] * 2}))
-    assert len(squad.read_squad_examples(path, False)) == 2
+    assert len(squad_reading.read_squad_examples(path, False)) == 2
     assert "1 questions have the id of another" in caplog.text
 
 
@@ -365,24 +366,29 @@ def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
     path = squad_file(tmp_path, "a b", [])
     examples, features = features_of(path, tokenizer, False)
     with pytest.raises(ValueError, match="no result for the window 1000000000"):
-        squad_decoding.decode_predictions(examples, features, [], 3, 5, True)
+        squad_decoding.decode_predictions(
+            examples, features, [], squad_decoding.DecodingOptions()
+        )
 
 
 def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     path = squad_file(tmp_path, "a b", [])
-    (example,) = squad.read_squad_examples(path, False)
+    (example,) = squad_reading.read_squad_examples(path, False)
     examples = [
         dataclasses.replace(example, qas_id=str(i), doc_tokens=tokens)
         for i, tokens in enumerate([["a"], [], ["a", "b"]])
     ]
-    features = list(squad.create_features(examples, tokenizer, 12, 4, 4, False))
+    features = list(squad.create_features(examples, tokenizer, OPTIONS, False))
     best = [("b", 5), ("b", 5)]
     results = decode(examples, features, best, n_best_size=12)
     assert results[0] == {"0": "a", "1": "empty", "2": "b"}
-    raw = [squad.RawResult(f.unique_id, [0] * 12, [0] * 12) for f in features]
+    raw = [
+        squad_decoding.RawResult(f.unique_id, [0] * 12, [0] * 12)
+        for f in features
+    ]
     stream = (feature for feature in features)
     answers, _, _ = squad_decoding.decode_predictions(
-        examples, stream, raw, 12, 5, True
+        examples, stream, raw, squad_decoding.DecodingOptions(n_best_size=12)
     )
     assert list(answers) == ["0", "1", "2"]
     with pytest.raises(ValueError, match="out of order: those of example 0"):
@@ -403,7 +409,9 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     ],
 )
 def test_get_final_text(pred_text, orig_text, final_text):
-    assert squad.get_final_text(pred_text, orig_text, True) == final_text
+    assert (
+        squad_decoding.get_final_text(pred_text, orig_text, True) == final_text
+    )
 
 
 def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
@@ -411,9 +419,9 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     (example,), _ = features_of(path, tokenizer, True)
     # More than a chunk for each process.
     examples = [example] * 700
-    args = (examples, tokenizer, 12, 4, 4, True)
+    args = (examples, tokenizer, OPTIONS, True)
     features = list(squad.create_features(*args))
-    expected = [squad_records.encode_feature(f, True) for f in features]
+    expected = [squad_records.encode_squad_features(f, True) for f in features]
     for num_processes in (1, 2):
         records = squad_records.create_records(
             *args, num_processes=num_processes
@@ -453,14 +461,14 @@ def test_memory_does_not_grow_with_the_number_of_windows(num_processes):
     vocab = golden.shared("data/vocab/uncased.txt")
     script = f"""
 import resource
-from data import squad, squad_records, tokenization
+from data import squad, squad_reading, squad_records, tokenization
 
 if __name__ == "__main__":
-    examples = squad.read_squad_examples({str(path)!r}, True)
+    examples = squad_reading.read_squad_examples({str(path)!r}, True)
     tokenizer = tokenization.FullTokenizer({str(vocab)!r})
     peaks = []
     for number, _ in enumerate(squad_records.create_records(
-        examples, tokenizer, 384, 128, 64, True, num_processes={num_processes}
+        examples, tokenizer, squad.WindowOptions(), True, {num_processes}
     ), start=1):
         if number % 1000 == 0:
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -72,7 +72,9 @@ def test_features(tokenizer):
     assert feature.input_ids == sum(ids, [])
     assert feature.input_mask == [int(i > 0) for i in feature.input_ids]
     assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
-    record = tf.train.Example.FromString(glue.encode_feature(feature))
+    record = tf.train.Example.FromString(
+        glue.encode_classification_features(feature)
+    )
     values = record.features.feature
     assert list(values["input_ids"].int64_list.value) == feature.input_ids
     assert list(values["label_ids"].int64_list.value) == [2]

@@ -10,12 +10,18 @@ import tensorflow as tf
 from data import (
     squad,
     squad_decoding,
+    squad_reading,
     tf_squad,
     tf_squad_decoding,
     tokenization,
 )
 from tests import golden
-from tests.data.test_squad import CASES, load
+from tests.data.test_squad import (
+    CASES,
+    decoding_options,
+    load,
+    window_options,
+)
 from tests.data.test_tokenization import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
@@ -26,9 +32,7 @@ def create_windows(case, examples):
     layer = tf_squad.SquadWindows(
         case["folder"] / case["vocab_file"],
         case["do_lower_case"],
-        case["max_seq_length"],
-        case["doc_stride"],
-        case["max_query_length"],
+        window_options(case),
     )
     return layer(
         tf.constant([example.question_text for example in examples]),
@@ -37,12 +41,7 @@ def create_windows(case, examples):
 
 
 def create_decoder(case):
-    return tf_squad_decoding.SquadDecoder(
-        case["n_best_size"],
-        case["max_answer_length"],
-        case["version_2_with_negative"],
-        case.get("null_score_diff_threshold", 0.0),
-    )
+    return tf_squad_decoding.SquadDecoder(decoding_options(case))
 
 
 def to_lists(outputs):
@@ -122,8 +121,8 @@ def check_bytes(context, found):
         assert found["answer"] in ("", "empty") and found["end_byte"] == -1
         return
     cut = context.encode()[found["start_byte"] : found["end_byte"]].decode()
-    words = [part.group() for part in squad.WORD.finditer(cut)]
-    assert " ".join(words) == " ".join(squad.WORD.findall(found["answer"]))
+    words = [part.group() for part in squad_reading.WORD.finditer(cut)]
+    assert words == squad_reading.WORD.findall(found["answer"])
     assert words
 
 
@@ -188,37 +187,35 @@ def test_odd_text_is_answered_alike(
 ):
     contexts = odd_contexts(seed)
     examples = [
-        squad.SquadExample(
-            str(i), text[5:25], squad.WORD.findall(text), context=text
+        squad_reading.SquadExample(
+            str(i), text[5:25], squad_reading.WORD.findall(text), context=text
         )
         for i, text in enumerate(contexts)
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
+    windows = squad.WindowOptions(32, 7, 9, use_char_offsets)
     features = list(
-        squad.create_features(
-            examples, tokenizer, 32, 7, 9, False, use_char_offsets
-        )
+        squad.create_features(examples, tokenizer, windows, is_training=False)
     )
     # Few values, so that many are equal.
     rng = np.random.default_rng(seed)
     logits = rng.integers(0, 9, [2, len(features), 32]).astype(np.float32)
     results = [
-        squad.RawResult(feature.unique_id, *values)
+        squad_decoding.RawResult(feature.unique_id, *values)
         for feature, *values in zip(features, *logits, strict=True)
     ]
-    settings = {
-        "n_best_size": 6,
-        "max_answer_length": 8,
-        "version_2_with_negative": version_2_with_negative,
-        "null_score_diff_threshold": -8.0,
-    }
+    options = squad_decoding.DecodingOptions(
+        n_best_size=6,
+        max_answer_length=8,
+        do_lower_case=do_lower_case,
+        version_2_with_negative=version_2_with_negative,
+        null_score_diff_threshold=-8.0,
+    )
     answers, nbest, odds = squad_decoding.decode_predictions(
-        examples, features, results, do_lower_case=do_lower_case, **settings
+        examples, features, results, options
     )
-    layer = tf_squad.SquadWindows(SMALL_VOCAB, do_lower_case, 32, 7, 9)
-    decoder = tf_squad_decoding.SquadDecoder(
-        **settings, use_char_offsets=use_char_offsets
-    )
+    layer = tf_squad.SquadWindows(SMALL_VOCAB, do_lower_case, windows)
+    decoder = tf_squad_decoding.SquadDecoder(options, use_char_offsets)
 
     @tf.function
     def answer(questions, contexts):
@@ -247,8 +244,9 @@ def test_odd_text_is_answered_alike(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    layer = tf_squad.SquadWindows(SMALL_VOCAB, True, 32, 7, 9)
-    decoder = tf_squad_decoding.SquadDecoder()
+    windows = squad.WindowOptions(32, 7, 9)
+    layer = tf_squad.SquadWindows(SMALL_VOCAB, True, windows)
+    decoder = tf_squad_decoding.SquadDecoder(squad_decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
     _, windows, first_places, passages = layer(
         tf.constant(["q"]), tf.constant([context])

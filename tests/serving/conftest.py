@@ -1,5 +1,6 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 
 import modeling
 from data import tokenization
+from data.squad import WindowOptions
+from data.squad_decoding import DecodingOptions
 from serving import classifier, features, ner, pretraining, squad
 from tests.scripts import SAMPLES
 
@@ -18,17 +21,15 @@ VOCAB = SAMPLES / "vocab.txt"
 LABELS = ["no", "maybe", "yes"]
 TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 LENGTH = 24
-SQUAD = {
-    "max_seq_length": 32,
-    "doc_stride": 9,
-    "max_query_length": 8,
-    "n_best_size": 5,
-    "max_answer_length": 6,
-}
-NO_ANSWERS = {
-    "version_2_with_negative": True,
-    "null_score_diff_threshold": -3.0,
-}
+WINDOWS = WindowOptions(max_seq_length=32, doc_stride=9, max_query_length=8)
+UNCASED = DecodingOptions(n_best_size=5, max_answer_length=6)
+# The cased model may find no answer.
+CASED = dataclasses.replace(
+    UNCASED,
+    do_lower_case=False,
+    version_2_with_negative=True,
+    null_score_diff_threshold=-3.0,
+)
 CASINGS = {"uncased": True, "cased": False}
 # All that a text can be: nothing, long, in scripts of all kinds, odd.
 TEXTS = [
@@ -119,10 +120,8 @@ def _exports(folder, casing):
         "question": [*TEXTS[4:], *TEXTS[:4]],
         "context": TEXTS,
     }
-    settings = {} if do_lower_case else NO_ANSWERS
-    squad.export_span_labeler(
-        folder / "squad", model, *text, **SQUAD, **settings
-    )
+    decoding = UNCASED if do_lower_case else CASED
+    squad.export_span_labeler(folder / "squad", model, VOCAB, WINDOWS, decoding)
     yield Served("squad", model, do_lower_case, [("answer", questions)])
     if not do_lower_case:
         return

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import ner, squad, squad_decoding
+from data import ner, squad, squad_decoding, squad_reading
 from tests.data.test_tf_squad import check_bytes
 from tests.serving.conftest import (
+    CASED,
     CASINGS,
     LENGTH,
-    NO_ANSWERS,
-    SQUAD,
     TAGS,
     TEXTS,
+    UNCASED,
+    WINDOWS,
 )
 
 
 def call(model, features):
-    """Returns a model's outputs for a list of InputFeatures."""
+    """Returns a model's outputs for a list of features."""
     return model(
         {
             name: tf.constant([getattr(f, name) for f in features], tf.int32)
@@ -29,13 +30,15 @@ def call(model, features):
 @pytest.mark.parametrize("casing", CASINGS)
 def test_answer(served, casing):
     served = served[casing]["squad"]
-    # The cased model may find no answer.
-    settings = {} if served.do_lower_case else NO_ANSWERS
+    decoding = UNCASED if served.do_lower_case else CASED
     inputs = served.requests[0][1]
     found = {k: v.tolist() for k, v in served.outputs[0].items()}
     examples = [
-        squad.SquadExample(
-            str(i), question, squad.WORD.findall(context), context=context
+        squad_reading.SquadExample(
+            str(i),
+            question,
+            squad_reading.WORD.findall(context),
+            context=context,
         )
         for i, (question, context) in enumerate(
             zip(inputs["question"], inputs["context"], strict=True)
@@ -43,17 +46,12 @@ def test_answer(served, casing):
     ]
     features = list(
         squad.create_features(
-            examples,
-            served.tokenizer,
-            SQUAD["max_seq_length"],
-            SQUAD["doc_stride"],
-            SQUAD["max_query_length"],
-            False,
+            examples, served.tokenizer, WINDOWS, is_training=False
         )
     )
     logits = call(served.model, features)
     results = [
-        squad.RawResult(feature.unique_id, start, end)
+        squad_decoding.RawResult(feature.unique_id, start, end)
         for feature, start, end in zip(
             features,
             logits["start_logits"].numpy(),
@@ -62,13 +60,7 @@ def test_answer(served, casing):
         )
     ]
     answers, nbest, odds = squad_decoding.decode_predictions(
-        examples,
-        features,
-        results,
-        SQUAD["n_best_size"],
-        SQUAD["max_answer_length"],
-        served.do_lower_case,
-        **settings,
+        examples, features, results, decoding
     )
     assert found["answer"] == list(answers.values())
     assert len({*found["answer"]}) > 2
@@ -82,7 +74,7 @@ def test_answer(served, casing):
         check_bytes(
             inputs["context"][row], {k: v[row] for k, v in found.items()}
         )
-    if settings:
+    if decoding.version_2_with_negative:
         assert "" in answers.values()
         assert found["null_odds"] == pytest.approx(
             list(odds.values()), abs=1e-4
