@@ -10,7 +10,7 @@ from absl import flags, logging
 
 import modeling
 from data import examples as data_examples
-from data import ner, ner_scoring, tfrecords, tokenization
+from data import ner, ner_reading, ner_scoring, tfrecords, tokenization
 from modeling import losses
 from serving.ner import export_token_classifier
 from training import cli, fine_tuning, task
@@ -58,7 +58,7 @@ class NerTask(task.Task):
         )
         if labels is None and not options.do_train:
             labels = saved_labels
-        self.processor = ner.NerProcessor(labels)
+        self.processor = ner_reading.NerProcessor(labels)
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
 

@@ -1,4 +1,4 @@
-"""Named entities (CoNLL-2003; paper 5.3): words with tags, and features.
+"""Named entities (CoNLL-2003; paper 5.3): windows of tagged words.
 
 A word's tag is that of its first WordPiece; the others do not count:
 
@@ -10,46 +10,19 @@ that is too long is cut into windows that overlap, and each word counts in
 the window that has the most context around it. ner_scoring.py scores tags.
 """
 
-import collections
 import dataclasses
 import itertools
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from absl import logging
 
-from data import files, records
-from data.examples import check_labels
-from data.ner_scoring import to_scheme
+from data import records
+from data.ner_reading import NerExample
 from data.tokenization import FullTokenizer
 from data.windows import check_is_max_context, cut_spans
 from files.atomic import atomic_open
-
-_SET_FILES = {
-    "train": ("train.txt", "eng.train"),
-    "dev": ("valid.txt", "dev.txt", "eng.testa"),
-    "test": ("test.txt", "eng.testb"),
-}
-
-
-@dataclasses.dataclass(slots=True)
-class NerExample:
-    """One sentence.
-
-    Attributes:
-        guid: str, names the example.
-        words: list of str.
-        labels: list of str, the words' tags.
-        document: int, the number of the document it is in.
-    """
-
-    guid: str
-    words: list
-    labels: list
-    document: int
 
 
 @dataclasses.dataclass(slots=True)
@@ -74,157 +47,6 @@ class NerFeatures:
     label_ids: list
     label_weights: list
     words: list
-
-
-class NerProcessor:
-    """Reads the sets of a data folder, in CoNLL-2003's layout.
-
-    A line holds a word, then any columns, then its tag, separated by white
-    space; an empty line ends a sentence, a line of -DOCSTART- a document.
-    Tags may be of any scheme of ner_scoring.py, such as IOB1 as first
-    released. They become IOB2, or the scheme of the labels that are given.
-
-    Args:
-        labels: list of str; None for those of the train set, "O" first.
-
-    Raises:
-        ValueError: the labels are fewer than two, or not distinct.
-    """
-
-    def __init__(self, labels: list[str] | None = None) -> None:
-        if labels is not None:
-            check_labels(labels, "given")
-        self._labels = labels
-
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[NerExample]:
-        """Returns the list of NerExamples to train on.
-
-        Raises:
-            OSError: the file is not there.
-            ValueError: a line is not as it should be.
-        """
-        return self._read_set(data_dir, "train")
-
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[NerExample]:
-        """Returns the list of NerExamples to evaluate on; errors as train."""
-        return self._read_set(data_dir, "dev")
-
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[NerExample]:
-        """Returns the list of NerExamples to predict; errors as train."""
-        return self._read_set(data_dir, "test")
-
-    def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
-        """Returns the list of labels; errors as get_train_examples."""
-        if self._labels is None:
-            found = {
-                label
-                for example in self._read_set(data_dir, "train")
-                for label in example.labels
-            }
-            if found == {"O"}:
-                raise ValueError(
-                    f"the train set in {data_dir} has no tag but O; mark the "
-                    "entities to learn, such as B-PER and I-PER"
-                )
-            self._labels = ["O", *sorted(found - {"O"})]
-        return self._labels
-
-    def _read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[NerExample]:
-        for file_name in _SET_FILES[name]:
-            path = os.path.join(data_dir, file_name)
-            if os.path.isfile(path):
-                return read_conll(path, name, self._labels)
-        raise FileNotFoundError(
-            f"there is no {name} set in {data_dir}: it must be named "
-            f"{' or '.join(_SET_FILES[name])}"
-        )
-
-
-def read_conll(
-    path: str | os.PathLike[str],
-    set_type: str,
-    labels: Sequence[str] | None = None,
-) -> list[NerExample]:
-    """Returns the list of NerExamples of a file; see NerProcessor.
-
-    Args:
-        path: the file.
-        set_type: str, begins the guids; in a "test" set tags may be missing.
-        labels: list of str that the tags must be in, and whose scheme they
-            become; None for any, in IOB2.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: a line has no tag, or one that is none, or there is no
-            sentence; the message names the file and the line.
-    """
-    examples = []
-    for document, lines in _read_sentences(path):
-        tags = [
-            _read_tag(columns, f"{path}, line {number}", set_type)
-            for number, columns in lines
-        ]
-        tags = to_scheme(tags, labels or ())
-        for tag, (number, _) in zip(tags, lines, strict=True):
-            if labels is not None and tag not in labels:
-                raise ValueError(
-                    f"{path}, line {number}: unknown tag {tag!r}; the tags "
-                    f"are {list(labels)}"
-                )
-        words = [columns[0] for _, columns in lines]
-        guid = f"{set_type}-{len(examples) + 1}"
-        examples.append(NerExample(guid, words, tags, document))
-    if not examples:
-        raise ValueError(f"{path} holds no sentence")
-    return examples
-
-
-def _read_sentences(
-    path: str | os.PathLike[str],
-) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
-    """Yields (number of the document, [(line number, columns)])."""
-    document, sentence = 0, []
-    dropped = collections.Counter()
-    for number, line in enumerate(files.read_lines(path, dropped), start=1):
-        # Other white space, such as that which does not break, is the word's.
-        columns = re.findall("[^ \t\r]+", line.removeprefix("\ufeff"))
-        if columns and columns[0] != "-DOCSTART-":
-            sentence.append((number, columns))
-            continue
-        if sentence:
-            yield document, sentence
-            sentence = []
-        document += bool(columns)
-    if sentence:
-        yield document, sentence
-    if warning := files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
-
-
-def _read_tag(columns: list[str], where: str, set_type: str) -> str:
-    """Returns the tag in the last column, checked."""
-    if len(columns) == 1:
-        if set_type == "test":
-            return "O"
-        raise ValueError(
-            f"{where}: a line must hold a word and, last, its tag. Received: "
-            f"{columns[0]!r}"
-        )
-    if not re.fullmatch("O|[BIESLU]-.+", columns[-1]):
-        raise ValueError(
-            f"{where}: the last column must be a tag, O or TYPE after B-, I-, "
-            "E-, S-, L- or U- (the schemes IOB, IOE, IOBES and BILOU). "
-            f"Received: {columns[-1]!r}"
-        )
-    return columns[-1]
 
 
 def create_features(
@@ -381,7 +203,11 @@ def write_predictions(
             writer.write(b"\n")
 
 
-def write_json_lines(path, examples, tags):
+def write_json_lines(
+    path: str | os.PathLike[str],
+    examples: Iterable[NerExample],
+    tags: Iterable[list[str]],
+) -> None:
     """Writes each sentence as a JSON object: guid, words, labels.
 
     Args:

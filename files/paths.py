@@ -56,8 +56,8 @@ _OUTPUTS = (
 RUN_FILES = re.compile(
     r"checkpoint|model\.ckpt-\d+\..*|events\.out\..*"
     r"|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
-    r"|eval_results\.txt|test_results.*\.tsv|(test_|nbest_)?predictions.*"
-    r"|null_odds\.json"
+    r"|(test_)?eval_results.*\.txt|test_results.*\.tsv|(test_|nbest_)?predictions.*"
+    r"|null_odds\.json|report\.html"
 )
 
 

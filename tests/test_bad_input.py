@@ -319,7 +319,10 @@ def test_run_squad(files, refusals, model_flags):
             ({"do_train": True}, "--train_file"),
             ({"predict_file": "none.json"}, "none.json"),
             ({"predict_file": "not.json"}, "not.json is not valid JSON"),
-            ({"predict_file": "list.json"}, "list.json has no 'data'"),
+            (
+                {"predict_file": "list.json"},
+                "list.json must hold a JSON obj",
+            ),
             (
                 {"do_train": True, "train_file": "v2.json"},
                 "v2.json: data[0].paragraphs[0].qas[0]",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import ner, ner_scoring, tokenization
+from data import ner, ner_reading, ner_scoring, tokenization
 from tests import golden
 
 
@@ -37,7 +37,7 @@ b NN O O
 
 def test_sentences_documents_and_labels(tmp_path):
     write(tmp_path, "train.txt", TRAIN)
-    processor = ner.NerProcessor()
+    processor = ner_reading.NerProcessor()
     assert processor.get_labels(tmp_path) == ["O", "B-LOC", "B-PER", "I-PER"]
     examples = processor.get_train_examples(tmp_path)
     assert [(e.guid, e.words, e.document) for e in examples] == [
@@ -51,17 +51,17 @@ def test_sentences_documents_and_labels(tmp_path):
 def test_iob1_becomes_iob2(tmp_path):
     # As first released: B- only between neighbours of one type.
     path = write(tmp_path, "eng.testb", "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
-    (example,) = ner.NerProcessor().get_test_examples(tmp_path)
+    (example,) = ner_reading.NerProcessor().get_test_examples(tmp_path)
     assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
     path = write(tmp_path, "test.txt", "a\nb\n")
-    (example,) = ner.read_conll(path, "test")
+    (example,) = ner_reading.read_conll(path, "test")
     assert example.labels == ["O", "O"]
 
 
 def test_columns_are_parted_by_spaces_and_tabs_alone(tmp_path):
     path = tmp_path / "dev.txt"
     path.write_bytes("\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n".encode())
-    first, second = ner.read_conll(path, "dev")
+    first, second = ner_reading.read_conll(path, "dev")
     assert (first.words, first.labels) == (["a\u00a0b"], ["O"])
     assert second.words == ["c"]
 
@@ -69,7 +69,7 @@ def test_columns_are_parted_by_spaces_and_tabs_alone(tmp_path):
 @pytest.mark.parametrize("name", ["train", "valid", "test"])
 def test_distributed_files(name):
     path = golden.shared(f"data/conll2003/{name}.txt")
-    examples = ner.read_conll(path, name)
+    examples = ner_reading.read_conll(path, name)
     # The figures of the shared task's description.
     sentences, words, entities = {
         "train": (14041, 203621, 23499),
@@ -99,7 +99,7 @@ def test_distributed_files(name):
 )
 def test_bad_files_are_named(tmp_path, text, message):
     write(tmp_path, "dev.txt", text)
-    processor = ner.NerProcessor(labels=["O", "B-LOC"])
+    processor = ner_reading.NerProcessor(labels=["O", "B-LOC"])
     with pytest.raises(ValueError, match=message):
         processor.get_dev_examples(tmp_path)
     with pytest.raises(OSError, match="named train.txt or eng.train"):
@@ -109,14 +109,16 @@ def test_bad_files_are_named(tmp_path, text, message):
 def test_a_train_set_without_entities_is_refused(tmp_path):
     write(tmp_path, "train.txt", "a O\n")
     with pytest.raises(ValueError, match="has no tag but O"):
-        ner.NerProcessor().get_labels(tmp_path)
+        ner_reading.NerProcessor().get_labels(tmp_path)
 
 
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 
 
 def features_of(tmp_path, tokenizer, **kwargs):
-    examples = ner.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
+    examples = ner_reading.read_conll(
+        write(tmp_path, "train.txt", TRAIN), "train"
+    )
     return examples, list(
         ner.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
     )
@@ -156,7 +158,7 @@ def test_every_word_counts_once_and_is_decoded(
 ):
     rng = np.random.default_rng(max_seq_length)
     examples = [
-        ner.NerExample(
+        ner_reading.NerExample(
             f"g-{i}",
             words := rng.choice(
                 ["a", "bd", "cde", "\u200b"], rng.integers(1, 9)
@@ -191,13 +193,15 @@ def test_every_word_counts_once_and_is_decoded(
 def test_wrong_arguments(tmp_path, tokenizer):
     with pytest.raises(ValueError, match="max_seq_length=2"):
         features_of(tmp_path, tokenizer, max_seq_length=2)
-    example = ner.NerExample("dev-4", ["a"], ["B-X"], 0)
+    example = ner_reading.NerExample("dev-4", ["a"], ["B-X"], 0)
     with pytest.raises(ValueError, match="dev-4 has the label 'B-X'"):
         list(ner.create_features([example], LABELS, 8, tokenizer))
 
 
 def test_predictions_file(tmp_path):
-    examples = ner.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
+    examples = ner_reading.read_conll(
+        write(tmp_path, "train.txt", TRAIN), "train"
+    )
     tags = [["O", "B-PER", "O"], ["O"], ["B-LOC"]]
     ner.write_predictions(tmp_path / "out.txt", examples, tags)
     assert (tmp_path / "out.txt").read_text() == (
@@ -278,7 +282,7 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
 def test_a_file_of_iobes(tmp_path):
     text = "a B-PER\nb E-PER\nc S-PER\n\nd S-LOC\n"
     write(tmp_path, "train.txt", text)
-    processor = ner.NerProcessor()
+    processor = ner_reading.NerProcessor()
     assert processor.get_labels(tmp_path) == LABELS
     first, second = processor.get_train_examples(tmp_path)
     assert first.labels == ["B-PER", "I-PER", "B-PER"]
@@ -286,7 +290,7 @@ def test_a_file_of_iobes(tmp_path):
     # A model of IOBES, such as another toolkit trained, keeps it.
     labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
     write(tmp_path, "train.txt", text.replace("c S-PER", "c B-PER"))
-    first, _ = ner.NerProcessor(labels).get_train_examples(tmp_path)
+    first, _ = ner_reading.NerProcessor(labels).get_train_examples(tmp_path)
     assert first.labels == ["B-PER", "E-PER", "S-PER"]
 
 
@@ -388,4 +392,4 @@ def test_scores_without_entities():
 )
 def test_labels_that_cannot_be_learned_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
-        ner.NerProcessor(labels)
+        ner_reading.NerProcessor(labels)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import ner, squad, squad_decoding, squad_reading
+from data import ner, ner_reading, squad, squad_decoding, squad_reading
 from tests.data.test_tf_squad import check_bytes
 from tests.serving.conftest import (
     CASED,
@@ -85,7 +85,9 @@ def test_tag_words(exports):
     served = exports["ner"]
     found = served.outputs[0]
     examples = [
-        ner.NerExample(str(i), text.split(), ["O"] * len(text.split()), i)
+        ner_reading.NerExample(
+            str(i), text.split(), ["O"] * len(text.split()), i
+        )
         for i, text in enumerate(TEXTS)
     ]
     features = list(
