@@ -210,11 +210,9 @@ def optimizer_variables(variables, optimizer):
     if inner is not optimizer:
         named["loss_scale"] = optimizer.dynamic_scale
         named["loss_scale_good_steps"] = optimizer.step_counter
-    trained = {v.path for v in inner._trainable_variables}
     for name, variable in variables.items():
-        if variable.path in trained:
-            for slot, value in inner.slots(variable).items():
-                named[f"{name}/{slot}"] = value
+        for slot, value in inner.slots(variable).items():
+            named[f"{name}/{slot}"] = value
     return named
 
 

@@ -135,7 +135,9 @@ class _Driver:
             results.append(self.evaluate(run))
             run.write_results("eval_results.txt", results[-1])
             run.write_summary()
-        best = max(range(len(results)), key=lambda i: results[i][self.metric])
+        # NaN, which no other number is more or less than, is the worst.
+        values = [figures[self.metric] for figures in results]
+        best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(results) - 1:
             run = self.train(variants[best])
         run.save_as(self.options)
@@ -283,6 +285,12 @@ def _check_num_train_runs(options):
         return
     folder = Path(options.output_dir)
     if options.num_train_runs > 1:
+        if options.seed + options.num_train_runs > 2**32:
+            raise ValueError(
+                f"--seed={options.seed} is too large for --num_train_runs="
+                f"{options.num_train_runs}: the last run's seed, --seed + "
+                "--num_train_runs - 1, must be below 2**32"
+            )
         if (folder / checkpointing.SETTINGS_FILE).is_file():
             raise ValueError(
                 f"--output_dir={folder} holds a single run; give another one "

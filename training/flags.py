@@ -127,6 +127,7 @@ def define_training_flags(learning_rate, save_checkpoints_steps=1000):
         1,
         "Batches of --train_batch_size that make one update.",
         lower_bound=1,
+        upper_bound=2**31 - 1,
     )
     flags.DEFINE_bool(
         "gradient_checkpointing",
@@ -196,7 +197,11 @@ def _define_optimizer_flags():
 def define_fine_tuning_flags(trim_padding=True):
     """Defines how long a task is trained, and when to stop."""
     flags.DEFINE_float(
-        "num_train_epochs", 3.0, "Epochs of training.", lower_bound=0.0
+        "num_train_epochs",
+        3.0,
+        "Epochs of training.",
+        lower_bound=0.0,
+        upper_bound=1e9,
     )
     flags.DEFINE_float(
         "warmup_proportion",

@@ -205,8 +205,9 @@ class Evaluation:
                 self._metric,
             )
             return False
-        best = self._best and self._best[self._metric]
-        return best is None or self._sign * (value - best) > 0
+        if self._best is None:
+            return True
+        return self._sign * (value - self._best[self._metric]) > 0
 
 
 def _read_best(path: Path, metric: str) -> dict[str, float]:

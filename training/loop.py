@@ -7,13 +7,17 @@ loss (modeling/losses.py) those to a number.
 import contextlib
 import signal
 import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from training import progress, train_step
+from training import checkpointing, progress, train_step
+from training.hooks import Hook
+from training.task import Loss
 
 # Exit status of a run that was told to stop and has saved (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75
@@ -36,17 +40,17 @@ class Trainer:
 
     def __init__(
         self,
-        model,
-        loss=None,
-        optimizer=None,
-        strategy=None,
-        clip_norm=1.0,
-        gradient_accumulation_steps=1,
-        jit_compile=False,
-    ):
+        model: keras.Model,
+        loss: Loss | None = None,
+        optimizer: keras.optimizers.Optimizer | None = None,
+        strategy: tf.distribute.Strategy | None = None,
+        clip_norm: float = 1.0,
+        gradient_accumulation_steps: int = 1,
+        jit_compile: bool = False,
+    ) -> None:
         self.model = model
         self.loss = loss
-        self.optimizer = optimizer
+        self.optimizer: Any = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
         # In graphs tied to the CPU the model takes faster forms.
         devices = {
@@ -60,7 +64,7 @@ class Trainer:
             autograph=False,
         )
         self._train_step = None
-        if optimizer is not None:
+        if loss is not None and optimizer is not None:
             self._train_step = train_step.TrainStep(
                 model,
                 loss,
@@ -72,22 +76,22 @@ class Trainer:
             )
 
     @property
-    def step(self):
+    def step(self) -> int:
         """Number of steps trained so far, skipped ones included."""
         return int(self.optimizer.iterations.numpy())
 
     def train(
         self,
-        dataset,
-        num_train_steps,
-        batch_size,
-        checkpointer=None,
-        save_checkpoints_steps=1000,
-        steps_per_call=1,
-        max_nonfinite_steps=10,
-        describe_batch=None,
-        hooks=(),
-    ):
+        dataset: Iterable[train_step.Features],
+        num_train_steps: int,
+        batch_size: int,
+        checkpointer: checkpointing.Checkpointer | None = None,
+        save_checkpoints_steps: int = 1000,
+        steps_per_call: int = 1,
+        max_nonfinite_steps: int = 10,
+        describe_batch: Callable[[int], str] | None = None,
+        hooks: Sequence[Hook] = (),
+    ) -> None:
         """Trains until `num_train_steps` steps have been made in all.
 
         Begins with the step after the optimizer's, restored ones counted.
@@ -109,13 +113,16 @@ class Trainer:
             describe_batch: (number of the batch's first record) -> text that
                 names its records.
             hooks: called as hook(step, logs) after each step, logs being a
-                dict of floats; one that returns True ends the training. Of
-                several steps made together only the last is told of; a hook
-                with an attribute `every` is told of each multiple of it.
+                dict of floats; one that returns True ends the training. With
+                several steps per call, hooks see only the last; a hook with
+                an attribute `every` sees each multiple of it.
 
         Raises:
-            ValueError: too many steps in a row were not finite.
+            ValueError: too many steps in a row were not finite, or there is
+                no optimizer.
         """
+        if self._train_step is None:
+            raise ValueError("A Trainer needs a loss and an optimizer to train")
         iterator = iter(dataset)
         bar = progress.Progress(
             num_train_steps, self.step, "step", batch_size, "Training"
@@ -189,7 +196,12 @@ class Trainer:
             return []
         return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
 
-    def predict(self, dataset, num_batches=None, label="Predicting"):
+    def predict(
+        self,
+        dataset: Iterable[train_step.Features],
+        num_batches: int | None = None,
+        label: str = "Predicting",
+    ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays."""
         # Cast once, not with every batch.
         kernels = self._cast_kernels()
@@ -197,7 +209,12 @@ class Trainer:
             outputs = self._forward(_for_model(features), kernels)
             yield tf.nest.map_structure(np.asarray, (features, outputs))
 
-    def evaluate(self, dataset, metric_fn, max_batches=None):
+    def evaluate(
+        self,
+        dataset: tf.data.Dataset,
+        metric_fn: Callable[..., dict[str, tuple[tf.Tensor, tf.Tensor]]],
+        max_batches: int | None = None,
+    ) -> dict[str, float]:
         """Returns metrics over a dataset, and the mean loss of its batches.
 
         Args:
@@ -209,17 +226,19 @@ class Trainer:
         Returns:
             {name: float} with "loss" added, the mean over batches.
         """
-        kernels = self._cast_kernels()
+        if self.loss is None:
+            raise ValueError("A Trainer needs a loss to evaluate")
+        kernels, loss = self._cast_kernels(), self.loss
 
         @tf.function(reduce_retracing=True, autograph=False)
         def step(features, kernels):
             outputs = self._infer(features, kernels)
-            total, _ = self.loss(outputs, features)
+            total, _ = loss(outputs, features)
             return metric_fn(outputs, features) | {"loss": (total, 1.0)}
 
         if max_batches is not None:
             dataset = dataset.take(max_batches)
-        sums = {}
+        sums: dict[str, np.ndarray] = {}
         for features in progress.track(
             dataset, max_batches, "batch", "Evaluating"
         ):
@@ -252,15 +271,19 @@ class _SkippedSteps:
     """
 
     def __init__(
-        self, max_nonfinite_steps, batch_size, describe_batch, checkpointer
-    ):
+        self,
+        max_nonfinite_steps: int,
+        batch_size: int,
+        describe_batch: Callable[[int], str] | None,
+        checkpointer: checkpointing.Checkpointer | None,
+    ) -> None:
         self.in_a_row = 0
         self._max_in_a_row = max_nonfinite_steps
         self._batch_size = batch_size
         self._describe_batch = describe_batch
         self._checkpointer = checkpointer
 
-    def look_at(self, outcomes, steps_before):
+    def look_at(self, outcomes: np.ndarray, steps_before: int) -> None:
         """Takes the outcomes (see TrainStep) of the steps that were made."""
         for step, outcome in enumerate(outcomes, start=steps_before + 1):
             if outcome == train_step.OVERFLOWED:
@@ -274,7 +297,7 @@ class _SkippedSteps:
             else:
                 self.in_a_row = 0
 
-    def _count(self, step):
+    def _count(self, step: int) -> None:
         self.in_a_row += 1
         logging.warning(
             "Step %d was skipped, %d in a row: its loss or gradient is not "
@@ -294,11 +317,11 @@ class _SkippedSteps:
             f"{self._way_back(step - self.in_a_row)}"
         )
 
-    def _way_back(self, last_made):
+    def _way_back(self, last_made: int) -> str:
         """Returns where to resume from, `last_made` being the last update."""
-        kept = self._checkpointer.steps() if self._checkpointer else []
-        if not kept:
+        if self._checkpointer is None or not self._checkpointer.steps():
             return ""
+        kept = self._checkpointer.steps()
         way = f"; the checkpoint of step {kept[-1]} is kept"
         if kept[-1] >= last_made:
             # No loss was ever computed with its weights.
@@ -334,9 +357,9 @@ def _stop_signals():
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {}
+    before: dict[int, Any] = {}
 
-    def handle(signum, frame):
+    def handle(signum: int, frame: object) -> None:
         del frame
         stop.set()
         signal.signal(signum, before[signum])
@@ -346,5 +369,5 @@ def _stop_signals():
     try:
         yield stop
     finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

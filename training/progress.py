@@ -2,9 +2,13 @@
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from typing import Self, TypeVar
 
 import tqdm
 from absl import logging
+
+_Element = TypeVar("_Element")
 
 # Seconds between two updates: of the bar, and of the lines where none is.
 BAR_INTERVAL = 0.5
@@ -23,8 +27,13 @@ class Progress:
     """
 
     def __init__(
-        self, total, initial=0, unit="step", examples_per_unit=None, label=""
-    ):
+        self,
+        total: int | None,
+        initial: int = 0,
+        unit: str = "step",
+        examples_per_unit: int | None = None,
+        label: str = "",
+    ) -> None:
         self.total = total
         self.unit = unit
         self.label = label
@@ -43,22 +52,22 @@ class Progress:
         self._shown_at = time.monotonic()
         self._first = True
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         """Begins counting time."""
         self._shown_at = time.monotonic()
         return self
 
-    def __exit__(self, *unused_args):
+    def __exit__(self, *unused_args: object) -> None:
         """Closes the bar."""
         self._bar.close()
 
-    def due(self, done):
+    def due(self, done: int) -> bool:
         """Returns whether `update` would show anything now."""
         if self._first or done == self.total:
             return done != self.shown
         return time.monotonic() - self._shown_at >= self._interval
 
-    def update(self, done, **values):
+    def update(self, done: int, **values: float) -> None:
         """Shows that `done` units are done, with named values beside.
 
         Args:
@@ -79,7 +88,7 @@ class Progress:
         self._first = False
         self.shown, self._shown_at = done, now
 
-    def _log_line(self, done, rate, shown):
+    def _log_line(self, done: int, rate: float, shown: dict[str, str]) -> None:
         parts = [f"{self.label} {self.unit} {done}".strip()]
         if self.total is not None:
             parts[0] += f"/{self.total}"
@@ -90,7 +99,12 @@ class Progress:
         logging.info("%s", "  ".join(parts))
 
 
-def track(iterable, total=None, unit="record", label=""):
+def track(
+    iterable: Iterable[_Element],
+    total: int | None = None,
+    unit: str = "record",
+    label: str = "",
+) -> Iterator[_Element]:
     """Yields from `iterable`, showing how many have gone by."""
     done = 0
     with Progress(total, unit=unit, label=label) as progress:

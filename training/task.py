@@ -16,13 +16,26 @@ Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 
 
 class Loss(Protocol):
-    """A sum over a batch divided by a weight; see modeling/losses.py."""
+    """A sum over a batch divided by a weight; see modeling/losses.py.
+
+    A batch can be cut into parts: their sums and weights are added up first.
+
+    Attributes:
+        epsilon: {part: number that is added to its weight}.
+    """
+
+    epsilon: Mapping[str, float]
 
     def sums(self, outputs: Any, features: Mapping[str, Any]) -> dict:
         """Returns {part: its sum over the batch}."""
 
     def weights(self, features: Mapping[str, Any]) -> dict:
         """Returns {part: what its sum is divided by}."""
+
+    def __call__(
+        self, outputs: Any, features: Mapping[str, Any]
+    ) -> tuple[Any, dict]:
+        """Returns the loss of one batch, and {part: its share}."""
 
 
 class Task(Protocol):

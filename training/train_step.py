@@ -6,15 +6,52 @@ loss and its gradient are those of the whole batch however it is cut.
 """
 
 import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
+import keras
 import tensorflow as tf
 
-from training import optimization
+from training.task import Loss
+
+Features = Mapping[str, tf.Tensor]
 
 # What became of a step: its update was made; or it was skipped, since its
 # gradient, scaled up for float16, went beyond the range, as now and then it
 # will; or since its loss or gradient itself was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
+
+
+class TrainableModel(Protocol):
+    """A keras.Model whose dropout takes a seed, see modeling/bert.py."""
+
+    trainable_variables: list[keras.Variable]
+
+    def draw_seed(self, training: bool) -> tf.Tensor:
+        """Returns the seed of the next call, int [2]."""
+
+    def __call__(
+        self, features: Features, *, training: bool, seed: tf.Tensor
+    ) -> Any:
+        """Returns the outputs that the loss takes."""
+
+
+@runtime_checkable
+class ScaledUpdates(Protocol):
+    """An optimizer that can clip gradients, and skip a step, in its update."""
+
+    @property
+    def takes_scaled(self) -> bool:
+        """Whether `apply_scaled` may be called, as the optimizer is set up."""
+
+    def apply_scaled(
+        self,
+        grads: Sequence[tf.Tensor],
+        variables: Sequence[keras.Variable],
+        factor: tf.Tensor,
+        made: tf.Tensor,
+    ) -> None:
+        """Takes a step on `factor` times the gradients, where `made`."""
 
 
 class TrainStep:
@@ -35,25 +72,29 @@ class TrainStep:
 
     def __init__(
         self,
-        model,
-        loss,
-        optimizer,
-        strategy,
-        clip_norm,
-        gradient_accumulation_steps,
-        jit_compile,
-    ):
+        model: TrainableModel,
+        loss: Loss,
+        optimizer: keras.optimizers.Optimizer,
+        strategy: tf.distribute.Strategy,
+        clip_norm: float,
+        gradient_accumulation_steps: int,
+        jit_compile: bool,
+    ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
         self.strategy = strategy
         self.clip_norm = clip_norm
         self.gradient_accumulation_steps = gradient_accumulation_steps
-        self._scales_loss = hasattr(optimizer, "inner_optimizer")
+        self._scales_loss = isinstance(
+            optimizer, keras.optimizers.LossScaleOptimizer
+        )
         with strategy.scope():
             is_alone = not tf.distribute.has_strategy()
-        self._clips_in_update = is_alone and getattr(
-            optimizer, "takes_scaled", False
+        self._clips_in_update = (
+            is_alone
+            and isinstance(optimizer, ScaledUpdates)
+            and optimizer.takes_scaled
         )
         self._batch_gradients = self._accumulate_gradients
         if jit_compile:
@@ -141,7 +182,7 @@ class TrainStep:
         )
         for index, grad in enumerate(grads):
             if str(index) not in squares:
-                squares[str(index)] = optimization.sum_of_squares(grad)
+                squares[str(index)] = sum_of_squares(grad)
         norm = tf.sqrt(tf.add_n(list(squares.values())))
         scale = tf.cast(self._loss_scale(), norm.dtype)
         outcome = self._outcome(norm, losses["loss"], scale)
@@ -238,7 +279,7 @@ class TrainStep:
         ]
         grads = [g for g in grads if g is not None]
         squares = {
-            str(index): optimization.sum_of_squares(grad)
+            str(index): sum_of_squares(grad)
             for index, grad in enumerate(grads)
             if isinstance(grad, tf.IndexedSlices)
         }
@@ -261,3 +302,16 @@ def _all_reduce(values):
     if context.num_replicas_in_sync == 1:
         return values
     return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+
+
+def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
+    """Returns the sum of squares that the original's global norm counts.
+
+    A gradient that is tf.IndexedSlices (word embeddings of the fine-tuning
+    models) counts its slices before they are summed: a token that occurs
+    twice counts twice.
+    """
+    values = (
+        gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
+    )
+    return 2.0 * tf.nn.l2_loss(values)
