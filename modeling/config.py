@@ -101,6 +101,25 @@ class BertConfig:
                 f"Received: hidden_act={self.hidden_act!r}"
             )
 
+    @property
+    def num_parameters(self) -> int:
+        """Numbers that a `BertModel` of this configuration learns."""
+        width, inner = self.hidden_size, self.intermediate_size
+        dense, layer_norm = width * (width + 1), 2 * width
+        rows = (
+            self.vocab_size
+            + self.max_position_embeddings
+            + self.type_vocab_size
+        )
+        attention = 4 * dense + layer_norm
+        feed_forward = 2 * width * inner + inner + width + layer_norm
+        return (
+            rows * width
+            + layer_norm
+            + self.num_hidden_layers * (attention + feed_forward)
+            + dense
+        )
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
         """Makes a configuration of `values`; keeps entries it does not know.

@@ -1,7 +1,7 @@
 """Checks of a command before any work is done for it."""
 
 import modeling
-from training import checkpointing
+from training import checkpointing, report
 from training.options import TrainingOptions
 
 
@@ -46,12 +46,25 @@ def _check_start(options):
 def load_config(
     bert_config_file: str, max_seq_length: int
 ) -> modeling.BertConfig:
-    """Returns the model's configuration, checked against the length.
+    """Returns the model's configuration, checked against length and memory.
 
     Raises:
-        ValueError: the model has fewer positions than `max_seq_length`.
+        ValueError: the model has fewer positions than `max_seq_length`, or
+            more weights than this machine's memory can hold.
     """
     config = modeling.load_config(bert_config_file)
+    needed, there = 4 * config.num_parameters, report.machine_memory()
+    if needed > there:
+        raise ValueError(
+            f"{bert_config_file}: the weights of this model alone take "
+            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:.1f} "
+            f"GiB of memory; are its sizes right? vocab_size="
+            f"{config.vocab_size}, hidden_size={config.hidden_size}, "
+            f"num_hidden_layers={config.num_hidden_layers}, intermediate_size="
+            f"{config.intermediate_size}, max_position_embeddings="
+            f"{config.max_position_embeddings}, type_vocab_size="
+            f"{config.type_vocab_size}"
+        )
     if max_seq_length > config.max_position_embeddings:
         raise ValueError(
             f"--max_seq_length={max_seq_length} is more than the model's "

@@ -171,7 +171,7 @@ def check_memory(
     if tf.config.list_physical_devices("GPU") or options.use_tpu:
         # Only their own allocator knows when they are full.
         return
-    there = num_workers * _machine_memory()
+    there = num_workers * machine_memory()
     needed = training_memory(model, options, max_seq_length, num_predictions)
     if needed <= there:
         return
@@ -186,7 +186,7 @@ def check_memory(
     raise ValueError(message)
 
 
-def _machine_memory() -> int:
+def machine_memory() -> int:
     """Returns the bytes of memory that this machine or container has."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = Path("/sys/fs/cgroup/memory.max")

@@ -1,8 +1,9 @@
 import json
 
+import numpy as np
 import pytest
 
-from modeling import BertConfig, load_config
+from modeling import BertConfig, BertModel, load_config
 
 NAN = float("nan")
 RELEASED = {
@@ -37,6 +38,24 @@ def test_the_defaults_are_the_originals():
         "type_vocab_size": 16,
         "vocab_size": 30522,
     }
+
+
+def test_the_parameters_are_counted_without_a_model():
+    config = BertConfig(
+        vocab_size=99,
+        hidden_size=12,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=37,
+        max_position_embeddings=11,
+        type_vocab_size=5,
+    )
+    model = BertModel(config)
+    model.build()
+    learned = sum(
+        np.prod(variable.shape) for variable in model.trainable_variables
+    )
+    assert config.num_parameters == learned
 
 
 def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):

@@ -1,0 +1,41 @@
+"""Checks of a command, on the files that it names."""
+
+import json
+
+import pytest
+
+from training import checks, report
+
+SIZES = {
+    "vocab_size": 100,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 64,
+}
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("vocab_size", 2**31 - 1),
+        ("hidden_size", 2**30),
+        ("num_hidden_layers", 2**31 - 1),
+        ("intermediate_size", 2**31 - 1),
+        ("max_position_embeddings", 2**31 - 1),
+        ("type_vocab_size", 2**31 - 1),
+    ],
+)
+def test_a_model_beyond_memory_is_refused_before_it_is_made(
+    tmp_path, monkeypatch, name, value
+):
+    # Some machines have room for the smallest of these.
+    monkeypatch.setattr(report, "machine_memory", lambda: 16 << 30)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(SIZES))
+    assert checks.load_config(str(path), 64).hidden_size == 32
+    path.write_text(json.dumps(SIZES | {name: value}))
+    message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
+    with pytest.raises(ValueError, match=message):
+        checks.load_config(str(path), 64)
