@@ -17,6 +17,7 @@ from absl import logging
 
 from training import checkpointing, progress, train_step
 from training.hooks import Hook
+from training.skipped_steps import SkippedSteps
 from training.task import Loss
 
 # Exit status of a run that was told to stop and has saved (EX_TEMPFAIL).
@@ -127,7 +128,7 @@ class Trainer:
         bar = progress.Progress(
             num_train_steps, self.step, "step", batch_size, "Training"
         )
-        skipped = _SkippedSteps(
+        skipped = SkippedSteps(
             max_nonfinite_steps, batch_size, describe_batch, checkpointer
         )
         boundaries = [save_checkpoints_steps]
@@ -202,12 +203,27 @@ class Trainer:
         num_batches: int | None = None,
         label: str = "Predicting",
     ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
-        """Yields (features, outputs) of each batch as NumPy arrays."""
+        """Yields (features, outputs) of each batch as NumPy arrays.
+
+        Says so, once, where an output is NaN.
+        """
         # Cast once, not with every batch.
         kernels = self._cast_kernels()
-        for features in progress.track(dataset, num_batches, "batch", label):
-            outputs = self._forward(_for_model(features), kernels)
-            yield tf.nest.map_structure(np.asarray, (features, outputs))
+        found_nan = False
+        batches = progress.track(dataset, num_batches, "batch", label)
+        for number, features in enumerate(batches, start=1):
+            outputs = tf.nest.map_structure(
+                np.asarray, self._forward(_for_model(features), kernels)
+            )
+            if not found_nan and _has_nan(outputs):
+                found_nan = True
+                logging.error(
+                    "The model's outputs are NaN, first in batch %d: what is "
+                    "made of them is worthless. Its training has failed, or "
+                    "its numbers are beyond the range of --mixed_precision.",
+                    number,
+                )
+            yield tf.nest.map_structure(np.asarray, features), outputs
 
     def evaluate(
         self,
@@ -260,77 +276,13 @@ def _for_model(features):
     }
 
 
-class _SkippedSteps:
-    """Logs skipped steps, and ends a run of too many in a row.
-
-    The arguments are those of Trainer.train.
-
-    Attributes:
-        in_a_row: number of the latest steps that were all skipped because
-            their loss or gradient was not finite.
-    """
-
-    def __init__(
-        self,
-        max_nonfinite_steps: int,
-        batch_size: int,
-        describe_batch: Callable[[int], str] | None,
-        checkpointer: checkpointing.Checkpointer | None,
-    ) -> None:
-        self.in_a_row = 0
-        self._max_in_a_row = max_nonfinite_steps
-        self._batch_size = batch_size
-        self._describe_batch = describe_batch
-        self._checkpointer = checkpointer
-
-    def look_at(self, outcomes: np.ndarray, steps_before: int) -> None:
-        """Takes the outcomes (see TrainStep) of the steps that were made."""
-        for step, outcome in enumerate(outcomes, start=steps_before + 1):
-            if outcome == train_step.OVERFLOWED:
-                logging.info(
-                    "Step %d was skipped: its gradient, scaled for float16, "
-                    "overflowed; the loss scale is halved.",
-                    step,
-                )
-            elif outcome == train_step.NOT_FINITE:
-                self._count(step)
-            else:
-                self.in_a_row = 0
-
-    def _count(self, step: int) -> None:
-        self.in_a_row += 1
-        logging.warning(
-            "Step %d was skipped, %d in a row: its loss or gradient is not "
-            "finite.",
-            step,
-            self.in_a_row,
-        )
-        if self.in_a_row < self._max_in_a_row:
-            return
-        records = self._describe_batch and self._describe_batch(
-            (step - 1) * self._batch_size
-        )
-        raise ValueError(
-            f"the loss or gradient of {self.in_a_row} steps in a row was not "
-            f"finite, up to step {step}{f' on {records}' if records else ''}. "
-            "Look at the records, or give a smaller --learning_rate"
-            f"{self._way_back(step - self.in_a_row)}"
-        )
-
-    def _way_back(self, last_made: int) -> str:
-        """Returns where to resume from, `last_made` being the last update."""
-        if self._checkpointer is None or not self._checkpointer.steps():
-            return ""
-        kept = self._checkpointer.steps()
-        way = f"; the checkpoint of step {kept[-1]} is kept"
-        if kept[-1] >= last_made:
-            # No loss was ever computed with its weights.
-            before = f"go on from step {kept[-2]}" if kept[1:] else "start anew"
-            way += (
-                ", but its weights may be the cause: remove "
-                f"{self._checkpointer.path(kept[-1])}.* to {before}"
-            )
-        return way
+def _has_nan(outputs: Any) -> bool:
+    return any(
+        np.isnan(array).any()
+        for array in tf.nest.flatten(outputs)
+        # Those of bfloat16 are of no kind that NumPy knows.
+        if array.dtype.kind in "fV"
+    )
 
 
 @contextlib.contextmanager

@@ -96,6 +96,15 @@ def test_an_overflow_by_loss_scaling_is_no_failure(steps_per_call, caplog):
     assert [text.split()[1] for text in told] == ["2", "3"]
 
 
+def test_outputs_that_are_nan_are_told_of_once(caplog):
+    trainer = create_trainer()
+    dataset = batches([1, np.nan, 1, np.nan]).take(5)
+    assert len(list(trainer.predict(dataset))) == 5
+    told = [r.message for r in caplog.records if "NaN" in r.message]
+    assert len(told) == 1
+    assert "first in batch 2:" in told[0]
+
+
 def test_optimizers_of_keras_train():
     optimizer = keras.optimizers.SGD(0.1)
     trainer = loop.Trainer(Pair(), Sum(), optimizer)

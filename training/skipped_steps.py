@@ -1,0 +1,81 @@
+"""Steps whose loss or gradient is not finite: logged, skipped, and counted."""
+
+from collections.abc import Callable
+
+import numpy as np
+from absl import logging
+
+from training import checkpointing, train_step
+
+
+class SkippedSteps:
+    """Logs skipped steps, and ends a run of too many in a row.
+
+    The arguments are those of Trainer.train.
+
+    Attributes:
+        in_a_row: number of the latest steps that were all skipped because
+            their loss or gradient was not finite.
+    """
+
+    def __init__(
+        self,
+        max_nonfinite_steps: int,
+        batch_size: int,
+        describe_batch: Callable[[int], str] | None,
+        checkpointer: checkpointing.Checkpointer | None,
+    ) -> None:
+        self.in_a_row = 0
+        self._max_in_a_row = max_nonfinite_steps
+        self._batch_size = batch_size
+        self._describe_batch = describe_batch
+        self._checkpointer = checkpointer
+
+    def look_at(self, outcomes: np.ndarray, steps_before: int) -> None:
+        """Takes the outcomes (see TrainStep) of the steps that were made."""
+        for step, outcome in enumerate(outcomes, start=steps_before + 1):
+            if outcome == train_step.OVERFLOWED:
+                logging.info(
+                    "Step %d was skipped: its gradient, scaled for float16, "
+                    "overflowed; the loss scale is halved.",
+                    step,
+                )
+            elif outcome == train_step.NOT_FINITE:
+                self._count(step)
+            else:
+                self.in_a_row = 0
+
+    def _count(self, step: int) -> None:
+        self.in_a_row += 1
+        logging.warning(
+            "Step %d was skipped, %d in a row: its loss or gradient is not "
+            "finite.",
+            step,
+            self.in_a_row,
+        )
+        if self.in_a_row < self._max_in_a_row:
+            return
+        records = self._describe_batch and self._describe_batch(
+            (step - 1) * self._batch_size
+        )
+        raise ValueError(
+            f"the loss or gradient of {self.in_a_row} steps in a row was not "
+            f"finite, up to step {step}{f' on {records}' if records else ''}. "
+            "Look at the records, or give a smaller --learning_rate"
+            f"{self._way_back(step - self.in_a_row)}"
+        )
+
+    def _way_back(self, last_made: int) -> str:
+        """Returns where to resume from, `last_made` being the last update."""
+        if self._checkpointer is None or not self._checkpointer.steps():
+            return ""
+        kept = self._checkpointer.steps()
+        way = f"; the checkpoint of step {kept[-1]} is kept"
+        if kept[-1] >= last_made:
+            # No loss was ever computed with its weights.
+            before = f"go on from step {kept[-2]}" if kept[1:] else "start anew"
+            way += (
+                ", but its weights may be the cause: remove "
+                f"{self._checkpointer.path(kept[-1])}.* to {before}"
+            )
+        return way
