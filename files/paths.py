@@ -38,18 +38,13 @@ class Kind(enum.Enum):
     EXPORT_FOLDER = "folder of an export"
 
 
+INPUTS = (Kind.INPUT_FILE, Kind.INPUT_FILES, Kind.DATA_FOLDER, Kind.MODEL)
+_OUTPUTS = tuple(kind for kind in Kind if kind not in INPUTS)
 _FILES = (
     Kind.INPUT_FILE,
     Kind.INPUT_FILES,
     Kind.OUTPUT_FILE,
     Kind.OUTPUT_FILES,
-)
-_OUTPUTS = (
-    Kind.OUTPUT_FILE,
-    Kind.OUTPUT_FILES,
-    Kind.RUN_FOLDER,
-    Kind.MODEL_OUTPUT,
-    Kind.EXPORT_FOLDER,
 )
 
 # What a run writes into its own folder; any other input may lie there.
@@ -59,6 +54,9 @@ RUN_FILES = re.compile(
     r"|(test_)?eval_results.*\.txt|test_results.*\.tsv|(test_|nbest_)?predictions.*"
     r"|null_odds\.json|report\.html"
 )
+
+# What records that are made at scale add to the name of their output.
+_SHARD = re.compile(r"-\d{5,}-of-\d{5,}|\.manifest\.json|\.work(/.*)?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,6 +175,8 @@ def _check_type(flag: PathFlag, path: str) -> None:
                 f"{flag}: {path} is a folder; give the path of a file"
             )
     elif flag.kind is not Kind.MODEL and not _is_prefix(flag):
+        # With a slash behind it, a link is the folder that it points to.
+        path = path.rstrip(os.sep) or os.sep
         if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
             raise ValueError(
                 f"{flag} is a symbolic link, which an export would replace; "
@@ -240,6 +240,7 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
                     _check_equal(inner, outer)
                 else:
                     _check_inside(inner, outer, is_direct=depth == 1)
+    _check_shards(places)
 
 
 def _check_equal(output: _Place, other: _Place) -> None:
@@ -269,6 +270,25 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     if outer.kind is Kind.RUN_FOLDER and is_input and is_direct:
         if inner.kind is not Kind.MODEL and RUN_FILES.fullmatch(name):
             _refuse_inside(inner, outer, "the run writes a file of that name")
+
+
+def _check_shards(places: Sequence[_Place]) -> None:
+    """Refuses inputs that are named like the numbered files of an output."""
+    inputs = [
+        (os.path.realpath(place.path), place)
+        for place in places
+        if not place.is_output and not is_remote(place.path)
+    ]
+    for output in places:
+        if output.kind is not Kind.OUTPUT_FILES or is_remote(output.path):
+            continue
+        start = os.path.realpath(output.path)
+        for path, place in inputs:
+            if path.startswith(start) and _SHARD.fullmatch(path[len(start) :]):
+                raise ValueError(
+                    f"{place} has the name of a part of {output}, which could "
+                    "replace it; give another path"
+                )
 
 
 def _refuse_inside(inner: _Place, outer: _Place, reason: str) -> NoReturn:

@@ -108,6 +108,7 @@ def test_text_that_is_no_path(flag):
         ({"export_weights": "nothing"}, "a symbolic link to gone"),
         ({"export_dir": "linked_data"}, "is a symbolic link"),
         ({"export_dir": "nothing"}, "is a symbolic link"),
+        ({"export_dir": "linked_data/"}, "is a symbolic link"),
         ({"output_file": "corpus.txt/new"}, "corpus.txt is not a folder"),
         ({"output_dir": "corpus.txt/new"}, "corpus.txt is not a folder"),
         ({"export_dir": "corpus.txt/a/b"}, "corpus.txt is not a folder"),
@@ -243,6 +244,22 @@ def test_outputs_among_themselves():
     )
     assert "that is a file" in refused(output_file="a", output_dir="a/run")
     check(output_files="a,b", output_dir="run", export_weights="run/weights")
+
+
+def test_inputs_named_like_the_parts_of_an_output(folder):
+    os.mkdir("wiki.work")
+    for name in (
+        "wiki-00000-of-00008",
+        "wiki-notes-of-00008",
+        "wiki.manifest.json",
+        "wiki.work/text",
+    ):
+        (folder / name).write_text("")
+    for given in ("wiki-0*", "wiki.manifest.json", "wiki.work/text"):
+        line = refused(input_file=given, output_files="a,./wiki")
+        assert "has the name of a part of --output_files=a,./wiki" in line
+    check(input_file="wiki-notes*", output_files="wiki")
+    check(input_file="wiki-0*", output_files="wiki-0", output_file="wiki")
 
 
 def test_devices_take_bytes_where_they_are(folder):

@@ -1,0 +1,103 @@
+"""Paths that scripts refuse before any work, as a user meets it."""
+
+import os
+
+import pytest
+
+from tests import scripts
+
+
+def test_scripts_leave_an_input_that_is_also_the_output(tmp_path):
+    model = tmp_path / "model"
+    model.mkdir()
+    for name in ("a.txt", "model/vocab.txt", "model/bert_model.ckpt.index"):
+        (tmp_path / name).write_text(name)
+    os.symlink("a.txt", tmp_path / "link.txt")
+    os.link(tmp_path / "a.txt", tmp_path / "hard.txt")
+    shared = {"vocab_file": "model/vocab.txt"}
+    prefix = "model/bert_model.ckpt"
+    commands = [
+        (
+            "create_pretraining_data.py",
+            shared | {"input_file": "*.txt", "output_file": "new,link.txt"},
+        ),
+        (
+            "create_pretraining_data.py",
+            shared | {"input_file": "a.txt", "output_file": "model/vocab.txt"},
+        ),
+        (
+            "create_vocabulary.py",
+            {"input_file": "a.txt", "output_file": "hard.txt"},
+        ),
+        (
+            "extract_features.py",
+            shared
+            | {
+                "input_file": "link.txt",
+                "output_file": "a.txt",
+                "bert_config_file": model,
+                "init_checkpoint": prefix,
+            },
+        ),
+        (
+            "predict.py",
+            {"model": model, "input_file": "a.txt", "output_file": "a.txt"},
+        ),
+        (
+            "predict.py",
+            {"model": model, "output_file": "model/vocab.txt"},
+        ),
+        (
+            "convert_checkpoint.py",
+            {"init_checkpoint": prefix, "output_dir": "model"},
+        ),
+        (
+            "convert_checkpoint.py",
+            {"init_checkpoint": model, "output_dir": f"{model}/../model"},
+        ),
+    ]
+    before = contents(tmp_path)
+    for done in scripts.run_all(
+        [(script, tmp_path, given) for script, given in commands]
+    ):
+        assert "are the same" in done.error or "is inside" in done.error
+    assert contents(tmp_path) == before
+
+
+def contents(folder):
+    return {
+        path: path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"output_dir": ""}, "--output_dir= is empty"),
+        ({"export_dir": "run/export"}, "an export needs a folder of its own"),
+        ({"export_weights": "new\0"}, "cannot hold a NUL"),
+        ({"export_version": 1}, "--export_version=1 needs --export_dir"),
+        ({"export_version": 1, "export_dir": ""}, "--export_dir= is empty"),
+        (
+            {"export_version": 1, "export_dir": "run"},
+            "--export_dir=run/1 is inside --output_dir=run",
+        ),
+    ],
+)
+def test_paths_are_checked_before_any_work(tmp_path, values, message):
+    given = {
+        "task_name": "none",
+        "data_dir": "none",
+        "vocab_file": "none",
+        "bert_config_file": "none",
+        "output_dir": "run",
+    }
+    flagfile = tmp_path / "flags"
+    flagfile.write_text(
+        "".join(
+            f"--{name}={value}\n" for name, value in (given | values).items()
+        )
+    )
+    done = scripts.run("run_classifier.py", tmp_path, flagfile=flagfile)
+    assert message in done.error
+    assert os.listdir(tmp_path) == ["flags"]
