@@ -14,6 +14,7 @@ import modeling
 from data import feature_files, files, glue, tfrecords, tokenization
 from files import paths
 from serving.features import export_encoder
+from serving.signatures import ServingOptions
 from training import checks, cli, distribution, export, loop, runner
 from training import flags as common_flags
 from training.options import DeviceOptions
@@ -312,9 +313,7 @@ def main(_):
         export_encoder(
             export_dir,
             model,
-            FLAGS.vocab_file,
-            FLAGS.do_lower_case,
-            FLAGS.max_seq_length,
+            common_flags.read(ServingOptions),
         )
 
 

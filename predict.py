@@ -9,13 +9,18 @@ Reads JSON objects, one a line, and writes one for each:
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
     embed          {"text": ".."}                      -> {"pooled": ..}
 
-An "id" is passed on. A line that cannot be used gives {"line", "error"}.
+`classify` takes {"text": ".."} too. An "id" is passed on. A line without an
+answer gives {"line", "error"}, and the exit status is then 1.
 """
 
 import itertools
+import json
+import os
 import queue
 import sys
 import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from absl import flags, logging
 
@@ -23,7 +28,15 @@ from files import paths
 from files.atomic import atomic_open
 from training import cli
 
+if TYPE_CHECKING:
+    from serving import json_lines, requests
+
 FLAGS = flags.FLAGS
+
+# Lines that the model takes together hold at most so many bytes, or are one.
+_MAX_BATCH_BYTES = 1 << 20
+# As shells have it for a process that a broken pipe ended.
+_BROKEN_PIPE = 141
 
 
 def define_flags():
@@ -45,7 +58,14 @@ def define_flags():
     cli.define_path(
         "input_file",
         paths.Kind.INPUT_FILE,
-        "JSON lines to read; by default standard input.",
+        "Requests to read; by default standard input.",
+    )
+    flags.DEFINE_enum(
+        "input_format",
+        "jsonl",
+        ["jsonl", "csv"],
+        "jsonl: a JSON object a line. csv: a table whose first row names the "
+        "columns like the keys of such an object.",
     )
     cli.define_path(
         "output_file",
@@ -69,26 +89,33 @@ def define_flags():
         "tokens", False, "embed: give each WordPiece and its vector too."
     )
     flags.DEFINE_bool(
-        "strict", False, "End at the first line that cannot be used."
+        "strict", False, "End at the first line that has no answer."
+    )
+    flags.DEFINE_bool(
+        "keep_going",
+        False,
+        "End with status 0 even if lines had no answer.",
     )
 
 
-def read_batches(lines, batch_size):
-    """Yields lists of (number, line): what has come, and at least one.
+def read_batches(
+    numbered: Iterable["requests.Numbered"], batch_size: int
+) -> Iterator[list["requests.Numbered"]]:
+    """Yields lists of requests: all that have come, at least one.
 
-    A thread reads, so that a line on a pipe is answered when it is there,
-    and those that come meanwhile go together.
+    A thread reads, so that a line on a pipe is answered when it comes, and
+    lines that come meanwhile are answered together.
 
     Args:
-        lines: iterable of bytes.
-        batch_size: most lines in a list.
+        numbered: yields (number of a line, request).
+        batch_size: most requests in a list.
     """
-    waiting = queue.Queue(maxsize=4 * batch_size)
+    waiting: queue.Queue = queue.Queue(maxsize=batch_size)
 
     def read():
         try:
-            for numbered in enumerate(lines, start=1):
-                waiting.put(numbered)
+            for item in numbered:
+                waiting.put(item)
             waiting.put(None)
         except Exception as error:  # what reading raises, raised below
             waiting.put(error)
@@ -96,63 +123,110 @@ def read_batches(lines, batch_size):
     threading.Thread(target=read, daemon=True).start()
     while True:
         batch = [waiting.get()]
-        while len(batch) < batch_size and not waiting.empty():
+        while (
+            len(batch) < batch_size
+            and not waiting.empty()
+            and sum(map(_size, batch)) < _MAX_BATCH_BYTES
+        ):
             batch.append(waiting.get())
-        numbered = list(itertools.takewhile(_is_line, batch))
-        if numbered:
-            yield numbered
-        if len(numbered) < len(batch):
-            if batch[len(numbered)] is None:
+        found = list(itertools.takewhile(_is_line, batch))
+        if found:
+            yield found
+        if len(found) < len(batch):
+            if batch[len(found)] is None:
                 return
-            raise batch[len(numbered)]
+            raise batch[len(found)]
 
 
 def _is_line(item):
     return isinstance(item, tuple)
 
 
-def write_answers(task, batches, write):
-    """Answers lines, and tells about those that cannot be used.
+def _size(item):
+    """Returns about how many bytes the texts of a request have."""
+    if not _is_line(item) or not isinstance(item[1], dict):
+        return 0
+    return sum(
+        len(value) for value in item[1].values() if isinstance(value, str)
+    )
+
+
+def write_answers(
+    task: "json_lines.Task",
+    batches: Iterable[list["requests.Numbered"]],
+    write: Callable[[list[dict[str, Any]]], None],
+) -> tuple[int, int]:
+    """Answers requests in their order, with an error for each bad one.
 
     Args:
-        task: json_lines.Task.
+        task: answers lists of requests.
         batches: what `read_batches` yields.
-        write: takes a list of dicts, the answers to one batch.
+        write: takes the answers to one batch.
 
     Returns:
-        (lines answered, lines that could not be used).
+        (number of lines with an answer, number of lines without).
 
     Raises:
-        ValueError: a line cannot be used, with --strict.
+        ValueError: a line has no answer, with --strict.
     """
     num_answers = num_errors = 0
     for batch in batches:
-        answers, asked = [], []
-        for number, line in batch:
-            if not line.strip():
-                continue
-            try:
-                asked.append((len(answers), task.parse(line)))
-                answers.append(None)
-            except ValueError as error:
+        problems = [find_problem(task, item) for _, item in batch]
+        pairs = list(zip(batch, problems, strict=True))
+        asked = [item for (_, item), problem in pairs if problem is None]
+        found = iter(task.answer(asked) if asked else [])
+        answers = []
+        for (number, item), problem in pairs:
+            answer = problem or next(found)
+            if isinstance(answer, ValueError):
                 if FLAGS.strict:
-                    raise ValueError(f"line {number}: {error}") from None
-                logging.warning("line %d: %s", number, error)
-                answers.append({"line": number, "error": str(error)})
+                    write(answers)
+                    raise ValueError(f"line {number}: {answer}")
+                logging.warning("line %d: %s", number, answer)
+                answer = {"line": number, "error": str(answer)}
                 num_errors += 1
-        if asked:
-            found = task.answer([request for _, request in asked])
-            for (index, _), answer in zip(asked, found, strict=True):
-                answers[index] = answer
-        num_answers += len(asked)
+            else:
+                num_answers += 1
+            answers.append(_id_of(item) | answer)
         write(answers)
     return num_answers, num_errors
 
 
-def main(_):
+def find_problem(
+    task: "json_lines.Task", item: dict[str, Any] | ValueError
+) -> ValueError | None:
+    """Returns what is wrong with a request, or None."""
+    if isinstance(item, ValueError):
+        return item
+    if not _can_write(item.get("id")):
+        return ValueError("'id' is nested too deeply")
+    try:
+        task.check(item)
+    except ValueError as error:
+        return error
+    return None
+
+
+def _id_of(item):
+    """Returns {"id": ..} where a request has one that can be written."""
+    if isinstance(item, ValueError) or not _can_write(item.get("id")):
+        return {}
+    return {"id": item["id"]} if "id" in item else {}
+
+
+def _can_write(request_id):
+    try:
+        # In an answer it is nested once more.
+        json.dumps([request_id])
+    except RecursionError:
+        return False
+    return True
+
+
+def main(_: list[str]) -> int:
     """Loads the model, then answers line after line."""
     # Flags are checked before the seconds that TensorFlow takes to load.
-    from serving import json_lines
+    from serving import json_lines, requests
 
     # Not sys.stdin, which a thread that waits for it would not let close.
     reader = open(
@@ -164,7 +238,8 @@ def main(_):
         FLAGS.model, FLAGS.task, top_k=FLAGS.top_k, tokens=FLAGS.tokens
     )
     logging.info("%s: ready to %s", FLAGS.model, task.name)
-    batches = read_batches(reader, FLAGS.batch_size)
+    read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
+    batches = read_batches(read[FLAGS.input_format](reader), FLAGS.batch_size)
 
     def write_to(writer):
         def write(answers):
@@ -173,12 +248,18 @@ def main(_):
 
         return write_answers(task, batches, write)
 
-    if FLAGS.output_file:
-        with atomic_open(FLAGS.output_file) as writer:
-            counts = write_to(writer)
-    else:
-        counts = write_to(sys.stdout.buffer)
-    logging.info("%d lines answered, %d could not be", *counts)
+    try:
+        if FLAGS.output_file:
+            with atomic_open(FLAGS.output_file) as writer:
+                num_answers, num_errors = write_to(writer)
+        else:
+            num_answers, num_errors = write_to(sys.stdout.buffer)
+    except BrokenPipeError:
+        # Whoever reads has enough; nothing is left to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    logging.info("%d lines answered, %d could not be", num_answers, num_errors)
+    return int(num_errors > 0 and not FLAGS.keep_going)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from data import (
 )
 from modeling import losses
 from serving.classifier import export_classifier
+from serving.signatures import ServingOptions
 from training import cli, fine_tuning, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -273,9 +274,7 @@ class ClassifierTask(task.Task):
             export_dir,
             model,
             self.labels,
-            self.options.vocab_file,
-            self.options.do_lower_case,
-            self.options.max_seq_length,
+            common_flags.read(ServingOptions),
             self.decoder.output_mode,
         )
 

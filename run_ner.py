@@ -13,6 +13,7 @@ from data import examples as data_examples
 from data import ner, ner_reading, ner_scoring, tfrecords, tokenization
 from modeling import losses
 from serving.ner import export_token_classifier
+from serving.signatures import ServingOptions
 from training import cli, fine_tuning, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -128,10 +129,7 @@ class NerTask(task.Task):
             export_dir,
             model,
             self.labels,
-            self.options.vocab_file,
-            self.options.do_lower_case,
-            self.options.max_seq_length,
-            self.options.predict_batch_size,
+            common_flags.read(ServingOptions),
         )
 
 

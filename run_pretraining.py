@@ -15,6 +15,7 @@ from data import masking, tf_masking, tfrecords, tokenization
 from files import paths
 from modeling import losses
 from serving.pretraining import export_pretrainer
+from serving.signatures import ServingOptions
 from training import checks, cli, export, runner
 from training import flags as common_flags
 from training.options import TrainingOptions
@@ -323,9 +324,7 @@ def main(_):
         export_pretrainer(
             options.export_dir,
             run.model,
-            FLAGS.vocab_file,
-            FLAGS.do_lower_case,
-            FLAGS.max_seq_length,
+            common_flags.read(ServingOptions) if FLAGS.vocab_file else None,
         )
     run.finish()
 

@@ -7,6 +7,7 @@ N = texts, F = length of a window, W = windows, L = labels.
 
 import tensorflow as tf
 
+from data import tf_ragged
 from data.tf_tokenization import TokenizerLayer
 from data.tf_windows import cut_windows
 
@@ -48,7 +49,7 @@ class NerWindows:
                 "max_seq_length must be at least 3, for [CLS], a token and "
                 f"[SEP]. Received: max_seq_length={max_seq_length}"
             )
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable=True)
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
         self.max_seq_length = max_seq_length
 
     def __call__(self, texts):
@@ -91,7 +92,11 @@ class NerWindows:
             _drop_invalid(texts), _WHITE_SPACE_RUN, " "
         )
         words = tf.strings.split(texts, " ")
-        return tf.ragged.boolean_mask(words, words != "")
+        kept = tf.where(words.flat_values != "")[:, 0]
+        return tf_ragged.with_row_splits(
+            tf.gather(words.flat_values, kept),
+            tf.searchsorted(kept, words.row_splits),
+        )
 
     def _pack(self, windows, tokens):
         vocab = self.tokenizer.vocab
@@ -125,15 +130,16 @@ def _drop_invalid(texts):
 
 def _places_of(tokens, windows):
     """Returns where tokens have the most context, int64 [tokens, 2]."""
-    counts = tf.where(windows.is_max_context.flat_values)[:, 0]
-    window = windows.tokens.value_rowids()
-    # One further for [CLS].
-    position = (
-        tf.range(tf.size(window, tf.int64))
-        - tf.gather(windows.tokens.row_starts(), window)
-        + 1
+    counts = tf.where(windows.is_max_context.flat_values)
+    # Each token counts in one window: where, by token.
+    counts = tf.scatter_nd(
+        tf.gather_nd(windows.tokens.flat_values, counts)[:, None],
+        counts[:, 0],
+        tf.shape(counts, tf.int64)[:1],
     )
-    # Each token counts in one window: in the order of the tokens.
-    order = tf.argsort(tf.gather(windows.tokens.flat_values, counts))
-    counts = tf.gather(tf.gather(counts, order), tokens)
-    return tf.stack([tf.gather(window, counts), tf.gather(position, counts)], 1)
+    counts = tf.gather(counts, tokens)
+    splits = windows.tokens.row_splits
+    window = tf.searchsorted(splits, counts, side="right", out_type=tf.int64)
+    # A position is one further in its window, after [CLS].
+    window -= 1
+    return tf.stack([window, counts - tf.gather(splits, window) + 1], 1)

@@ -6,6 +6,7 @@ N = texts, F = length of an input, P = WordPieces of all texts together.
 import keras
 import tensorflow as tf
 
+from data.tf_ragged import first_values
 from data.tf_tokenization import TokenizerLayer
 
 
@@ -21,7 +22,6 @@ class PackingLayer(keras.layers.Layer):
         max_seq_length: F; longer inputs lose WordPieces from the end of the
             longer text.
         do_lower_case: see `TokenizerLayer`.
-        portable: see `TokenizerLayer`.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
@@ -41,7 +41,6 @@ class PackingLayer(keras.layers.Layer):
         vocab,
         max_seq_length,
         do_lower_case=True,
-        portable=False,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -51,7 +50,7 @@ class PackingLayer(keras.layers.Layer):
                 f"Received: {max_seq_length}"
             )
         self.max_seq_length = max_seq_length
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable)
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
         self.built = True
 
     def get_config(self):
@@ -61,20 +60,31 @@ class PackingLayer(keras.layers.Layer):
             "vocab": self.tokenizer.vocab,
             "max_seq_length": self.max_seq_length,
             "do_lower_case": self.tokenizer.do_lower_case,
-            "portable": self.tokenizer.portable,
         }
 
-    def call(self, text_a, text_b=None):
+    def call(
+        self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
+    ) -> dict[str, tf.Tensor]:
         """Returns the inputs of the model."""
+        return self.pack(*self.tokenize(text_a, text_b))
+
+    def tokenize(
+        self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
+    ) -> tuple[tf.RaggedTensor, ...]:
+        """Returns the ids of each text, ragged int32 [N, None], for `pack`."""
         if text_b is None:
-            return self.pack(self.tokenizer(text_a))
+            return (self.tokenizer(text_a),)
         # One call for both makes half the graph.
         tokens = self.tokenizer(tf.concat([text_a, text_b], 0))
         count = tf.shape(text_a)[0]
-        return self.pack(tokens[:count], tokens[count:])
+        return tokens[:count], tokens[count:]
 
-    def pack(self, tokens_a, tokens_b=None):
-        """Packs WordPieces; ragged int32 [N, None] in place of the texts."""
+    def pack(
+        self,
+        tokens_a: tf.RaggedTensor,
+        tokens_b: tf.RaggedTensor | None = None,
+    ) -> dict[str, tf.Tensor]:
+        """Packs the ids of texts; see `call`."""
         lengths_a = tokens_a.row_lengths()
         if tokens_b is None:
             tokens_b = tf.zeros_like(tokens_a)[:, :0]
@@ -90,8 +100,8 @@ class PackingLayer(keras.layers.Layer):
             ),
         )
         ids = self._join(
-            _first(tokens_a, lengths_a),
-            _first(tokens_b, room - lengths_a),
+            first_values(tokens_a, lengths_a),
+            first_values(tokens_b, room - lengths_a),
             is_pair,
         )
         positions = tf.range(self.max_seq_length, dtype=tf.int64)
@@ -116,19 +126,3 @@ class PackingLayer(keras.layers.Layer):
 
     def _pad(self, values):
         return values.to_tensor(shape=[None, self.max_seq_length])
-
-
-def _first(tokens, lengths):
-    """The first tokens of each row, at most `lengths` of them."""
-    return tf.RaggedTensor.from_row_lengths(
-        tf.boolean_mask(
-            tokens.flat_values,
-            _positions(tokens) < tf.gather(lengths, tokens.value_rowids()),
-        ),
-        tf.minimum(tokens.row_lengths(), lengths),
-    )
-
-
-def _positions(tokens):
-    """The position of each token in its row, int64 [P]."""
-    return tf.ragged.range(tokens.row_lengths()).flat_values

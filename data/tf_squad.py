@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from data import tf_ragged
 from data.squad import WindowOptions
 from data.tf_tokenization import TokenizerLayer, utf8_length
 from data.tf_windows import cut_windows
@@ -94,7 +95,7 @@ class SquadWindows:
     """
 
     def __init__(self, vocab, do_lower_case, options: WindowOptions) -> None:
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case, portable=True)
+        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
         self.max_seq_length = options.max_seq_length
         self.doc_stride = options.doc_stride
         self.max_query_length = options.max_query_length
@@ -157,9 +158,9 @@ def read_passages(tokenizer, contexts):
     given, starts = tf.strings.unicode_decode_with_offsets(
         contexts, "UTF-8", errors="ignore"
     )
-    is_letter = tf.reduce_all(
-        given.flat_values[:, None] != _WHITE_SPACE, axis=-1
-    )
+    is_letter = tf.fill(tf.shape(given.flat_values), True)
+    for cp in _WHITE_SPACE:
+        is_letter &= given.flat_values != cp
     starts = tf.cast(tf.boolean_mask(starts.flat_values, is_letter), tf.int32)
     sizes = utf8_length(tf.boolean_mask(given.flat_values, is_letter))
 
@@ -178,10 +179,14 @@ def read_passages(tokenizer, contexts):
     ids, first, last, chars = tokenizer.tokenize_with_chars(texts)
     # Bytes of all texts strung together find the letter of each character.
     text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
-    letter_rows = tf.boolean_mask(decoded.value_rowids(), ~is_space)
+    letter_rows = tf.boolean_mask(
+        tf_ragged.row_ids(decoded.row_splits, tf.size(is_space)), ~is_space
+    )
+    char_rows = tf_ragged.row_ids(chars.row_splits, tf.size(chars.cps))
     char_letters = tf.searchsorted(
         letter_starts + tf.gather(text_bytes, letter_rows),
-        chars["starts"] + tf.gather(text_bytes, chars["rows"]),
+        tf.gather(chars.starts, chars.source)
+        + tf.gather(text_bytes, char_rows),
     )
     char_words = tf.gather(letter_words, char_letters)
     letters = tf.boolean_mask(decoded.flat_values, ~is_space)
@@ -189,12 +194,12 @@ def read_passages(tokenizer, contexts):
     return Passages(
         ids=ids,
         num_unknown=_cumulated(tf.cast(is_unknown, tf.int32)),
-        first_char=first.flat_values,
-        last_char=last.flat_values,
+        first_char=first,
+        last_char=last,
         char_words=char_words,
         word_chars=_first_of_each(char_words, num_words),
         word_letters=_first_of_each(letter_words, num_words),
-        **_join_words(chars, tf.size(texts, tf.int64)),
+        **_join_words(chars, char_rows, tf.size(texts, tf.int64)),
         contexts=contexts,
         char_letters=char_letters,
         last_letters=_skip_accents(letters, letter_words, char_letters),
@@ -206,21 +211,21 @@ def read_passages(tokenizer, contexts):
     )
 
 
-def _join_words(chars, num_texts):
+def _join_words(chars, char_rows, num_texts):
     """Returns the fields of Passages on `BasicTokenizer`'s tokens."""
-    word_starts = tf.where(chars["begins"])[:, 0]
+    word_starts = tf.where(chars.begins)[:, 0]
     words = tf.strings.unicode_encode(
-        tf.RaggedTensor.from_row_starts(chars["cps"], word_starts), "UTF-8"
+        tf.RaggedTensor.from_row_starts(chars.cps, word_starts), "UTF-8"
     )
-    rows = tf.cast(tf.gather(chars["rows"], word_starts), tf.int64)
+    rows = tf.cast(tf.gather(char_rows, word_starts), tf.int64)
     tokenized = tf.strings.reduce_join(
         tf.RaggedTensor.from_value_rowids(words, rows, num_texts),
         axis=1,
         separator=" ",
     )
     # A space before each word but a text's first, which stands for the text.
-    lengths = utf8_length(chars["cps"])
-    begins = tf.cast(chars["begins"], tf.int32)
+    lengths = utf8_length(chars.cps)
+    begins = tf.cast(chars.begins, tf.int32)
     starts = tf.cumsum(lengths, exclusive=True) + tf.cumsum(begins) - 1
     sizes = tf.strings.length(tokenized)
     sizes += tf.cast(sizes > 0, tf.int32)
@@ -243,7 +248,11 @@ def _skip_accents(letters, letter_words, char_letters):
     num_letters = tf.size(letters)
     index = tf.searchsorted(_ACCENTS, letters)
     is_accent = tf.gather(_ACCENTS, index) == letters
-    is_dropped = tf.math.bincount(char_letters, minlength=num_letters) == 0
+    is_dropped = tf.tensor_scatter_nd_update(
+        tf.fill([num_letters], True),
+        char_letters[:, None],
+        tf.fill([tf.size(char_letters)], False),
+    )
     begins_word = letter_words != tf.concat([[-1], letter_words], 0)[:-1]
     bases = tf.where(~(is_accent & is_dropped) | begins_word)[:, 0]
     bases = tf.cast(bases, tf.int32)
@@ -258,4 +267,4 @@ def _cumulated(values):
 
 def _first_of_each(words, num_words):
     """Returns where each word begins, of the ascending words of characters."""
-    return _cumulated(tf.math.bincount(words, minlength=num_words))
+    return tf.searchsorted(words, tf.range(num_words + 1))

@@ -1,24 +1,50 @@
-"""The tokenizer inside a graph: Keras layers over string tensors.
+"""The tokenizer inside a graph: a Keras layer over string tensors.
 
-They give what `FullTokenizer` gives, on any text, with no Python at call
+It returns what `FullTokenizer` returns, on any text, with no Python at call
 time, so that a served model tokenizes as its training did. TensorFlow Text's
-own BertTokenizer does not; of it only the WordPiece kernels are used, on
-words that are normalised and parted here.
+own BertTokenizer does not. All operations are TensorFlow's own: a saved graph
+runs wherever TensorFlow does, `saved_model_cli` included.
 
-N = texts, W = words, P = WordPieces, C = code points, of all texts together.
+Memory grows with the bytes of the texts, under 100 bytes for each, however
+long their words are.
+
+N = texts, D = code points as decoded, C = those that are left when the texts
+are normalized, W = words, P = WordPieces, of all texts together.
 """
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from data import tokenization, unicode_tables
+from data import tf_ragged, tokenization, unicode_tables
 from data.tf_wordpiece import WordpieceTable
 
 _CAPITAL_SIGMA = 0x3A3
 _FINAL_SIGMA = 0x3C2
-_MAX_WORD_LENGTH = 200  # code points; a longer word is unknown
-_PLAIN = r"[\t\n\r -~]*"  # printable ASCII and white space
+
+
+class Characters(NamedTuple):
+    """The normalized characters of all texts, without white space.
+
+    Attributes:
+        cps: int32 [C], code points.
+        begins: bool [C], whether it begins a word of `BasicTokenizer`.
+        source: int32 [C], the code point [D] that it came from.
+        row_splits: int32 [N + 1], the first character of each text.
+        starts: int32 [D], where each code point starts in its text, in bytes.
+        ends: int32 [D], where it ends.
+    """
+
+    cps: tf.Tensor
+    begins: tf.Tensor
+    source: tf.Tensor
+    row_splits: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
 
 
 @keras.saving.register_keras_serializable("bert")
@@ -28,18 +54,24 @@ class TokenizerLayer(keras.layers.Layer):
     Args:
         vocab: the vocabulary: path of a file, or the WordPieces in order.
         do_lower_case: whether to lower-case the text and strip accents.
-        portable: whether to use nothing but TensorFlow's own operations, so
-            that a saved graph needs no TensorFlow Text beside it; slower.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
         texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
 
     Returns:
-        ragged int32 [N, None], the ids, [CLS] and [SEP] not among them.
+        ragged int32 [N, None], the ids, without [CLS] and [SEP].
+
+    Raises:
+        ValueError: the vocabulary lacks [UNK] or another special token.
     """
 
-    def __init__(self, vocab, do_lower_case=True, portable=False, **kwargs):
+    def __init__(
+        self,
+        vocab: str | os.PathLike[str] | Sequence[str],
+        do_lower_case: bool = True,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         if not isinstance(vocab, list | tuple):
             tokenization.check_vocab(vocab)
@@ -47,59 +79,31 @@ class TokenizerLayer(keras.layers.Layer):
         # Keras would track each element of a list.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
-        self.portable = portable
         self._tables = unicode_tables.create_tables(do_lower_case)
-        self._table = WordpieceTable(self.vocab, "[UNK]", _MAX_WORD_LENGTH)
-        if not portable:
-            # One kernel splits plain ASCII to words by itself, which is
-            # quicker; the other takes words.
-            self._plain_kernel = self._create_kernel(no_pretokenization=False)
-            self._word_kernel = self._create_kernel(no_pretokenization=True)
-        self._unknown = self.vocab.index("[UNK]")
+        self._table = WordpieceTable(self.vocab)
         self.built = True  # there are no weights
 
     @property
-    def vocab(self):
-        """The WordPieces in the order of their ids, a list of str."""
+    def vocab(self) -> list[str]:
+        """The WordPieces in the order of their ids."""
         return self._vocab.tolist()
 
-    def _create_kernel(self, no_pretokenization):
-        """TensorFlow Text's WordPiece kernel for the vocabulary."""
-        # Here, since it takes 0.1 GiB and most scripts do without it.
-        import tensorflow_text
-
-        return tensorflow_text.FastWordpieceTokenizer(
-            # What can stand in no word would confuse the kernels.
-            vocab=[
-                token if _can_occur(token) else f"[never {index}]"
-                for index, token in enumerate(self._vocab)
-            ],
-            suffix_indicator="##",
-            # Of plain text a character is a byte.
-            max_bytes_per_word=(
-                4 * _MAX_WORD_LENGTH if no_pretokenization else _MAX_WORD_LENGTH
-            ),
-            token_out_type=tf.int32,
-            unknown_token="[UNK]",
-            no_pretokenization=no_pretokenization,
-            support_detokenization=False,
-        )
-
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Returns what the layer is made from."""
         return {
             **super().get_config(),
             "vocab": self.vocab,
             "do_lower_case": self.do_lower_case,
-            "portable": self.portable,
         }
 
-    def call(self, texts):
+    def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the texts."""
-        return self.tokenize_with_offsets(texts)[0]
+        return self.tokenize_with_chars(texts)[0]
 
-    def tokenize_with_offsets(self, texts):
-        """Tokenizes, and says where in the texts each WordPiece stands.
+    def tokenize_with_offsets(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """Tokenizes, and returns where in the texts each WordPiece is.
 
         Args:
             texts: string [N].
@@ -108,254 +112,201 @@ class TokenizerLayer(keras.layers.Layer):
             (ids, starts, ends): ragged int32 [N, None]; `starts` and `ends`
             are byte offsets, the end exclusive, in the text as given.
         """
-        texts = tf.convert_to_tensor(texts)
-        if self.portable:
-            ids, first, last, chars = self.tokenize_with_chars(texts)
-            return (
-                ids,
-                tf.gather(chars["starts"], first),
-                tf.gather(chars["ends"], last),
-            )
-        is_plain = tf.strings.regex_full_match(texts, _PLAIN)
-        plain = tf.where(is_plain)[:, 0]
-        other = tf.where(~is_plain)[:, 0]
-        order = tf.argsort(tf.concat([plain, other], 0))
-        parts = zip(
-            self._tokenize_plain(tf.gather(texts, plain)),
-            self._tokenize_other(tf.gather(texts, other)),
-            strict=True,
-        )
-        return tuple(tf.gather(tf.concat(part, 0), order) for part in parts)
+        ids, first, last, chars = self.tokenize_with_chars(texts)
+        starts = tf.gather(chars.starts, tf.gather(chars.source, first))
+        ends = tf.gather(chars.ends, tf.gather(chars.source, last))
+        return ids, ids.with_flat_values(starts), ids.with_flat_values(ends)
 
-    def _tokenize_plain(self, texts):
-        """Tokenizes texts of printable ASCII."""
-        if self.do_lower_case:
-            texts = tf.strings.lower(texts)
-        ids, starts, ends = self._plain_kernel.tokenize_with_offsets(texts)
-        return ids, tf.cast(starts, tf.int32), tf.cast(ends, tf.int32)
-
-    def _tokenize_other(self, texts):
-        """Tokenizes any texts, through their code points."""
-        chars, word_starts = self._part_words(texts)
-        words = tf.RaggedTensor.from_row_starts(chars["cps"], word_starts)
-        ids, starts, ends = self._split_words(words)
-
-        # From bytes of the words to characters.
-        char_bytes = utf8_length(chars["cps"])
-        char_of_byte = tf.RaggedTensor.from_row_lengths(
-            tf.range(tf.reduce_sum(char_bytes)), char_bytes
-        ).value_rowids()
-        first_byte = tf.gather(
-            tf.cumsum(char_bytes, exclusive=True),
-            tf.gather(word_starts, ids.value_rowids()),
-        )
-        first = tf.gather(char_of_byte, first_byte + starts.flat_values)
-        last = tf.gather(char_of_byte, first_byte + ends.flat_values - 1)
-        return _with_rows(
-            texts,
-            chars,
-            first,
-            ids.flat_values,
-            tf.gather(chars["starts"], first),
-            tf.gather(chars["ends"], last),
-        )
-
-    def tokenize_with_chars(self, texts):
-        """Tokenizes, and gives the normalised characters in between.
-
-        It needs nothing but TensorFlow's own operations.
+    def tokenize_with_chars(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, Characters]:
+        """Tokenizes, and returns the normalized characters too.
 
         Args:
             texts: string [N].
 
         Returns:
-            (ids, first, last, chars): ragged int32 [N, None], the ids and
-            for each the indexes of its first and last character in `chars`;
-            dict of tensors [C], what is left of all texts' characters: int32
-            `cps`, the code points; bool `begins`, whether it begins a word
-            as `BasicTokenizer` parts them; int32 `rows`, its text, and
-            `starts` and `ends`, bytes in the text of what it came from.
+            (ids, first, last, chars): ragged int32 [N, None]; int32 [P], the
+            first and the last character of each WordPiece; Characters.
         """
-        chars, word_starts = self._part_words(texts)
-        ids, first, last = self._table.split(chars["cps"], word_starts)
-        return *_with_rows(texts, chars, first, ids, first, last), chars
+        chars = self._split_words(tf.convert_to_tensor(texts))
+        word_starts = tf.cast(tf.where(chars.begins)[:, 0], tf.int32)
+        ids, first, last = self._table.split(chars.cps, word_starts)
+        row_splits = tf.searchsorted(first, chars.row_splits)
+        return tf_ragged.with_row_splits(ids, row_splits), first, last, chars
 
-    def _part_words(self, texts):
-        """Normalises texts and parts their words.
-
-        Returns:
-            (chars, word_starts): see `tokenize_with_chars`; int64 [W], where
-            in `chars` each word begins.
-        """
-        chars = self._normalize(texts)
-        # Words are parted at white space and around what is isolated.
-        is_space = (chars["flags"] & unicode_tables.SPACE) > 0
+    def _split_words(self, texts):
+        """Returns the Characters of texts."""
+        # White space ends each text, so that words and marks end there too.
+        row_splits, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+            input=tf.strings.join([texts, "\n"]),
+            input_encoding="UTF-8",
+            errors="replace",
+        )
+        row_splits = tf.cast(row_splits, tf.int32)
+        starts = tf.cast(starts, tf.int32)
+        cps, flags, source = self._normalize(decoded)
+        # Words end at white space and around what is isolated.
+        is_space = (flags & unicode_tables.SPACE) > 0
         is_border = (
-            chars["flags"] & (unicode_tables.SPACE | unicode_tables.ISOLATED)
+            flags & (unicode_tables.SPACE | unicode_tables.ISOLATED)
         ) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        chars = {
-            name: tf.boolean_mask(value, ~is_space)
-            for name, value in {**chars, "begins": begins}.items()
-        }
-        return chars, tf.where(chars["begins"])[:, 0]
+        kept = _where(~is_space)
+        source = tf.gather(source, kept)
+        return Characters(
+            cps=tf.gather(cps, kept),
+            begins=tf.gather(begins, kept),
+            source=source,
+            # Marks change places, but never leave their text.
+            row_splits=tf.searchsorted(source, row_splits),
+            starts=starts,
+            ends=starts + utf8_length(decoded),
+        )
 
-    def _split_words(self, words):
-        """Splits words to WordPieces.
+    def _normalize(self, decoded):
+        """Cleans, lower-cases and strips accents as `BasicTokenizer` does.
 
         Args:
-            words: ragged int32 [W, None], code points.
+            decoded: int32 [D].
 
         Returns:
-            (ids, starts, ends), ragged int32 [W, None]; the offsets are in
-            the word's UTF-8 bytes.
+            (cps, flags, source): int32 [K], code points with white space, a
+            character's flags, and the code point that it came from.
         """
-        strings = tf.strings.unicode_encode(words, "UTF-8")
-        too_long = words.row_lengths() > _MAX_WORD_LENGTH
-        # No WordPiece holds the placeholder: it is unknown.
-        ids, starts, ends = self._word_kernel.tokenize_with_offsets(
-            tf.where(too_long, "\x00", strings)
-        )
-        is_unknown = ids.flat_values == self._unknown
-        ends = tf.where(
-            is_unknown,
-            tf.gather(tf.strings.length(strings), ids.value_rowids()),
-            tf.cast(ends.flat_values, tf.int32),
-        )
-        return (
-            ids,
-            ids.with_flat_values(tf.cast(starts.flat_values, tf.int32)),
-            ids.with_flat_values(ends),
-        )
-
-    def _normalize(self, texts):
-        """Cleans, lower-cases and strips texts as `BasicTokenizer` does.
-
-        Args:
-            texts: string [N].
-
-        Returns:
-            dict of int32 [C]: `cps`, the code points after it, their `flags`,
-            and for each the `rows` of its text and the byte offsets, `starts`
-            and `ends`, of the code point it came from. White space ends each
-            text.
-        """
-        decoded, starts = tf.strings.unicode_decode_with_offsets(
-            tf.strings.join([texts, "\n"]), "UTF-8", errors="replace"
-        )
-        cps = decoded.flat_values
-        flags, values = self._tables.lookup(cps, tf.gather)
+        flags, values = self._tables.lookup(decoded, tf.gather)
+        cps = decoded + values
         if self.do_lower_case:
             cps = tf.cond(
-                tf.reduce_any(cps == _CAPITAL_SIGMA),
-                lambda: _lower_final_sigmas(cps, flags),
+                tf.reduce_any(decoded == _CAPITAL_SIGMA),
+                lambda: _lower_final_sigmas(decoded, cps, flags),
                 lambda: cps,
             )
-        starts = tf.cast(starts.flat_values, tf.int32)
-        chars = {
-            "cps": tf.where(cps == _FINAL_SIGMA, cps, cps + values),
-            "flags": flags,
-            "rows": tf.cast(decoded.value_rowids(), tf.int32),
-            "starts": starts,
-            "ends": starts + utf8_length(cps),
-        }
-        if self.do_lower_case:
-            chars["runs"] = tf.cumsum(
-                tf.cast((flags & unicode_tables.STARTER) > 0, tf.int32)
-            )
-            chars["values"] = values
-        is_kept = (flags & unicode_tables.DROPPED) == 0
-        chars = {
-            name: tf.boolean_mask(value, is_kept)
-            for name, value in chars.items()
-        }
-        if self.do_lower_case:
-            chars = self._decompose(chars)
-        return chars
-
-    def _decompose(self, chars):
-        """Replaces what has several code points, and puts marks in order."""
-        values, runs = chars.pop("values"), chars.pop("runs")
-        several = (chars["flags"] & unicode_tables.SEVERAL) > 0
-
-        def expand():
-            rows = tf.gather(self._tables.several, tf.where(several, values, 0))
-            rows = tf.where(
-                several[:, None],
-                rows,
-                tf.stack(
-                    [chars["cps"]] + [tf.fill([tf.size(values)], -1)] * 2, 1
-                ),
-            )
-            source = tf.where(rows >= 0)[:, 0]
-            expanded = {
-                name: tf.gather(value, source) for name, value in chars.items()
-            }
-            expanded["cps"] = tf.boolean_mask(rows, rows >= 0)
-            return expanded, tf.gather(runs, source)
-
-        chars, runs = tf.cond(
-            tf.reduce_any(several), expand, lambda: (chars, runs)
+        source = _where((flags & unicode_tables.DROPPED) == 0)
+        chars = tf.gather(cps, source), tf.gather(flags, source), source
+        if not self.do_lower_case:
+            return chars
+        several = (flags & unicode_tables.SEVERAL) > 0
+        chars = tf.cond(
+            tf.reduce_any(several),
+            lambda: _expand(*chars, values, self._tables.several),
+            lambda: chars,
         )
-        is_moved = (chars["flags"] & unicode_tables.REORDERED) > 0
+        moved = (chars[1] & unicode_tables.REORDERED) > 0
         return tf.cond(
-            tf.math.count_nonzero(is_moved) > 1,
-            lambda: self._reorder(chars, runs),
+            tf.math.count_nonzero(moved) > 1,
+            lambda: self._reorder(*chars, moved, flags),
             lambda: chars,
         )
 
-    def _reorder(self, chars, runs):
-        """Puts marks in the canonical order of their combining classes."""
-        cps, classes = self._tables.combining_classes
-        index = tf.searchsorted(cps, chars["cps"])
-        index = tf.minimum(index, len(cps) - 1)
-        found = tf.gather(cps, index) == chars["cps"]
-        key = runs * 256 + tf.where(found, tf.gather(classes, index), 0)
-        order = tf.argsort(key, stable=True)
-        return {name: tf.gather(value, order) for name, value in chars.items()}
+    def _reorder(self, cps, flags, source, moved, decoded_flags):
+        """Puts marks in the canonical order of their combining classes.
+
+        Args:
+            cps: int32 [K].
+            flags: int32 [K].
+            source: int32 [K].
+            moved: bool [K], whether it may be such a mark.
+            decoded_flags: int32 [D], the flags of all code points.
+
+        Returns:
+            (cps, flags, source), where only marks between the same starters
+            have changed places.
+        """
+        marks, classes = self._tables.combining_classes
+        places = _where(moved)
+        sought = tf.gather(cps, places)
+        index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
+        is_mark = _where(tf.gather(marks, index) == sought)
+        places = tf.gather(places, is_mark)
+        is_starter = (decoded_flags & unicode_tables.STARTER) > 0
+        runs = tf.cumsum(tf.cast(is_starter, tf.int32))
+        runs = tf.gather(runs, tf.gather(source, places))
+        order = tf.argsort(
+            tf.cast(runs, tf.int64) * 256
+            + tf.cast(tf.gather(classes, tf.gather(index, is_mark)), tf.int64),
+            stable=True,
+        )
+        sources = tf.gather(places, order)
+        return tuple(
+            tf.tensor_scatter_nd_update(
+                value, places[:, None], tf.gather(value, sources)
+            )
+            for value in (cps, flags, source)
+        )
 
 
-def _with_rows(texts, chars, first, *values):
-    """Returns values of WordPieces by text, ragged [N, None] each."""
-    rows = tf.cast(tf.gather(chars["rows"], first), tf.int64)
-    return [
-        tf.RaggedTensor.from_value_rowids(value, rows, tf.size(texts, tf.int64))
-        for value in values
-    ]
+def _expand(cps, flags, source, values, several):
+    """Replaces characters that become several code points by those.
 
+    Args:
+        cps: int32 [K].
+        flags: int32 [K].
+        source: int32 [K].
+        values: int32 [D], the row of `several` for such a character.
+        several: int32 [rows, 3], the code points, filled up with -1.
 
-def _can_occur(token):
-    """Whether a WordPiece can be found in a word, or be one."""
-    body = token.removeprefix("##")
-    # A word of one character may be punctuation or an ideograph.
-    if len(token) == 1 or token == "[UNK]":
-        return True
-    return bool(body) and not any(
-        tokenization.is_punctuation(char)
-        or tokenization.clean_character(char) != char
-        for char in body
+    Returns:
+        (cps, flags, source), longer.
+    """
+    places = _where((flags & unicode_tables.SEVERAL) > 0)
+    rows = tf.gather(several, tf.gather(values, tf.gather(source, places)))
+    num_added = tf.math.count_nonzero(rows >= 0, axis=1, dtype=tf.int32) - 1
+    added = tf.scatter_nd(places[:, None], num_added, tf.shape(cps))
+    ends = tf.cumsum(added + 1)
+    origin = tf_ragged.row_ids(
+        tf.concat([[0], ends], 0), tf.size(cps) + tf.reduce_sum(num_added)
+    )
+    # Where the code points of each row go.
+    first = tf.gather(ends, places) - num_added - 1
+    where = tf.boolean_mask(first[:, None] + tf.range(3), rows >= 0)
+    return (
+        tf.tensor_scatter_nd_update(
+            tf.gather(cps, origin),
+            where[:, None],
+            tf.boolean_mask(rows, rows >= 0),
+        ),
+        tf.gather(flags, origin),
+        tf.gather(source, origin),
     )
 
 
-def _lower_final_sigmas(cps, flags):
+def _lower_final_sigmas(decoded, cps, flags):
     """Replaces capital sigmas that end a word, as `str.lower` does.
 
-    Such a sigma stands after a cased letter, and not before one, where what
-    is case ignorable is passed over.
+    Such a sigma comes after a cased letter, and not before one, where case
+    ignorable characters do not count.
+
+    Args:
+        decoded: int32 [D].
+        cps: int32 [D], their lower case, where no sigma is final.
+        flags: int32 [D].
+
+    Returns:
+        int32 [D], `cps` with final sigmas.
     """
-    index = tf.where((flags & unicode_tables.CASE_IGNORABLE) == 0)
-    is_cased = tf.gather_nd((flags & unicode_tables.CASED) > 0, index)
-    after = tf.concat([[False], is_cased], 0)[:-1]
-    before = tf.concat([is_cased, [False]], 0)[1:]
-    is_sigma = tf.gather_nd(cps, index) == _CAPITAL_SIGMA
-    final = tf.boolean_mask(index, is_sigma & after & ~before)
+    counted = _where((flags & unicode_tables.CASE_IGNORABLE) == 0)
+    is_cased = (flags & unicode_tables.CASED) > 0
+    sigmas = _where(decoded == _CAPITAL_SIGMA)
+    at = tf.searchsorted(counted, sigmas)
+    after = (at > 0) & tf.gather(
+        is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
+    )
+    # White space ends each text, so that there is a next one.
+    before = tf.gather(is_cased, tf.gather(counted, at + 1))
+    final = tf.boolean_mask(sigmas, after & ~before)
     return tf.tensor_scatter_nd_update(
-        cps, final, tf.fill([tf.shape(final)[0]], _FINAL_SIGMA)
+        cps, final[:, None], tf.fill([tf.size(final)], _FINAL_SIGMA)
     )
 
 
-def utf8_length(cps):
-    """Number of bytes of code points in UTF-8."""
+def _where(condition):
+    """Returns where a condition holds, int32: half of what tf.where takes."""
+    return tf.cast(tf.where(condition)[:, 0], tf.int32)
+
+
+def utf8_length(cps: tf.Tensor) -> tf.Tensor:
+    """Returns the number of bytes of code points in UTF-8, int32."""
     return 1 + sum(
         tf.cast(cps >= least, tf.int32) for least in (0x80, 0x800, 0x10000)
     )

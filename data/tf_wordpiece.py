@@ -1,14 +1,16 @@
 """Words to WordPieces inside a graph, by TensorFlow's own operations alone.
 
-A graph of them runs wherever TensorFlow does, saved_model_cli included; one
-with TensorFlow Text's kernels needs that library beside it.
-
 C = characters of all words together, P = WordPieces, V = words.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
+from data import tf_ragged
+
+_GROUP_SIZE = 1 << 16  # characters that are looked up at a time
 _NODE_SHIFT = 21  # bits of a code point
 _FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
 
@@ -17,12 +19,17 @@ class WordpieceTable:
     """Splits words to the longest WordPieces that match, from the left.
 
     Args:
-        vocab: list of str, the WordPieces in the order of their ids.
-        unk_token: what stands for a word that cannot be split.
+        vocab: the WordPieces in the order of their ids.
+        unk_token: replaces a word that cannot be split.
         max_input_chars_per_word: a longer word is not split either.
     """
 
-    def __init__(self, vocab, unk_token="[UNK]", max_input_chars_per_word=200):
+    def __init__(
+        self,
+        vocab: Sequence[str],
+        unk_token: str = "[UNK]",
+        max_input_chars_per_word: int = 200,
+    ) -> None:
         self._unknown = vocab.index(unk_token)
         self._max_length = max_input_chars_per_word
         edges, tokens = {}, {}
@@ -42,48 +49,103 @@ class WordpieceTable:
         self._tokens = np.full(num_nodes, -1, np.int32)
         self._tokens[list(tokens)] = list(tokens.values())
 
-    def split(self, cps, word_starts):
+    def split(
+        self, cps: tf.Tensor, word_starts: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Splits words.
 
         Args:
-            cps: int32 [C], their code points, strung together.
-            word_starts: int64 [V], where each begins.
+            cps: int32 [C], their code points, one word after the other.
+            word_starts: int32 [V], the first character of each.
 
         Returns:
             (ids, first, last): int32 [P], the WordPieces, and for each the
             indexes of its first and last character.
         """
-        num_chars = tf.size(cps, tf.int64)
-        word_ends = tf.concat([word_starts[1:], [num_chars]], 0)[
-            : tf.size(word_starts)
-        ]
-        lengths = word_ends - word_starts
-        ends = tf.repeat(word_ends, lengths)
-        piece_ids, piece_lengths = self._find_longest(cps, word_starts, ends)
-        is_split = lengths <= self._max_length
-        is_piece, is_split = _follow(
-            piece_lengths, word_starts, word_ends, is_split
+        ends = tf.concat([word_starts[1:], tf.size(cps)[None]], 0)
+        ends = ends[: tf.size(word_starts)]
+        lengths = ends - word_starts
+        # A few words at a time: what is kept for each character is large.
+        lengths = tf.where(lengths <= self._max_length, lengths, 1)
+        read = tf.cumsum(lengths)
+        num_groups = 1 + tf.reduce_sum(lengths) // _GROUP_SIZE
+
+        def split_group(group, *outputs):
+            begin, end = tf.unstack(
+                tf.searchsorted(
+                    read,
+                    tf.stack([group, group + 1]) * _GROUP_SIZE,
+                    side="right",
+                )
+            )
+            found = self._split_group(
+                cps, word_starts[begin:end], ends[begin:end]
+            )
+            return group + 1, *(
+                output.write(group, value)
+                for output, value in zip(outputs, found, strict=True)
+            )
+
+        _, *outputs = tf.while_loop(
+            lambda group, *_: group < num_groups,
+            split_group,
+            (
+                0,
+                *(
+                    tf.TensorArray(
+                        tf.int32,
+                        num_groups,
+                        infer_shape=False,
+                        element_shape=[None],
+                    )
+                    for _ in range(3)
+                ),
+            ),
+            parallel_iterations=1,
         )
+        return tuple(output.concat() for output in outputs)
+
+    def _split_group(self, cps, word_starts, word_ends):
+        """Returns (ids, first, last) of some words; see `split`."""
+        lengths = word_ends - word_starts
+        is_split = lengths <= self._max_length
+        # Of a word that is too long a character is read, no more.
+        chars = tf.ragged.range(
+            word_starts, tf.where(is_split, word_ends, word_starts + 1)
+        )
+        places = chars.flat_values
+        starts = tf.cast(chars.row_starts(), tf.int32)
+        ends = tf.cast(chars.row_limits(), tf.int32)
+        words = tf_ragged.row_ids(
+            tf.cast(chars.row_splits, tf.int32), tf.size(places)
+        )
+        piece_ids, piece_lengths = self._find_longest(
+            tf.gather(cps, places), starts, tf.gather(ends, words)
+        )
+        is_piece, is_split = _follow(piece_lengths, starts, ends, is_split)
         # What is not split is one piece, unknown.
-        is_split = tf.repeat(is_split, lengths)
-        is_start = _mark(word_starts, num_chars)
-        first = tf.where(tf.where(is_split, is_piece, is_start))[:, 0]
-        is_split = tf.gather(is_split, first)
+        is_start = _mark(starts, tf.size(places))
+        first = tf.where(
+            tf.where(tf.gather(is_split, words), is_piece, is_start)
+        )[:, 0]
+        words = tf.gather(words, first)
+        is_split = tf.gather(is_split, words)
         ids = tf.where(is_split, tf.gather(piece_ids, first), self._unknown)
+        places = tf.gather(places, first)
         last = tf.where(
             is_split,
-            first + tf.gather(piece_lengths, first),
-            tf.gather(ends, first),
+            places + tf.gather(piece_lengths, first),
+            tf.gather(word_ends, words),
         )
-        return ids, tf.cast(first, tf.int32), tf.cast(last - 1, tf.int32)
+        return ids, places, last - 1
 
     def _find_longest(self, cps, word_starts, ends):
         """Returns the longest WordPiece at each character.
 
         Returns:
-            (int32 [C], int64 [C]): its id, and its length, 0 for none.
+            (int32 [C], int32 [C]): its id, and its length, 0 for none.
         """
-        num_chars = tf.size(cps, tf.int64)
+        num_chars = tf.size(cps)
         roots = tf.where(_mark(word_starts, num_chars), _FIRST, _FURTHER)
         cps = tf.cast(cps, tf.int64)
 
@@ -115,11 +177,11 @@ class WordpieceTable:
             lambda length, places, *_: tf.size(places) > 0,
             read_on,
             (
-                tf.constant(0, tf.int64),
+                0,
                 tf.range(num_chars),
                 tf.cast(roots, tf.int64),
                 tf.zeros([num_chars], tf.int32),
-                tf.zeros([num_chars], tf.int64),
+                tf.zeros([num_chars], tf.int32),
             ),
             shape_invariants=(
                 tf.TensorShape([]),
@@ -133,9 +195,9 @@ def _follow(lengths, word_starts, word_ends, is_split):
     """Goes from WordPiece to WordPiece to the end of each word.
 
     Args:
-        lengths: int64 [C], of the WordPiece at each character, 0 for none.
-        word_starts: int64 [V].
-        word_ends: int64 [V].
+        lengths: int32 [C], of the WordPiece at each character, 0 for none.
+        word_starts: int32 [V].
+        word_ends: int32 [V].
         is_split: bool [V], whether to go through a word at all.
 
     Returns:
@@ -181,5 +243,5 @@ def _mark(places, size):
     return tf.scatter_nd(
         places[:, None],
         tf.fill([tf.size(places)], True),
-        tf.cast(size, tf.int64)[None],
+        size[None],
     )

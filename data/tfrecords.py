@@ -158,7 +158,7 @@ def decode(serialized, spec):
     }
 
 
-def trim_padding(features):
+def trim_padding(features, multiple=16):
     """Cuts the padding that all sequences of a batch share.
 
     The network gives what it gives with the padding, to rounding: padding is
@@ -168,15 +168,17 @@ def trim_padding(features):
         features: dict of tensors with `input_mask` int [B, T] or [B, C, T],
             and the other sequences of its shape; labels are one of them
             where there are `label_weights`.
+        multiple: rounds the length up, so that few shapes are compiled.
 
     Returns:
         the dict, the sequences cut to the longest one's length, rounded up to
-        a multiple of 16: what is compiled for a shape needs few of them.
+        a multiple of `multiple`.
     """
     mask = features["input_mask"]
     axes = tf.range(tf.rank(mask) - 1)
     used = tf.reduce_max(mask, axis=axes) * tf.range(1, tf.shape(mask)[-1] + 1)
-    length = tf.maximum(-(-tf.reduce_max(used) // 16) * 16, 1)
+    length = -(-tf.reduce_max(used) // multiple) * multiple
+    length = tf.maximum(length, 1)
     names = ["input_ids", "input_mask", "segment_ids"]
     if "label_weights" in features:
         names += ["label_ids", "label_weights"]

@@ -3,42 +3,44 @@
 N = texts, L = labels.
 """
 
+import os
+from collections.abc import Sequence
+
+import keras
 import tensorflow as tf
 
-from data.tf_packing import PackingLayer
 from serving import signatures
 from training import export
 
 
 def export_classifier(
-    export_dir,
-    model,
-    label_list,
-    vocab_file,
-    do_lower_case,
-    max_seq_length,
-    output_mode="classification",
-):
-    """Exports a classifier: `serve` over ids, `classify` over text.
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    label_list: Sequence[str] | None,
+    options: signatures.ServingOptions,
+    output_mode: str = "classification",
+) -> None:
+    """Exports a classifier: `serve` over ids, and two signatures over text.
 
     `classify` takes `text_a` and `text_b`, string [N]; "" is no second text.
-    It gives `probabilities` float32 [N, L] in the order of `labels`, string
-    [L] (and labels.txt); `label`, string [N], the most probable one. With
-    several labels `label` is string [N, L], "" where one does not hold. In
-    regression there are but `values`, float32 [N].
+    `classify_text` takes `text` alone. They return
+
+        probabilities  float32 [N, L]
+        labels         string [N, L], the names of the probabilities, in the
+                       order of labels.txt
+        label          string [N], the most probable one; with several labels
+                       string [N, L], "" where one does not hold
+
+    or, in regression, `values` alone, float32 [N].
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertClassifier.
-        label_list: list of str, its labels in order; None in regression.
-        vocab_file: path of its vocabulary.
-        do_lower_case: whether its text is lower-cased.
-        max_seq_length: WordPieces of an input; longer texts are cut.
+        label_list: its labels in order; None in regression.
+        options: longer texts are cut.
         output_mode: "classification", "multilabel" or "regression".
     """
-    packing = PackingLayer(
-        vocab_file, max_seq_length, do_lower_case, portable=True
-    )
+    packing = options.create_packing()
 
     def predict(features):
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -48,17 +50,34 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    def classify(text_a, text_b):
-        outputs = predict(signatures.trim(packing(text_a, text_b)))
-        if output_mode == "regression":
+    def classify_tokens(tokens):
+        outputs = signatures.call_in_batches(
+            lambda begin, end: predict(
+                signatures.trim(
+                    packing.pack(*(some[begin:end] for some in tokens))
+                )
+            ),
+            tokens[0].nrows(tf.int32),
+            options.predict_batch_size,
+            {"values": tf.TensorSpec([None])}
+            if label_list is None
+            else {"probabilities": tf.TensorSpec([None, len(label_list)])},
+        )
+        if label_list is None:
             return outputs
-        labels = tf.constant(label_list)
         probabilities = outputs["probabilities"]
+        labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
         if output_mode == "multilabel":
             label = tf.where(probabilities > 0.5, labels, "")
         else:
-            label = tf.gather(labels, tf.argmax(probabilities, -1))
+            label = tf.gather(label_list, tf.argmax(probabilities, -1))
         return {**outputs, "label": label, "labels": labels}
+
+    def classify(text_a, text_b):
+        return classify_tokens(packing.tokenize(text_a, text_b))
+
+    def classify_text(text):
+        return classify_tokens(packing.tokenize(text))
 
     export.export_saved_model(
         export_dir,
@@ -69,6 +88,10 @@ def export_classifier(
                 classify,
                 signatures.text_signature("text_a", "text_b"),
             ),
+            "classify_text": (
+                classify_text,
+                signatures.text_signature("text"),
+            ),
         },
-        signatures.bert_files(model, vocab_file, label_list),
+        signatures.bert_files(model, options.vocab_file, label_list),
     )

@@ -3,33 +3,37 @@
 N = texts, T = WordPieces of the longest, W = hidden size.
 """
 
+import os
+
+import keras
 import tensorflow as tf
 
-from data.tf_packing import PackingLayer
 from serving import signatures
 from training import export
 
 
 def export_encoder(
-    export_dir, model, vocab_file, do_lower_case, max_seq_length
-):
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    options: signatures.ServingOptions,
+) -> None:
     """Exports an encoder: `serve` over ids, `embed` over text.
 
-    `embed` takes `text`, string [N]. It gives `pooled_output`, float32
-    [N, W]; `sequence_output`, float32 [N, T, W], the last block's, 0 where a
-    text has ended; `tokens`, string [N, T], its WordPieces, [CLS] and [SEP]
-    among them, "" where it has ended; and `lengths`, int32 [N], how many.
+    `embed` takes `text`, string [N], and returns
+
+        pooled_output    float32 [N, W]
+        sequence_output  float32 [N, T, W], the last block's; 0 where a text
+                         has ended
+        tokens           string [N, T], its WordPieces with [CLS] and [SEP];
+                         "" where it has ended
+        lengths          int32 [N], the number of its tokens
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertModel.
-        vocab_file: path of its vocabulary.
-        do_lower_case: whether its text is lower-cased.
-        max_seq_length: WordPieces of an input; longer texts are cut.
+        options: longer texts are cut.
     """
-    packing = PackingLayer(
-        vocab_file, max_seq_length, do_lower_case, portable=True
-    )
+    packing = options.create_packing()
 
     def encode(features):
         outputs = model(
@@ -44,18 +48,39 @@ def export_encoder(
         }
 
     def embed(text):
-        features = signatures.trim(packing(text))
-        outputs = encode(features)
-        is_real = features["input_mask"] > 0
-        tokens = tf.gather(packing.tokenizer.vocab, features["input_ids"])
-        return {
-            "pooled_output": outputs["pooled_output"],
-            "sequence_output": tf.where(
-                is_real[:, :, None], outputs["sequence_output"], 0.0
-            ),
-            "tokens": tf.where(is_real, tokens, ""),
-            "lengths": tf.reduce_sum(features["input_mask"], 1),
-        }
+        (tokens,) = packing.tokenize(text)
+        lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
+        lengths = tf.minimum(lengths, options.max_seq_length)
+        longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
+
+        def embed_some(begin, end):
+            features = {
+                name: value[:, :longest]
+                for name, value in packing.pack(tokens[begin:end]).items()
+            }
+            outputs = encode(features)
+            is_real = features["input_mask"] > 0
+            names = tf.gather(packing.tokenizer.vocab, features["input_ids"])
+            return {
+                "pooled_output": outputs["pooled_output"],
+                "sequence_output": tf.where(
+                    is_real[:, :, None], outputs["sequence_output"], 0.0
+                ),
+                "tokens": tf.where(is_real, names, ""),
+            }
+
+        width = model.config.hidden_size
+        outputs = signatures.call_in_batches(
+            embed_some,
+            tf.size(lengths),
+            options.predict_batch_size,
+            {
+                "pooled_output": tf.TensorSpec([None, width]),
+                "sequence_output": tf.TensorSpec([None, None, width]),
+                "tokens": tf.TensorSpec([None, None], tf.string),
+            },
+        )
+        return {**outputs, "lengths": lengths}
 
     export.export_saved_model(
         export_dir,
@@ -64,5 +89,5 @@ def export_encoder(
             "serve": signatures.serve_ids(encode),
             "embed": (embed, signatures.text_signature("text")),
         },
-        signatures.bert_files(model, vocab_file),
+        signatures.bert_files(model, options.vocab_file),
     )

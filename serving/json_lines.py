@@ -2,9 +2,15 @@
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
+
+MASK = "[MASK]"
+# The model cannot take a request: memory, most of all.
+_MODEL_ERRORS = (tf.errors.OpError, MemoryError)
 
 
 class Task:
@@ -23,32 +29,19 @@ class Task:
     #: Fields of a request, and whether each must be there.
     fields = {}
 
-    def __init__(self, model, top_k=5, tokens=False):
+    def __init__(
+        self, model: Any, top_k: int = 5, tokens: bool = False
+    ) -> None:
         self.model = model
         self.top_k = top_k
         self.tokens = tokens
 
-    def parse(self, line):
-        """Returns a line's request, a dict; texts as the signature's inputs.
+    def check(self, request: dict[str, Any]) -> None:
+        """Checks a request.
 
         Raises:
-            ValueError: the line is not JSON, or not such a request.
+            ValueError: a field is missing or is no text.
         """
-        try:
-            request = json.loads(line)
-        except UnicodeDecodeError as error:
-            raise ValueError(f"not UTF-8: {error}") from None
-        except ValueError as error:
-            raise ValueError(f"not JSON: {error}") from None
-        if not isinstance(request, dict):
-            raise ValueError(
-                f"a JSON object must be given. Received: {line.strip()[:80]!r}"
-            )
-        self.check(request)
-        return request
-
-    def check(self, request):
-        """Raises a ValueError where a field is missing or is no text."""
         for field, is_needed in self.fields.items():
             if field not in request and is_needed:
                 raise ValueError(
@@ -56,21 +49,45 @@ class Task:
                 )
             _check_text(field, request.get(field, ""))
 
-    def answer(self, requests):
-        """Returns the answers, a list of dicts, to parsed requests."""
-        outputs = self.call(
+    def answer(
+        self, requests: Sequence[dict[str, Any]]
+    ) -> list[dict[str, Any] | ValueError]:
+        """Returns the answer to each request, or what is wrong with it.
+
+        Requests that the model cannot take together are tried one by one.
+        """
+        answers: list[dict[str, Any] | ValueError] = []
+        try:
+            outputs = self.call_all(requests)
+        except _MODEL_ERRORS as error:
+            if len(requests) == 1:
+                reason = " ".join(str(error).split())[:200] or "out of memory"
+                return [ValueError(f"the model cannot take it: {reason}")]
+            for request in requests:
+                answers += self.answer([request])
+            return answers
+        for row, request in enumerate(requests):
+            try:
+                answers.append(self.read(request, outputs, row))
+            except ValueError as error:
+                answers.append(error)
+        return answers
+
+    def call_all(
+        self, requests: Sequence[dict[str, Any]]
+    ) -> dict[str, np.ndarray]:
+        """Returns the signature's outputs for requests, a row for each."""
+        return self.call(
             self.signature,
             {
                 field: [request.get(field, "") for request in requests]
                 for field in self.fields
             },
         )
-        return [
-            _with_id(request, self.read(outputs, row))
-            for row, request in enumerate(requests)
-        ]
 
-    def call(self, signature, inputs):
+    def call(
+        self, signature: str, inputs: Mapping[str, Sequence[str]]
+    ) -> dict[str, np.ndarray]:
         """Returns a signature's outputs, arrays by name."""
         texts = {
             name: tf.constant(values, tf.string)
@@ -79,8 +96,17 @@ class Task:
         outputs = self.model.signatures[signature](**texts)
         return {name: value.numpy() for name, value in outputs.items()}
 
-    def read(self, outputs, row):
-        """Returns the answer, a dict, in one row of the outputs."""
+    def read(
+        self,
+        request: dict[str, Any],
+        outputs: Mapping[str, np.ndarray],
+        row: int,
+    ) -> dict[str, Any]:
+        """Returns the answer in one row of the outputs.
+
+        Raises:
+            ValueError: there is none.
+        """
         raise NotImplementedError
 
 
@@ -93,12 +119,19 @@ class FillMask(Task):
     def check(self, request):
         """Also refuses a text without [MASK]."""
         super().check(request)
-        if "[MASK]" not in request["text"]:
-            raise ValueError("no [MASK] in 'text'")
+        if MASK not in request["text"]:
+            raise ValueError(f"no {MASK} in 'text'")
 
-    def read(self, outputs, row):
+    def read(self, request, outputs, row):
         """See Task."""
-        return {
+        num_masks = int(outputs["num_masks"][row])
+        num_cut = request["text"].count(MASK) - num_masks
+        if not num_masks:
+            raise ValueError(
+                f"every {MASK} is beyond the WordPieces that the model takes; "
+                "shorten 'text'"
+            )
+        answer: dict[str, Any] = {
             "masks": [
                 [
                     {"token": _text(token), "probability": _number(probability)}
@@ -108,9 +141,12 @@ class FillMask(Task):
                         strict=True,
                     )
                 ]
-                for mask in range(outputs["num_masks"][row])
+                for mask in range(num_masks)
             ]
         }
+        if num_cut:
+            answer["num_masks_cut"] = num_cut
+        return answer
 
 
 class NextSentence(Task):
@@ -119,7 +155,7 @@ class NextSentence(Task):
     name, signature = "next-sentence", "next_sentence"
     fields = {"text_a": True, "text_b": True}
 
-    def read(self, outputs, row):
+    def read(self, request, outputs, row):
         """See Task."""
         return {"probability": _number(outputs["probability"][row])}
 
@@ -130,7 +166,15 @@ class Classify(Task):
     name = signature = "classify"
     fields = {"text_a": True, "text_b": False}
 
-    def read(self, outputs, row):
+    def check(self, request):
+        """Also takes `text` as the name of `text_a`."""
+        if "text" in request:
+            if "text_a" in request:
+                raise ValueError("'text' and 'text_a' are the same; give one")
+            request["text_a"] = request.pop("text")
+        super().check(request)
+
+    def read(self, request, outputs, row):
         """See Task."""
         if "values" in outputs:
             return {"value": _number(outputs["values"][row])}
@@ -139,7 +183,7 @@ class Classify(Task):
             label = [_text(one) for one in label if one]
         else:
             label = _text(label)
-        labels = map(_text, outputs["labels"])
+        labels = map(_text, outputs["labels"][row])
         probabilities = map(_number, outputs["probabilities"][row])
         return {
             "label": label,
@@ -153,7 +197,7 @@ class Answer(Task):
     name = signature = "answer"
     fields = {"question": True, "context": True}
 
-    def read(self, outputs, row):
+    def read(self, request, outputs, row):
         """See Task."""
         return {
             "answer": _text(outputs["answer"][row]),
@@ -188,30 +232,28 @@ class Tag(Task):
                 )
 
     def answer(self, requests):
-        """See Task."""
+        """See Task; texts and lists of words have signatures of their own."""
         answers = [None] * len(requests)
-        for signature, has_words in (("tag", False), ("tag_words", True)):
+        for has_words in (False, True):
             rows = [
                 row
                 for row, request in enumerate(requests)
                 if ("words" in request) == has_words
             ]
-            if not rows:
-                continue
-            texts = [
-                " ".join(requests[row]["words"])
-                if has_words
-                else requests[row]["text"]
-                for row in rows
-            ]
-            outputs = self.call(signature, {"text": texts})
-            for found, row in enumerate(rows):
-                answers[row] = _with_id(
-                    requests[row], self.read(outputs, found)
-                )
+            if rows:
+                found = super().answer([requests[row] for row in rows])
+                for row, answer in zip(rows, found, strict=True):
+                    answers[row] = answer
         return answers
 
-    def read(self, outputs, row):
+    def call_all(self, requests):
+        """See Task."""
+        if "words" in requests[0]:
+            texts = [" ".join(request["words"]) for request in requests]
+            return self.call("tag_words", {"text": texts})
+        return super().call_all(requests)
+
+    def read(self, request, outputs, row):
         """See Task."""
         count = outputs["num_words"][row]
         return {
@@ -226,7 +268,7 @@ class Embed(Task):
     name = signature = "embed"
     fields = {"text": True}
 
-    def read(self, outputs, row):
+    def read(self, request, outputs, row):
         """See Task."""
         pooled = [_number(value) for value in outputs["pooled_output"][row]]
         answer = {"pooled": pooled}
@@ -242,12 +284,17 @@ class Embed(Task):
         return answer
 
 
-def load(path, name=None, top_k=5, tokens=False):
+def load(
+    path: str,
+    name: str | None = None,
+    top_k: int = 5,
+    tokens: bool = False,
+) -> Task:
     """Loads an exported model to ask it.
 
     Args:
         path: folder of a SavedModel.
-        name: str, the task; None for the first that it does.
+        name: the task; None for the first that it does.
         top_k: WordPieces for each mask.
         tokens: whether to embed each WordPiece too.
 
@@ -281,12 +328,17 @@ def load(path, name=None, top_k=5, tokens=False):
     return kinds[name or next(iter(kinds))](model, top_k, tokens)
 
 
-def to_json_lines(answers):
-    """Returns dicts as JSON lines, UTF-8 bytes."""
-    return b"".join(
-        json.dumps(answer, ensure_ascii=False).encode() + b"\n"
-        for answer in answers
-    )
+def to_json_lines(answers: Iterable[dict[str, Any]]) -> bytes:
+    """Returns dicts as JSON lines in UTF-8."""
+    return b"".join(_to_json(answer) + b"\n" for answer in answers)
+
+
+def _to_json(answer):
+    try:
+        return json.dumps(answer, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair in an id; escaped, as it came.
+        return json.dumps(answer).encode()
 
 
 def _check_text(field, value):
@@ -296,14 +348,13 @@ def _check_text(field, value):
         )
     try:
         value.encode()
-    except UnicodeEncodeError:
+    except UnicodeEncodeError as error:
+        # Bytes that are not UTF-8 are read as these.
+        if "\udc80" <= value[error.start] <= "\udcff":
+            raise ValueError(f"{field!r} is not UTF-8") from None
         raise ValueError(
             f"{field!r} holds half of a surrogate pair, which is no character"
         ) from None
-
-
-def _with_id(request, answer):
-    return {"id": request["id"], **answer} if "id" in request else answer
 
 
 def _listed(names):
@@ -315,5 +366,14 @@ def _text(value):
 
 
 def _number(value):
-    """Returns a float that is written short: 6 digits that count."""
+    """Returns a float of 6 significant digits.
+
+    Raises:
+        ValueError: JSON has no form for it.
+    """
+    if not np.isfinite(value):
+        raise ValueError(
+            f"the model gives {value}, which is not a finite number; its "
+            "weights or its precision must be wrong"
+        )
     return float(f"{value:.6g}")

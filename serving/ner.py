@@ -3,6 +3,10 @@
 N = texts, M = words of the longest, F = length of an input, L = tags.
 """
 
+import os
+from collections.abc import Sequence
+
+import keras
 import tensorflow as tf
 
 from data.tf_ner import NerWindows, part_punctuation
@@ -11,32 +15,33 @@ from training import export
 
 
 def export_token_classifier(
-    export_dir,
-    model,
-    label_list,
-    vocab_file,
-    do_lower_case,
-    max_seq_length,
-    batch_size=8,
-):
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    label_list: Sequence[str],
+    options: signatures.ServingOptions,
+) -> None:
     """Exports a token classifier: `serve` over ids, two over text.
 
-    `tag_words` takes `text`, string [N], of any length, whose words white
-    space parts, as in CoNLL's files. It gives `words` and their `tags`,
-    string [N, M], "" where a text has fewer; `probabilities` of the tags,
-    float32 [N, M]; and `num_words`, int32 [N]. `tag` does the same with
-    running text: what punctuation begins and ends words is a word first.
+    `tag_words` takes `text`, string [N], of any length, with white space
+    between its words, as in CoNLL's files. It returns
+
+        words          string [N, M], "" where a text has fewer
+        tags           string [N, M], "" where a text has fewer
+        probabilities  float32 [N, M], those of the tags
+        num_words      int32 [N]
+
+    `tag` returns the same for running text: it first makes words of the
+    punctuation that begins and ends words.
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertTokenClassifier.
-        label_list: list of str, its tags in order.
-        vocab_file: path of its vocabulary.
-        do_lower_case: whether its text is lower-cased.
-        max_seq_length: WordPieces of a window; longer texts have several.
-        batch_size: windows that the network takes at a time.
+        label_list: its tags in order.
+        options: longer texts have several windows.
     """
-    create_windows = NerWindows(vocab_file, do_lower_case, max_seq_length)
+    create_windows = NerWindows(
+        options.vocab_file, options.do_lower_case, options.max_seq_length
+    )
 
     def predict(features):
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -44,22 +49,48 @@ def export_token_classifier(
 
     def tag_words(text):
         words, features, places = create_windows(text)
-        probabilities = tf.gather_nd(
-            signatures.call_in_batches(
-                lambda batch: predict(batch)["probabilities"],
-                signatures.trim(features),
-                batch_size,
-                [None, len(label_list)],
-            ),
-            places,
+        features = signatures.trim(features)
+
+        def tag_some(begin, end):
+            outputs = predict(
+                {name: value[begin:end] for name, value in features.items()}
+            )
+            # Words are in the order of the windows that tag them.
+            first, last = tf.unstack(
+                tf.searchsorted(
+                    places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64)
+                )
+            )
+            shift = tf.stack([tf.cast(begin, tf.int64), 0])
+            found = tf.gather_nd(
+                outputs["probabilities"], places[first:last] - shift
+            )
+            return {
+                "probabilities": tf.reduce_max(found, -1),
+                "ids": tf.argmax(found, -1),
+            }
+
+        outputs = signatures.call_in_batches(
+            tag_some,
+            tf.shape(features["input_ids"])[0],
+            options.predict_batch_size,
+            {
+                "probabilities": tf.TensorSpec([None]),
+                "ids": tf.TensorSpec([None], tf.int64),
+            },
         )
-        tags = tf.gather(label_list, tf.argmax(probabilities, -1))
+        tags = tf.gather(label_list, outputs["ids"])
+        padded = signatures.to_padded(
+            {
+                "words": words,
+                "tags": words.with_flat_values(tags),
+                "probabilities": words.with_flat_values(
+                    outputs["probabilities"]
+                ),
+            }
+        )
         return {
-            "words": words.to_tensor(),
-            "tags": words.with_flat_values(tags).to_tensor(),
-            "probabilities": words.with_flat_values(
-                tf.reduce_max(probabilities, -1)
-            ).to_tensor(),
+            **padded,
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
@@ -75,5 +106,5 @@ def export_token_classifier(
             "tag": (tag, signature),
             "tag_words": (tag_words, signature),
         },
-        signatures.bert_files(model, vocab_file, label_list),
+        signatures.bert_files(model, options.vocab_file, label_list),
     )

@@ -3,9 +3,12 @@
 N = texts, M = most masks in a text, K = WordPieces given for each mask.
 """
 
+import os
+
+import keras
 import tensorflow as tf
 
-from data.tf_packing import PackingLayer
+from data.tf_ragged import first_values, with_row_splits
 from serving import signatures
 from training import export
 
@@ -13,29 +16,28 @@ MASK = "[MASK]"
 
 
 def export_pretrainer(
-    export_dir,
-    model,
-    vocab_file=None,
-    do_lower_case=True,
-    max_seq_length=128,
-    top_k=10,
-):
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    options: signatures.ServingOptions | None = None,
+    top_k: int = 10,
+) -> None:
     """Exports a pretrainer: `serve` over ids, and two over text.
 
-    `fill_mask` takes `text`, string [N], that holds `[MASK]` any number of
-    times. It gives `tokens`, string [N, M, K], the most probable WordPieces
-    for each, and their `probabilities`, float32; "" and 0 where a text has
-    fewer masks; and `num_masks`, int32 [N], of the part that was not cut.
+    `fill_mask` takes `text`, string [N], with any number of `[MASK]`. It
+    returns
 
-    `next_sentence` takes `text_a` and `text_b`, string [N]. It gives
+        tokens         string [N, M, K], the most probable WordPieces for each
+                       mask; "" where a text has fewer masks
+        probabilities  float32 [N, M, K], theirs; 0 where it has fewer
+        num_masks      int32 [N], without those that were cut off
+
+    `next_sentence` takes `text_a` and `text_b`, string [N]. It returns
     `probability`, float32 [N], that the second follows the first.
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertPretrainer.
-        vocab_file: path of its vocabulary; None exports nothing over text.
-        do_lower_case: whether its text is lower-cased.
-        max_seq_length: WordPieces of an input; longer texts are cut.
+        options: longer texts are cut; None exports nothing over text.
         top_k: K.
     """
 
@@ -56,57 +58,98 @@ def export_pretrainer(
         return predict(features, positions)
 
     endpoints = {"serve": signatures.serve_ids(predict_everywhere)}
-    if vocab_file:
-        packing = PackingLayer(
-            vocab_file, max_seq_length, do_lower_case, portable=True
-        )
-        endpoints |= _text_endpoints(predict, packing, top_k)
+    if options:
+        endpoints |= {
+            "fill_mask": (
+                _fill_mask(predict, options, top_k),
+                signatures.text_signature("text"),
+            ),
+            "next_sentence": (
+                _next_sentence(predict, options),
+                signatures.text_signature("text_a", "text_b"),
+            ),
+        }
     export.export_saved_model(
-        export_dir, model, endpoints, signatures.bert_files(model, vocab_file)
+        export_dir,
+        model,
+        endpoints,
+        signatures.bert_files(model, options and options.vocab_file),
     )
 
 
-def _text_endpoints(predict, packing, top_k):
-    """Returns the endpoints over text; see `export_pretrainer`."""
+def _fill_mask(predict, options, top_k):
+    """Returns the function of `fill_mask`; see `export_pretrainer`."""
+    packing = options.create_packing()
     vocab = packing.tokenizer.vocab
     mask_id = vocab.index(MASK)
+    top_k = min(top_k, len(vocab))
 
     def fill_mask(text):
         tokens = _tokenize_around_masks(text, packing.tokenizer, mask_id)
-        features = signatures.trim(packing.pack(tokens))
-        # The tokenizer itself never makes the mask.
-        rows, columns = tf.unstack(
-            tf.where(features["input_ids"] == mask_id), axis=1
+        tokens = first_values(tokens, options.max_seq_length - 2)
+
+        def fill_some(begin, end):
+            features = signatures.trim(packing.pack(tokens[begin:end]))
+            # The tokenizer itself never makes the mask.
+            is_mask = features["input_ids"] == mask_id
+            positions = tf.RaggedTensor.from_row_lengths(
+                tf.cast(tf.where(is_mask)[:, 1], tf.int32),
+                tf.math.count_nonzero(is_mask, 1),
+            )
+            is_mask = tf.ones_like(positions, tf.bool).to_tensor()
+            outputs = predict(features, positions.to_tensor())
+            probabilities, ids = tf.math.top_k(
+                tf.boolean_mask(outputs["masked_lm_probabilities"], is_mask),
+                top_k,
+            )
+            return {"probabilities": probabilities, "ids": ids}
+
+        outputs = signatures.call_in_batches(
+            fill_some,
+            tokens.nrows(tf.int32),
+            options.predict_batch_size,
+            {
+                "probabilities": tf.TensorSpec([None, top_k]),
+                "ids": tf.TensorSpec([None, top_k], tf.int32),
+            },
         )
-        positions = tf.RaggedTensor.from_value_rowids(
-            tf.cast(columns, tf.int32), rows, tf.size(text, tf.int64)
-        )
-        is_mask = tf.ones_like(positions, tf.bool).to_tensor()
-        outputs = predict(features, positions.to_tensor())
-        probabilities, ids = tf.math.top_k(
-            outputs["masked_lm_probabilities"], min(top_k, len(vocab))
-        )
-        is_mask = is_mask[:, :, None]
-        return {
-            "tokens": tf.where(is_mask, tf.gather(vocab, ids), ""),
-            "probabilities": tf.where(is_mask, probabilities, 0.0),
-            "num_masks": tf.cast(positions.row_lengths(), tf.int32),
+        before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
+        splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
+        found = {
+            "tokens": tf.gather(vocab, outputs["ids"]),
+            "probabilities": outputs["probabilities"],
         }
+        padded = signatures.to_padded(
+            {k: with_row_splits(v, splits) for k, v in found.items()}, top_k
+        )
+        return {**padded, "num_masks": splits[1:] - splits[:-1]}
+
+    return fill_mask
+
+
+def _next_sentence(predict, options):
+    """Returns the function of `next_sentence`; see `export_pretrainer`."""
+    packing = options.create_packing()
 
     def next_sentence(text_a, text_b):
-        features = signatures.trim(packing(text_a, text_b))
-        # Of the masked LM's outputs none is wanted.
-        nowhere = tf.zeros_like(features["input_ids"])[:, :0]
-        outputs = predict(features, nowhere)
-        return {"probability": outputs["next_sentence_probabilities"][:, 0]}
+        tokens = packing.tokenize(text_a, text_b)
 
-    return {
-        "fill_mask": (fill_mask, signatures.text_signature("text")),
-        "next_sentence": (
-            next_sentence,
-            signatures.text_signature("text_a", "text_b"),
-        ),
-    }
+        def compare_some(begin, end):
+            features = packing.pack(*(some[begin:end] for some in tokens))
+            features = signatures.trim(features)
+            # None of the masked LM's outputs is needed.
+            nowhere = tf.zeros_like(features["input_ids"])[:, :0]
+            outputs = predict(features, nowhere)
+            return {"probability": outputs["next_sentence_probabilities"][:, 0]}
+
+        return signatures.call_in_batches(
+            compare_some,
+            tf.shape(text_a)[0],
+            options.predict_batch_size,
+            {"probability": tf.TensorSpec([None])},
+        )
+
+    return next_sentence
 
 
 def _tokenize_around_masks(texts, tokenizer, mask_id):

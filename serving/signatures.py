@@ -1,21 +1,58 @@
-"""What the exports of all tasks share.
+"""Building blocks of the exports of all tasks.
 
-N = texts, B = batch, F = length of an input, W = windows.
+N = texts, B = batch, F = length of an input.
 """
 
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import keras
 import tensorflow as tf
 
+from data.tf_packing import PackingLayer
+from data.tfrecords import trim_padding
 from training import export
 
+# Padded outputs have at most so many values, or four times the real ones.
+_MAX_PADDING = 1 << 20
 
-def text_signature(*names):
+
+@dataclasses.dataclass(frozen=True)
+class ServingOptions:
+    """How text becomes a model's inputs.
+
+    Attributes:
+        vocab_file: path of the vocabulary.
+        do_lower_case: whether text is lower-cased.
+        max_seq_length: WordPieces of an input, or of a window.
+        predict_batch_size: inputs that the network takes at a time, which
+            bounds the memory of a large request.
+    """
+
+    vocab_file: str | os.PathLike[str]
+    do_lower_case: bool = True
+    max_seq_length: int = 128
+    predict_batch_size: int = 32
+
+    def create_packing(self) -> PackingLayer:
+        """Returns the layer that packs texts."""
+        return PackingLayer(
+            self.vocab_file, self.max_seq_length, self.do_lower_case
+        )
+
+
+def text_signature(*names: str) -> list[tf.TensorSpec]:
     """Returns the specs of inputs that are texts, string [N] each."""
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
-def serve_ids(function, num_dimensions=2):
+def serve_ids(
+    function: Callable[[dict[str, tf.Tensor]], dict[str, tf.Tensor]],
+    num_dimensions: int = 2,
+) -> tuple[Callable[..., dict[str, tf.Tensor]], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
 
     Args:
@@ -39,15 +76,19 @@ def serve_ids(function, num_dimensions=2):
     ]
 
 
-def bert_files(model, vocab_file=None, label_list=None):
-    """Returns what stands beside a model, for `export_saved_model`.
+def bert_files(
+    model: keras.Model,
+    vocab_file: str | os.PathLike[str] | None = None,
+    label_list: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Returns the files next to a model, for `export_saved_model`.
 
     Args:
         model: a task's model.
         vocab_file: path of its vocabulary, or None.
-        label_list: list of str, its labels in order, or None.
+        label_list: its labels in order, or None.
     """
-    files = {"bert_config.json": model.config.to_json_string()}
+    files: dict[str, Any] = {"bert_config.json": model.config.to_json_string()}
     if vocab_file:
         files["vocab.txt"] = Path(vocab_file)
     if label_list:
@@ -55,54 +96,92 @@ def bert_files(model, vocab_file=None, label_list=None):
     return files
 
 
-def trim(features):
-    """Cuts inputs to the longest, which changes nothing but rounding.
+def trim(features: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Cuts the padding that all rows share; outputs change by rounding only."""
+    return trim_padding(features, multiple=1)
+
+
+def call_in_batches(
+    function: Callable[[tf.Tensor, tf.Tensor], dict[str, tf.Tensor]],
+    num_rows: tf.Tensor,
+    batch_size: int,
+    specs: dict[str, tf.TensorSpec],
+) -> dict[str, tf.Tensor]:
+    """Calls a function on a few rows at a time, to bound its memory.
 
     Args:
-        features: dict of int32 [B, F], `input_mask` among them.
-    """
-    is_used = tf.reduce_any(features["input_mask"] > 0, 0)
-    length = tf.maximum(tf.math.count_nonzero(is_used, dtype=tf.int32), 1)
-    return {name: value[:, :length] for name, value in features.items()}
-
-
-def call_in_batches(function, features, batch_size, shape):
-    """Calls a function on a few windows at a time, to bound its memory.
-
-    Args:
-        function: (dict of int32 [B, F]) -> float [B, ...].
-        features: dict of int32 [W, F].
-        batch_size: B, at most.
-        shape: list of int or None, of what it gives for each window.
+        function: (begin, end) -> outputs of these rows.
+        num_rows: int32, number of rows.
+        batch_size: most rows at a time.
+        specs: of the function's outputs; the first dimension is None.
 
     Returns:
-        what the function gives, strung together, float32 [W, *shape].
+        the outputs of all calls, joined along the first dimension.
     """
-    num_windows = tf.shape(features["input_ids"])[0]
-    # One at least, so that the shape of nothing is right too.
-    num_batches = tf.maximum(-(-num_windows // batch_size), 1)
+    # At least one batch, so that no rows give outputs of the right shape.
+    num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
-    def call(index, outputs):
+    def call(index, arrays):
         begin = index * batch_size
-        batch = {
-            name: value[begin : begin + batch_size]
-            for name, value in features.items()
+        outputs = function(begin, tf.minimum(begin + batch_size, num_rows))
+        return index + 1, {
+            name: array.write(index, outputs[name])
+            for name, array in arrays.items()
         }
-        output = tf.cast(function(batch), tf.float32)
-        return index + 1, outputs.write(index, output)
 
-    _, outputs = tf.while_loop(
+    _, arrays = tf.while_loop(
         lambda index, _: index < num_batches,
         call,
         (
             0,
-            tf.TensorArray(
-                tf.float32,
-                num_batches,
-                infer_shape=False,
-                element_shape=[None, *shape],
-            ),
+            {
+                name: tf.TensorArray(
+                    spec.dtype,
+                    num_batches,
+                    infer_shape=False,
+                    element_shape=spec.shape,
+                )
+                for name, spec in specs.items()
+            },
         ),
         parallel_iterations=1,
     )
-    return outputs.concat()
+    return {name: array.concat() for name, array in arrays.items()}
+
+
+def to_padded(
+    rows: dict[str, tf.RaggedTensor], width: int = 1
+) -> dict[str, tf.Tensor]:
+    """Returns outputs of ragged length as tensors, padded to the longest row.
+
+    REST has no ragged outputs. Long rows next to many short ones would fill
+    the memory with padding: such requests are refused.
+
+    Args:
+        rows: ragged tensors of the same row lengths, [N, None, ...].
+        width: values in each cell.
+
+    Returns:
+        {name: tensor [N, M, ...]}, filled up with "" or 0.
+
+    Raises:
+        tf.errors.InvalidArgumentError: nearly all of the result is padding.
+    """
+    lengths = next(iter(rows.values())).row_lengths()
+    longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
+    num_rows = tf.size(lengths, tf.int64)
+    check = tf.debugging.Assert(
+        num_rows * longest
+        <= tf.maximum(4 * tf.reduce_sum(lengths), _MAX_PADDING // width),
+        [
+            "The lengths of the texts differ too much for one request; send "
+            "the long ones by themselves. Received: texts, longest:",
+            num_rows,
+            longest,
+        ],
+    )
+    with tf.control_dependencies([check] if check is not None else []):
+        return {
+            name: tf.identity(values.to_tensor())
+            for name, values in rows.items()
+        }

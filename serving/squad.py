@@ -3,6 +3,9 @@
 N = questions, W = windows, F = length of a window.
 """
 
+import os
+
+import keras
 import tensorflow as tf
 
 from data.squad import WindowOptions
@@ -16,9 +19,9 @@ _ANSWER = ("answer", "probability", "start_byte", "end_byte", "null_odds")
 
 
 def export_span_labeler(
-    export_dir,
-    model,
-    vocab_file,
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    vocab_file: str | os.PathLike[str],
     windows: WindowOptions,
     decoding: DecodingOptions,
     batch_size: int = 8,
@@ -26,18 +29,22 @@ def export_span_labeler(
     """Exports a span labeler: `serve` over ids, `answer` over text.
 
     `answer` takes `question` and `context`, string [N], of any length, and
-    answers as run_squad.py does. It gives, [N] each: `answer`, string;
-    `probability`, float32, among the n best; `start_byte` and `end_byte`,
-    int32, where the answer stands in the context, -1 for no answer;
-    `null_odds`, float32, the score of no answer less that of the best one.
+    answers as run_squad.py does. It returns, [N] each:
+
+        answer                string
+        probability           float32, among the n best
+        start_byte, end_byte  int32, where the answer is in the context; -1
+                              for no answer
+        null_odds             float32, the score of no answer minus that of
+                              the best one
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertSpanLabeler.
         vocab_file: path of its vocabulary.
-        windows: WindowOptions.
-        decoding: DecodingOptions; its `do_lower_case` says whether text is
-            lower-cased.
+        windows: how questions and passages become windows.
+        decoding: how logits become answers; its `do_lower_case` decides
+            whether text is lower-cased.
         batch_size: windows that the network takes at a time.
     """
     create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
@@ -49,17 +56,19 @@ def export_span_labeler(
             for name, logits in model(features, training=False).items()
         }
 
-    def predict_both(features):
-        logits = predict(features)
-        return tf.stack([logits["start_logits"], logits["end_logits"]], 1)
-
     def answer(question, context):
         features, *made = create_windows(question, context)
-        # Not cut to the longest: padding, too, takes part in the n best.
+        # Not trimmed: padding, too, takes part in the n best.
+        spec = tf.TensorSpec([None, windows.max_seq_length])
         logits = signatures.call_in_batches(
-            predict_both, features, batch_size, [2, windows.max_seq_length]
+            lambda begin, end: predict(
+                {name: value[begin:end] for name, value in features.items()}
+            ),
+            tf.shape(features["input_ids"])[0],
+            batch_size,
+            {"start_logits": spec, "end_logits": spec},
         )
-        outputs = decode(*made, logits[:, 0], logits[:, 1])
+        outputs = decode(*made, logits["start_logits"], logits["end_logits"])
         return {
             name: tf.cast(outputs[name], tf.float32)
             if outputs[name].dtype == tf.float64

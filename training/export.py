@@ -91,13 +91,6 @@ def _replaced(path):
     return path.with_name(path.name + ".replaced")
 
 
-def ids_signature() -> list[tf.TensorSpec]:
-    """Returns the specs of the original's inputs, int32 [batch, length]."""
-    return [
-        tf.TensorSpec([None, None], tf.int32, name=name) for name in INPUT_NAMES
-    ]
-
-
 def export_saved_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,

@@ -16,17 +16,17 @@ SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 @pytest.fixture(
     scope="module",
-    params=[(True, False), (False, False), (True, True), (False, True)],
-    ids=["lower", "cased", "portable", "portable-cased"],
+    params=[True, False],
+    ids=["lower", "cased"],
 )
 def pair(request):
     """The layer and the tokenizer that it has to equal."""
-    do_lower_case, portable = request.param
+    do_lower_case = request.param
     shared = golden.SHARED / "data/vocab"
     name = "uncased.txt" if do_lower_case else "cased.txt"
     path = shared / name if shared.exists() else SMALL_VOCAB
     return (
-        tf_tokenization.TokenizerLayer(path, do_lower_case, portable),
+        tf_tokenization.TokenizerLayer(path, do_lower_case),
         tokenization.FullTokenizer(path, do_lower_case),
     )
 
@@ -41,14 +41,12 @@ def assert_equal(pair, texts):
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
-@pytest.mark.parametrize("portable", [False, True])
-def test_golden(path, casing, portable):
+def test_golden(path, casing):
     with gzip.open(path, "rt") as file:
         recorded = json.load(file)
     layer = tf_tokenization.TokenizerLayer(
         path.parent.parent / "vocab" / f"{casing}.txt",
         casing == "uncased",
-        portable,
     )
     ids = layer(tf.constant(recorded["text"]))
     assert ids.dtype == tf.int32

@@ -15,6 +15,7 @@ from data import tokenization
 from data.squad import WindowOptions
 from data.squad_decoding import DecodingOptions
 from serving import classifier, features, ner, pretraining, squad
+from serving.signatures import ServingOptions
 from tests.scripts import SAMPLES
 
 VOCAB = SAMPLES / "vocab.txt"
@@ -107,14 +108,13 @@ def _exports(folder, casing):
     An export takes seconds: what differs by casing is the tokenizer alone.
     """
     do_lower_case = CASINGS[casing]
-    text = (VOCAB, do_lower_case)
+    options = ServingOptions(VOCAB, do_lower_case, LENGTH, predict_batch_size=4)
     pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
 
     model = create_model(modeling.BertClassifier, len(LABELS))
-    classifier.export_classifier(
-        folder / "classifier", model, LABELS, *text, LENGTH
-    )
-    yield Served("classifier", model, do_lower_case, [("classify", pair)])
+    classifier.export_classifier(folder / "classifier", model, LABELS, options)
+    requests = [("classify", pair), ("classify_text", {"text": TEXTS})]
+    yield Served("classifier", model, do_lower_case, requests)
     model = create_model(modeling.BertSpanLabeler)
     questions = {
         "question": [*TEXTS[4:], *TEXTS[:4]],
@@ -126,11 +126,11 @@ def _exports(folder, casing):
     if not do_lower_case:
         return
     model = create_model(modeling.BertTokenClassifier, len(TAGS))
-    ner.export_token_classifier(folder / "ner", model, TAGS, *text, LENGTH)
+    ner.export_token_classifier(folder / "ner", model, TAGS, options)
     requests = [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})]
     yield Served("ner", model, do_lower_case, requests)
     model = create_model(modeling.BertPretrainer)
-    pretraining.export_pretrainer(folder / "pretraining", model, *text, LENGTH)
+    pretraining.export_pretrainer(folder / "pretraining", model, options)
     masked = {
         "text": [
             *TEXTS,
@@ -142,7 +142,7 @@ def _exports(folder, casing):
     requests = [("fill_mask", masked), ("next_sentence", pair)]
     yield Served("pretraining", model, do_lower_case, requests)
     model = create_model(modeling.BertModel)
-    features.export_encoder(folder / "features", model, *text, LENGTH)
+    features.export_encoder(folder / "features", model, options)
     requests = [("embed", {"text": TEXTS}), ("embed", {"text": []})]
     yield Served("features", model, do_lower_case, requests)
 

@@ -1,12 +1,15 @@
 """predict.py and saved_model_cli, run as a user does."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+import tensorflow as tf
 
+from serving import json_lines, requests
 from tests import scripts
 from tests.golden import ROOT
 
@@ -58,14 +61,14 @@ def answered(tmp_path_factory, exported, served):
     tmp_path = tmp_path_factory.mktemp("predict")
     exports = served["uncased"]
 
-    def requests(model, number=0):
+    def asked(model, number=0):
         _, inputs = exports[model].requests[number]
         return [
             {"id": i, **dict(zip(inputs, texts, strict=True))}
             for i, texts in enumerate(zip(*inputs.values(), strict=True))
         ]
 
-    pairs = requests("classifier")
+    pairs = asked("classifier")
     odd = [
         b"",
         {"text_a": "The harbor."},
@@ -75,29 +78,48 @@ def answered(tmp_path_factory, exported, served):
         b"[1]",
         b'{"text_a": "\xff"}',
         b'{"text_a": "\\ud800"}',
+        b'{"text_a": "a", "id": NaN}',
+        b"[" * 100_000,
+        {"text": "a", "text_a": "b"},
+        b'{"text": "The harbor.", "id": "\\ud800"}',
     ]
     masked = [
         request
-        for request in requests("pretraining")
+        for request in asked("pretraining")
         if "[MASK]" in request["text"]
     ]
     words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
     commands = {
-        "classify": ask(tmp_path, exported, "classifier", pairs + odd),
-        "answer": ask(
-            tmp_path, exported, "squad", requests("squad"), batch_size=2
+        "classify": ask(
+            tmp_path, exported, "classifier", pairs + odd, keep_going=True
         ),
-        "fill-mask": ask(tmp_path, exported, "pretraining", masked, top_k=3),
+        "answer": ask(
+            tmp_path, exported, "squad", asked("squad"), batch_size=2
+        ),
+        "fill-mask": ask(
+            tmp_path,
+            exported,
+            "pretraining",
+            [*masked, {"id": "far", "text": "boat " * 40 + "[MASK]"}],
+            top_k=3,
+            keep_going=True,
+        ),
         "next-sentence": ask(
             tmp_path,
             exported,
             "pretraining",
-            requests("pretraining", 1),
+            asked("pretraining", 1),
             task="next-sentence",
         ),
-        "tag": ask(tmp_path, exported, "ner", words + requests("ner", 1)),
+        "tag": ask(
+            tmp_path,
+            exported,
+            "ner",
+            words + asked("ner", 1),
+            keep_going=True,
+        ),
         "embed": ask(
-            tmp_path, exported, "features", requests("features"), tokens=True
+            tmp_path, exported, "features", asked("features"), tokens=True
         ),
     }
     done = scripts.run_all(list(commands.values()))
@@ -118,24 +140,29 @@ def test_classify(answered, served):
             outputs["probabilities"][i], abs=1e-5
         )
     # An empty line is passed over; the number is that of the line.
-    single, *errors = answers[9:]
+    single, *errors, odd_id = answers[9:]
     assert single["label"] in ("no", "maybe", "yes") and "id" not in single
-    assert [error["line"] for error in errors] == [12, 13, 14, 15, 16, 17]
+    # The answers around bad lines are there, and in their order.
+    assert odd_id == {**single, "id": "\ud800"}
+    assert [error["line"] for error in errors] == [*range(12, 21)]
     for error, part in zip(
         errors,
         [
-            "not JSON",
+            "the request is not valid JSON",
             "no 'text_a'; classify takes text_a, text_b",
             "'text_a' must be a text. Received: 7",
-            "a JSON object must be given",
+            "the request must hold a JSON object",
             "not UTF-8",
             "half of a surrogate pair",
+            '"id": NaN is not a finite number',
+            "nested too deeply",
+            "'text' and 'text_a' are the same; give one",
         ],
         strict=True,
     ):
         assert part in error["error"]
         assert f"line {error['line']}: {error['error']}" in done.stderr
-    assert "10 lines answered, 6 could not be" in done.stderr
+    assert "11 lines answered, 9 could not be" in done.stderr
 
 
 def test_answer(answered, served):
@@ -151,6 +178,11 @@ def test_answer(answered, served):
 def test_fill_mask(answered, served):
     answers, _ = answered["fill-mask"]
     good = served["uncased"]["pretraining"]
+    *answers, far = answers
+    assert far["id"] == "far"
+    assert "every [MASK] is beyond the WordPieces" in far["error"]
+    cut = [answer.get("num_masks_cut", 0) for answer in answers]
+    assert cut == [0, 0, 1]
     for answer in answers:
         row = row_of(good, 0, answer["id"])
         assert len(answer["masks"]) == row["num_masks"]
@@ -196,7 +228,12 @@ def test_embed(answered, served):
 
 def test_a_pipe_is_answered_line_by_line(exported):
     with subprocess.Popen(
-        [sys.executable, ROOT / "predict.py", f"--model={exported / 'squad'}"],
+        [
+            sys.executable,
+            ROOT / "predict.py",
+            f"--model={exported / 'squad'}",
+            "--keep_going",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -214,6 +251,88 @@ def test_a_pipe_is_answered_line_by_line(exported):
         process.stdin.close()
         assert process.stdout.read() == b""
         assert process.wait() == 0
+
+
+def test_csv(tmp_path, exported, answered):
+    rows = [
+        "id,text_a,text_b",
+        'a,"The harbor.",',
+        'b,"two\nlines, ""quoted""",The boat.',
+        "c,too few",
+        "d,The boat \udcff.,",
+        "e,The harbor.,",
+    ]
+    (tmp_path / "in.csv").write_text(
+        "\n".join(rows), "utf-8-sig", errors="surrogateescape"
+    )
+    done = scripts.run(
+        "predict.py",
+        tmp_path,
+        model=exported / "classifier",
+        input_file="in.csv",
+        input_format="csv",
+        output_file="out.jsonl",
+    )
+    answers = [json.loads(line) for line in (tmp_path / "out.jsonl").open("rb")]
+    # The answers are there, and the exit status tells that two are not.
+    assert done.status == 1, done.stderr
+    assert "3 lines answered, 2 could not be" in done.stderr
+    assert [answer.get("id") for answer in answers] == ["a", "b", None, *"de"]
+    assert "2 cells, but there are 3 columns" in answers[2]["error"]
+    assert answers[2]["line"] == 5
+    assert "not UTF-8" in answers[3]["error"]
+    assert {**answers[0], "id": "e"} == answers[4]
+    single = answered["classify"][0][9]
+    assert answers[0] == {"id": "a", **single}
+    assert answers[1]["probabilities"] != answers[0]["probabilities"]
+
+
+def test_requests_that_do_not_go_together_are_answered_one_by_one(exported):
+    texts = ["the boat"] * 40 + ["a " * 30_000]
+    task = json_lines.load(str(exported / "ner"))
+    texts_in = {"text": tf.constant(texts)}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
+        task.model.signatures["tag"](**texts_in)
+    answers = task.answer([{"text": text} for text in texts])
+    assert [len(answer["words"]) for answer in answers] == [2] * 40 + [30_000]
+    assert [answer["words"] for answer in answers[:40]] == [
+        ["the", "boat"]
+    ] * 40
+
+
+def test_a_line_too_long_to_hold_is_passed_over(monkeypatch):
+    monkeypatch.setattr(requests, "MAX_LINE_BYTES", 16)
+    lines = io.BytesIO(b'{"a": 1}\n' + b'"' + b"x" * 40 + b'"\n{"a": 2}')
+    found = [item for _, item in requests.read_json_lines(lines)]
+    assert found[::2] == [{"a": 1}, {"a": 2}]
+    assert "the line has more than" in str(found[1])
+
+
+def test_a_broken_pipe_ends_quietly(exported):
+    request = json.dumps({"text": "The harbor."}).encode() + b"\n"
+    with subprocess.Popen(
+        [
+            sys.executable,
+            ROOT / "predict.py",
+            f"--model={exported / 'features'}",
+            "--batch_size=1",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        process.stdin.write(request)
+        process.stdin.flush()
+        assert b"pooled" in process.stdout.readline()
+        # The reader has enough, as `head -1` has.
+        process.stdout.close()
+        process.stdin.write(request)
+        process.stdin.close()
+        errors = process.stderr.read()
+        assert process.wait() in (0, 141)
+    assert b"error" not in errors.lower().split(b"ready to embed")[1]
+    assert b"Traceback" not in errors
 
 
 def test_errors(tmp_path, exported):

@@ -1,0 +1,43 @@
+"""Ragged tensors inside a graph, in memory that grows with their values alone.
+
+TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` pad every row to the
+longest one: a text of one long word and many short ones then takes
+words x longest of memory. `tf.math.bincount` takes a copy of its bins for each
+processor. Use these instead.
+"""
+
+import tensorflow as tf
+
+
+def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
+    """Returns the row of each value, [num_values], of the splits' type.
+
+    Args:
+        row_splits: int [rows + 1], the first value of each row, and the end.
+        num_values: int, the last of `row_splits`.
+    """
+    ends = row_splits[1:]
+    begun = tf.scatter_nd(
+        ends[:, None],
+        tf.ones_like(ends, tf.int32),
+        tf.cast(num_values, ends.dtype)[None] + 1,
+    )
+    return tf.cast(tf.cumsum(begun)[:num_values], ends.dtype)
+
+
+def with_row_splits(
+    values: tf.Tensor, row_splits: tf.Tensor
+) -> tf.RaggedTensor:
+    """Returns a ragged tensor of values; `row_splits` are not checked."""
+    return tf.RaggedTensor.from_row_splits(
+        values, tf.cast(row_splits, tf.int64), validate=False
+    )
+
+
+def first_values(rows: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
+    """Returns the first values of each row, at most `lengths`, int64 [rows]."""
+    starts = rows.row_starts()
+    kept = tf.ragged.range(
+        starts, starts + tf.minimum(rows.row_lengths(), lengths)
+    )
+    return kept.with_flat_values(tf.gather(rows.flat_values, kept.flat_values))

@@ -1,0 +1,144 @@
+"""Measures the working memory of graphs over text, in a process of its own.
+
+    python -m tests.memory SAVED_MODEL|VOCABULARY SIGNATURE BYTES [SHAPE ...]
+
+prints a line of JSON for each shape: its name, the bytes of its texts, and the
+bytes of memory for each of them while the graph ran.
+"""
+
+import ctypes
+import gc
+import json
+import random
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.golden import ROOT
+
+# What a request may take beyond what is in use, before it is stopped.
+LIMIT = 6 << 30
+# A request of no bytes takes memory too.
+BASE = 16 << 20
+
+
+def create_texts(shape, size):
+    """Returns texts of about `size` bytes that are hard on a tokenizer."""
+    odd = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
+    odd += ["\u03a3", "\u0323", "x" * 300]
+    shapes = {
+        "one_word": lambda: ["a" * size],
+        "one_letter_words": lambda: ["a " * (size // 2)],
+        "long_and_short_words": lambda: [
+            "a" * (size // 2) + " word" * (size // 10)
+        ],
+        "long_word_next_to_texts": lambda: [
+            "a" * (size // 2),
+            "word " * (size // 10),
+            "x",
+        ],
+        "one_long_text": lambda: (
+            ["the boat " * (size // 18)] + ["the boat"] * (size // 16)
+        ),
+        "ideographs": lambda: ["\u4e2d" * (size // 3)],
+        "marks": lambda: ["a" + "\u0301\u0323" * (size // 4)],
+        "moved_marks": lambda: ["\uac01\U0001d165\U0001d16d" * (size // 11)],
+        "punctuation": lambda: ["." * size],
+        "spaces": lambda: [" " * size],
+        "controls": lambda: ["\x01" * size],
+        "hangul": lambda: ["\uac01" * (size // 3)],
+        "sigmas": lambda: ["\u03a3" * (size // 2)],
+        "words_at_the_limit": lambda: [("a" * 199 + " ") * (size // 200)],
+        "rare_next_to_plain": lambda: [
+            "a " * (size // 2) + "\u03a3 \uac01 \U0001d15e\u0323\U0001d15e"
+        ],
+        "mixed": lambda: ["".join(random.Random(1).choices(odd, k=size // 30))],
+    }
+    return shapes[shape]()
+
+
+TOKENIZER_SHAPES = [
+    *("one_word", "one_letter_words", "long_and_short_words"),
+    *("long_word_next_to_texts", "one_long_text", "ideographs", "marks"),
+    *("moved_marks", "punctuation", "spaces", "controls", "hangul", "sigmas"),
+    *("words_at_the_limit", "rare_next_to_plain", "mixed"),
+]
+
+
+def measure(path, signature, size, shapes):
+    """Returns {shape: bytes of memory for each byte}, from a new process."""
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "tests.memory"),
+            *(str(path), signature, str(size), *shapes),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
+    lines = map(json.loads, done.stdout.splitlines())
+    return {
+        line["shape"]: (line["memory"] - BASE) / line["bytes"] for line in lines
+    }
+
+
+def _status(key):
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) << 10
+    raise KeyError(key)
+
+
+def _create_call(path, signature):
+    import tensorflow as tf
+
+    if Path(path).is_dir():
+        model = tf.saved_model.load(path)
+        function = model.signatures[signature]
+        names = sorted(function.structured_input_signature[1])
+        # The text that may be long; a short one goes with each.
+        field = "context" if "context" in names else names[0]
+
+        def call(texts):
+            inputs = {name: ["the boat"] * len(texts) for name in names}
+            inputs[field] = texts
+            if signature == "fill_mask":
+                inputs[field] = ["[MASK] " + text for text in texts]
+            return function(**{k: tf.constant(v) for k, v in inputs.items()})
+
+        call.model = model
+        return call
+    from data.tf_tokenization import TokenizerLayer
+
+    layer = TokenizerLayer(path)
+    function = tf.function(
+        lambda texts: layer(texts),
+        input_signature=[tf.TensorSpec([None], tf.string)],
+    )
+    return lambda texts: function(tf.constant(texts))
+
+
+def main(path, signature, size, *shapes):
+    """Measures one shape after the other."""
+    call = _create_call(path, signature)
+    call(["Warm up: \u03a3\u03a3 \uac01 \U0001d15e\u0323\U0001d15e \u4e2d", ""])
+    limit = _status("VmSize") + LIMIT
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    for shape in shapes:
+        texts = create_texts(shape, int(size))
+        num_bytes = sum(len(text.encode()) for text in texts)
+        gc.collect()
+        # Give back what an earlier shape has freed, and forget its peak.
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5")
+        before = _status("VmRSS")
+        call(texts)
+        memory = _status("VmHWM") - before
+        line = {"shape": shape, "bytes": num_bytes, "memory": memory}
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
