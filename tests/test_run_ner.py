@@ -94,13 +94,13 @@ def test_learns_and_reports_conllevals_figures(runs):
         "precision",
         "recall",
     } < results.keys()
-    assert results["global_step"] == 36
     # Three sentences, each seen 48 times.
     assert results["f1"] > 0.9
     assert (folder / "labels.txt").read_text().splitlines() == LABELS
     best = json.loads((folder / "best/eval_results.json").read_text())
-    assert best["f1"] >= results["f1"]
     assert best["global_step"] in (12, 24, 36)
+    # The best step is the one that is used.
+    assert best == pytest.approx(results)
     documents = read_results(runs[0] / "documents/eval_results.txt")
     # One document of 48 sentences in windows of 24.
     assert documents["global_step"] < 12
@@ -124,7 +124,8 @@ def test_predictions_are_conllevals_columns(runs):
         predicted.append(list(labels))
     results = read_results(folder / "test_eval_results.txt")
     scores = ner_scoring.score_entities(right, predicted)
-    assert results == pytest.approx(scores | {"global_step": 36})
+    step = read_results(folder / "eval_results.txt")["global_step"]
+    assert results == pytest.approx(scores | {"global_step": step})
 
 
 def test_serves_what_it_predicts(runs):

@@ -38,8 +38,10 @@ def run(task: Task, options: FineTuningOptions) -> None:
         # Only the chief writes.
         return
     if options.do_predict:
+        logging.info("Predicting with %s", trained.described_step)
         driver.predict(trained, results)
     if options.export_dir:
+        logging.info("Exporting %s", trained.described_step)
         task.export(options.export_dir, trained.model)
     trained.finish()
 
@@ -51,7 +53,10 @@ class _Driver:
         self.task, self.options = task, options
         self.config = prepare(task, options)
         self.splits = Splits(task, options)
-        self.metric = task.metrics[0]
+        self.metric = options.metric_for_best or task.metrics[0]
+        self.is_loss = self.metric.startswith("eval_loss")
+        # Of the evaluations made so far, by folder and step.
+        self.evaluated = {}
         self.steps = None, 0
         self.settings = {}
         if options.do_train:
@@ -77,9 +82,7 @@ class _Driver:
             # A step sees so many WordPieces of an example.
             options.max_seq_length * self.task.sequences_per_example,
             self.settings,
-            restores_best=(
-                not options.do_train and options.early_stopping_patience > 0
-            ),
+            restores_best=options.load_best and not options.do_train,
         )
         if not options.do_train:
             return run
@@ -89,10 +92,11 @@ class _Driver:
             # The best weights are a model of their own.
             folders.add(run.best_dir)
             evaluation = run.create_evaluation(
-                lambda: self.evaluate(run),
+                lambda: self._evaluate(run, run.trainer.step),
                 self.steps_per_epoch,
                 self.metric,
                 patience=options.early_stopping_patience,
+                higher_is_better=not self.is_loss,
             )
         if self.task.labels and run.is_chief:
             for folder in folders:
@@ -104,7 +108,7 @@ class _Driver:
             functools.partial(self.splits.describe_batch, options.seed),
             evaluation,
         )
-        if options.early_stopping_patience:
+        if evaluation and options.load_best:
             run.restore_best()
         return run
 
@@ -135,9 +139,7 @@ class _Driver:
             results.append(self.evaluate(run))
             run.write_results("eval_results.txt", results[-1])
             run.write_summary()
-        # NaN, which no other number is more or less than, is the worst.
-        values = [figures[self.metric] for figures in results]
-        best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
+        best = self._best_of(results)
         if best != len(results) - 1:
             run = self.train(variants[best])
         run.save_as(self.options)
@@ -148,9 +150,29 @@ class _Driver:
             summary[f"{name}_deviation"] = float(np.std(figures, ddof=1))
         return run, summary
 
+    def _best_of(self, results):
+        """Returns the index of the best of several figures.
+
+        NaN, which no other number is more or less than, is the worst.
+        """
+        sign = -1 if self.is_loss else 1
+        values = sign * np.array([figures[self.metric] for figures in results])
+        return int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
+
     def evaluate(self, run):
-        """Returns the figures of a run's weights on all splits to evaluate."""
-        results = {}
+        """Returns the figures of a run's weights on all splits to evaluate.
+
+        Figures of the same step that were found while training are reused.
+        """
+        key = run.options.output_dir, run.global_step
+        if key in self.evaluated:
+            logging.info("%s, was evaluated while training", run.described_step)
+            return self.evaluated[key]
+        logging.info("Evaluating %s", run.described_step)
+        return self._evaluate(run, run.global_step)
+
+    def _evaluate(self, run, step):
+        results = {"global_step": step}
         for name in self.splits.of("eval"):
             batches = predict(
                 run,
@@ -167,7 +189,8 @@ class _Driver:
             results |= {
                 f"{key}{_suffix(name)}": value for key, value in figures.items()
             }
-        return results | {"global_step": run.global_step}
+        self.evaluated[run.options.output_dir, step] = results
+        return results
 
     def predict(self, run, results):
         """Writes the predictions, and their scores where there are any.
@@ -276,7 +299,31 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
             f"order; the task has {list(task.labels)}. Give the task it was "
             "trained for, or train into another --output_dir"
         )
+    if options.metric_for_best:
+        _check_metric(task, options)
     return config
+
+
+def _check_metric(task, options):
+    """Refuses a --metric_for_best that no evaluation gives or nothing uses."""
+    names = [*task.metrics, *(["eval_loss"] if task.has_eval_loss else [])]
+    names = [
+        f"{name}{_suffix(split)}"
+        for split in task.splits("eval")
+        for name in names
+    ]
+    if options.metric_for_best not in names:
+        raise ValueError(
+            f"--metric_for_best={options.metric_for_best} is not known; give "
+            f"one of {', '.join(names)}"
+        )
+    if options.do_train and not (
+        options.evaluates_while_training or options.num_train_runs > 1
+    ):
+        raise ValueError(
+            "--metric_for_best needs --evaluate_each_epoch, "
+            "--early_stopping_patience or --num_train_runs"
+        )
 
 
 def _check_num_train_runs(options):

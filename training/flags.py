@@ -227,9 +227,21 @@ def define_fine_tuning_flags(trim_padding=True):
     flags.DEFINE_integer(
         "early_stopping_patience",
         0,
-        "End after so many epochs without a better evaluation, and go on with "
-        "the best weights; 0 for never.",
+        "Evaluate after each epoch, and end after this many without a better "
+        "evaluation; 0 for never.",
         lower_bound=0,
+    )
+    flags.DEFINE_string(
+        "metric_for_best",
+        None,
+        "The figure that chooses the best step and the best run; by default "
+        "the task's main metric. eval_loss is lower-is-better.",
+    )
+    flags.DEFINE_bool(
+        "load_best",
+        True,
+        "Evaluate, predict and export with the best step, if training "
+        "evaluated any; with --noload_best use the last step.",
     )
     flags.DEFINE_bool(
         "trim_padding",

@@ -121,6 +121,8 @@ class FineTuningOptions(TrainingOptions):
     num_train_runs: int = 1
     evaluate_each_epoch: bool = False
     early_stopping_patience: int = 0
+    metric_for_best: str | None = None
+    load_best: bool = True
 
     actions = (*TrainingOptions.actions, "do_predict")
 

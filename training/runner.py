@@ -46,6 +46,7 @@ class Run:
     Attributes:
         trainer: the loop.Trainer.
         global_step: steps that the weights have behind them.
+        has_best: whether they are those of the best evaluation.
         report: report.Report of the run.
     """
 
@@ -98,7 +99,11 @@ class Run:
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
         )
-        self.global_step = self._restore(restores_best)
+        self.has_best = False
+        if restores_best:
+            self.restore_best()
+        if not self.has_best:
+            self.global_step = self._restore()
         if optimizer is not None:
             self._check_settings(settings or {})
 
@@ -150,11 +155,7 @@ class Run:
             options.output_dir, self.report.settings, self.is_chief
         )
 
-    def _restore(self, restores_best):
-        if restores_best:
-            step = self._best_checkpointer().restore()
-            if step is not None:
-                return step
+    def _restore(self):
         step = self.checkpointer.restore()
         if step is not None:
             return step
@@ -248,11 +249,21 @@ class Run:
         )
 
     def restore_best(self) -> None:
-        """Takes the weights of the best evaluation while training."""
+        """Takes the weights of the best evaluation while training.
+
+        Keeps the last ones where training ended before any evaluation.
+        """
         step = self._best_checkpointer().restore()
-        # There is none where training ended before the first evaluation.
         if step is not None:
-            self.global_step = step
+            self.global_step, self.has_best = step, True
+
+    @property
+    def described_step(self) -> str:
+        """Text that names the step of the weights, for the log."""
+        if not self.global_step:
+            return "the initial weights"
+        which = "best" if self.has_best else "last"
+        return f"step {self.global_step}, the {which}"
 
     @property
     def best_dir(self) -> Path:

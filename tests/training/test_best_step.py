@@ -1,0 +1,203 @@
+"""Which step is evaluated, predicted and exported after training."""
+
+import dataclasses
+import json
+import logging
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from data import tfrecords
+from modeling import losses
+from tests import conftest
+from training import checkpointing, fine_tuning, task
+from training.options import FineTuningOptions
+
+LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
+STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
+
+
+class ScriptedTask(task.Task):
+    """A task whose scores are given, one dict for each evaluation."""
+
+    loss = losses.ClassifierLoss()
+    metrics = ("accuracy", "f1")
+
+    def __init__(self, *scores):
+        self.scores = iter(scores)
+        self.num_evaluations = 0
+
+    def read_examples(self, split):
+        return range(EXAMPLES)
+
+    def encode(self, split, examples):
+        for number in examples:
+            yield tfrecords.encode_example(
+                {
+                    "input_ids": [number] * LENGTH,
+                    "input_mask": [1] * LENGTH,
+                    "segment_ids": [0] * LENGTH,
+                    "label_ids": [number % 2],
+                }
+            )
+
+    def feature_spec(self, split):
+        return tfrecords.classifier_features(LENGTH)
+
+    def create_model(self, config, **options):
+        return modeling.BertClassifier(config, 2, **options)
+
+    def evaluate(self, split, batches):
+        assert len(list(batches)) == 1
+        self.num_evaluations += 1
+        return dict(next(self.scores))
+
+    def write_predictions(self, split, batches, output_dir):
+        (logits,) = (outputs for _, outputs in batches)
+        np.save(f"{output_dir}/logits.npy", logits)
+        return {}
+
+    def export(self, export_dir, model):
+        modeling.save_checkpoint(model, f"{export_dir}/exported.ckpt")
+
+
+@pytest.fixture
+def options(tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
+    (tmp_path / "export").mkdir()
+    return FineTuningOptions(
+        bert_config_file=str(config),
+        output_dir=str(tmp_path / "run"),
+        export_dir=str(tmp_path / "export"),
+        max_seq_length=LENGTH,
+        train_batch_size=BATCH_SIZE,
+        learning_rate=1e-2,
+        num_train_epochs=3,
+        summary_steps=0,
+        do_train=True,
+        do_eval=True,
+        do_predict=True,
+        evaluate_each_epoch=True,
+    )
+
+
+def accuracies(*values):
+    return [{"accuracy": value, "f1": 1 - value} for value in values]
+
+
+def results(folder):
+    lines = (folder / "eval_results.txt").read_text().splitlines()
+    return {
+        name: float(value)
+        for name, value in (line.split(" = ") for line in lines)
+    }
+
+
+def used_step(folder):
+    """Returns the steps whose weights were exported and whose logits are."""
+    exported = tf.train.load_checkpoint(str(folder / "export/exported.ckpt"))
+    found = set()
+    run = folder / "run"
+    for path in (run, run / "best"):
+        for step in checkpointing.checkpoint_steps(path):
+            saved = tf.train.load_checkpoint(str(path / f"model.ckpt-{step}"))
+            if all(
+                np.array_equal(
+                    exported.get_tensor(name), saved.get_tensor(name)
+                )
+                for name in exported.get_variable_to_shape_map()
+            ):
+                found.add(step)
+    return found
+
+
+def test_the_best_step_is_evaluated_predicted_and_exported(
+    options, tmp_path, caplog
+):
+    chosen = ScriptedTask(*accuracies(0.5, 0.9, 0.7))
+    with caplog.at_level(logging.INFO):
+        fine_tuning.run(chosen, options)
+    best = 2 * STEPS_PER_EPOCH
+    # Not once more after training.
+    assert chosen.num_evaluations == 3
+    assert results(tmp_path / "run")["accuracy"] == 0.9
+    assert results(tmp_path / "run")["global_step"] == best
+    assert used_step(tmp_path) == {best}
+    summary = json.loads((tmp_path / "run/summary.json").read_text())
+    assert summary["global_step"] == best
+    for what in ("Evaluated while training", "Predicting", "Exporting"):
+        assert any(
+            what in line and f"step {best}, the best" in line
+            for line in caplog.messages
+        ), what
+    # A later command takes it too.
+    logits = np.load(tmp_path / "run/logits.npy")
+    later = dataclasses.replace(
+        options, do_train=False, do_eval=False, evaluate_each_epoch=False
+    )
+    fine_tuning.run(ScriptedTask(), later)
+    np.testing.assert_allclose(
+        np.load(tmp_path / "run/logits.npy"), logits, atol=1e-6
+    )
+    fine_tuning.run(ScriptedTask(), dataclasses.replace(later, load_best=False))
+    assert not np.allclose(np.load(tmp_path / "run/logits.npy"), logits)
+
+
+def test_the_last_step_is_kept_on_request(options, tmp_path, caplog):
+    chosen = ScriptedTask(*accuracies(0.5, 0.9, 0.7))
+    with caplog.at_level(logging.INFO):
+        fine_tuning.run(chosen, dataclasses.replace(options, load_best=False))
+    last = 3 * STEPS_PER_EPOCH
+    assert chosen.num_evaluations == 3
+    assert results(tmp_path / "run")["accuracy"] == 0.7
+    assert results(tmp_path / "run")["global_step"] == last
+    assert used_step(tmp_path) == {last}
+    assert f"Exporting step {last}, the last" in caplog.text
+
+
+def test_another_figure_can_choose(options, tmp_path):
+    fine_tuning.run(
+        ScriptedTask(*accuracies(0.5, 0.9, 0.7)),
+        dataclasses.replace(options, metric_for_best="f1"),
+    )
+    assert results(tmp_path / "run")["f1"] == 0.5
+    assert used_step(tmp_path) == {STEPS_PER_EPOCH}
+
+
+def test_the_lowest_loss_is_the_best(options, tmp_path):
+    fine_tuning.run(
+        ScriptedTask(*accuracies(0.5, 0.9, 0.7)),
+        dataclasses.replace(options, metric_for_best="eval_loss"),
+    )
+    # It learns the labels of eight examples by heart.
+    assert used_step(tmp_path) == {3 * STEPS_PER_EPOCH}
+
+
+def test_the_best_of_several_runs_is_its_best_step(options, tmp_path):
+    chosen = ScriptedTask(*accuracies(0.5, 0.8, 0.7), *accuracies(0.6, 0.3, 0))
+    fine_tuning.run(chosen, dataclasses.replace(options, num_train_runs=2))
+    assert chosen.num_evaluations == 6
+    found = results(tmp_path / "run")
+    assert found["best_run"] == 1
+    assert found["accuracy"] == 0.8
+    assert found["accuracy_mean"] == pytest.approx(0.7)
+    assert used_step(tmp_path) == {2 * STEPS_PER_EPOCH}
+
+
+def test_a_figure_that_is_none_is_refused_before_training(options):
+    for name in ("accuracies", "loss"):
+        with pytest.raises(ValueError, match="one of accuracy, f1, eval_loss"):
+            fine_tuning.run(
+                ScriptedTask(),
+                dataclasses.replace(options, metric_for_best=name),
+            )
+    with pytest.raises(ValueError, match="--metric_for_best needs"):
+        fine_tuning.run(
+            ScriptedTask(),
+            dataclasses.replace(
+                options, metric_for_best="f1", evaluate_each_epoch=False
+            ),
+        )
