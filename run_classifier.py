@@ -12,11 +12,11 @@ from absl import flags, logging
 import modeling
 from data import examples as data_examples
 from data import (
+    feature_specs,
     glue,
     glue_tasks,
     label_decoding,
     table_task,
-    tfrecords,
     tokenization,
 )
 from modeling import losses
@@ -197,7 +197,7 @@ class ClassifierTask(task.Task):
 
     def feature_spec(self, split):
         """Returns the spec; the labels of a test set need not be known."""
-        spec = tfrecords.classifier_features(
+        spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,

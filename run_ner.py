@@ -10,7 +10,7 @@ from absl import flags, logging
 
 import modeling
 from data import examples as data_examples
-from data import ner, ner_reading, ner_scoring, tfrecords, tokenization
+from data import feature_specs, ner, ner_reading, ner_scoring, tokenization
 from modeling import losses
 from serving.ner import export_token_classifier
 from serving.signatures import ServingOptions
@@ -86,7 +86,7 @@ class NerTask(task.Task):
 
     def feature_spec(self, split):
         """See Task."""
-        return tfrecords.ner_features(self.options.max_seq_length)
+        return feature_specs.ner_features(self.options.max_seq_length)
 
     def create_model(self, config, **options):
         """See Task."""

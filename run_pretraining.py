@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import masking, tf_masking, tfrecords, tokenization
+from data import feature_specs, masking, tf_masking, tfrecords, tokenization
 from files import paths
 from modeling import losses
 from serving.pretraining import export_pretrainer
@@ -179,11 +179,11 @@ def find_records(patterns, flag_name, vocab_size):
         logging.info("  %s", file)
     dynamic_masking = None
     if tfrecords.are_masked(files):
-        spec = tfrecords.pretraining_features(
+        spec = feature_specs.pretraining_features(
             FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
         )
     else:
-        spec = tfrecords.unmasked_features(FLAGS.max_seq_length)
+        spec = feature_specs.unmasked_features(FLAGS.max_seq_length)
         if not FLAGS.vocab_file:
             raise ValueError(
                 f"{files[0]} is without masks; give --vocab_file, the "

@@ -12,13 +12,13 @@ from absl import flags, logging
 
 import modeling
 from data import (
+    feature_specs,
     squad,
     squad_decoding,
     squad_reading,
     squad_records,
     squad_report,
     squad_scoring,
-    tfrecords,
     tokenization,
 )
 from files import atomic, paths
@@ -220,7 +220,7 @@ class SquadTask(task.Task):
 
     def feature_spec(self, split):
         """See Task."""
-        return tfrecords.squad_features(
+        return feature_specs.squad_features(
             self.options.max_seq_length, split == "train"
         )
 

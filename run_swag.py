@@ -9,7 +9,13 @@ from absl import logging
 
 import modeling
 from data import examples as data_examples
-from data import glue, label_decoding, swag, tfrecords, tokenization
+from data import (
+    feature_specs,
+    glue,
+    label_decoding,
+    swag,
+    tokenization,
+)
 from modeling import losses
 from serving.multiple_choice import export_multiple_choice
 from training import cli, fine_tuning, metrics, task
@@ -62,7 +68,7 @@ class SwagTask(task.Task):
 
     def feature_spec(self, split):
         """See Task."""
-        return tfrecords.swag_features(
+        return feature_specs.swag_features(
             self.options.max_seq_length, swag.NUM_CHOICES
         )
 

@@ -17,7 +17,6 @@ __all__ = [
     "RecordWriter",
     "are_masked",
     "check_records",
-    "classifier_features",
     "count_records",
     "create_dataset",
     "decode",
@@ -25,10 +24,6 @@ __all__ = [
     "encode_example",
     "expand_patterns",
     "named_errors",
-    "ner_features",
-    "pretraining_features",
-    "squad_features",
-    "swag_features",
     "trim_padding",
 ]
 
@@ -46,43 +41,6 @@ _LENGTH_FLAGS = {
 }
 
 
-def _ints(*shape):
-    return tf.io.FixedLenFeature(shape, tf.int64)
-
-
-def _inputs(max_seq_length):
-    return {
-        name: _ints(max_seq_length)
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
-
-
-def pretraining_features(max_seq_length, max_predictions_per_seq):
-    """Returns the spec of create_pretraining_data.py's records.
-
-    Args:
-        max_seq_length: WordPieces in an instance.
-        max_predictions_per_seq: masked WordPieces in an instance.
-
-    Returns:
-        dict of name to tf.io.FixedLenFeature.
-    """
-    return {
-        **_inputs(max_seq_length),
-        "masked_lm_positions": _ints(max_predictions_per_seq),
-        "masked_lm_ids": _ints(max_predictions_per_seq),
-        "masked_lm_weights": tf.io.FixedLenFeature(
-            [max_predictions_per_seq], tf.float32
-        ),
-        "next_sentence_labels": _ints(1),
-    }
-
-
-def unmasked_features(max_seq_length):
-    """Returns the spec of records made with --dynamic_masking."""
-    return {**_inputs(max_seq_length), "next_sentence_labels": _ints(1)}
-
-
 def are_masked(files):
     """Tells whether records hold masks: not with --dynamic_masking.
 
@@ -93,68 +51,23 @@ def are_masked(files):
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
-def classifier_features(
-    max_seq_length, output_mode="classification", num_labels=None
-):
-    """Returns the spec of run_classifier.py's records.
-
-    Args:
-        max_seq_length: WordPieces.
-        output_mode: "classification", "multilabel" or "regression".
-        num_labels: in multi-label classification, that of labels.
-    """
-    label_ids = {
-        "classification": _ints(),
-        "multilabel": _ints(num_labels),
-        "regression": tf.io.FixedLenFeature([], tf.float32),
-    }
-    return {
-        **_inputs(max_seq_length),
-        "label_ids": label_ids[output_mode],
-        "is_real_example": _ints(),
-    }
-
-
-def swag_features(max_seq_length, num_choices):
-    """Returns the spec of run_swag.py's records: a sequence each choice."""
-    names = ("input_ids", "input_mask", "segment_ids")
-    return {
-        **{name: _ints(num_choices, max_seq_length) for name in names},
-        "label_ids": _ints(),
-        "is_real_example": _ints(),
-    }
-
-
-def ner_features(max_seq_length):
-    """Returns the spec of run_ner.py's records."""
-    return {
-        **_inputs(max_seq_length),
-        "label_ids": _ints(max_seq_length),
-        "label_weights": tf.io.FixedLenFeature([max_seq_length], tf.float32),
-    }
-
-
-def squad_features(max_seq_length, is_training):
-    """Returns the spec of run_squad.py's records; answers only in training."""
-    spec = {"unique_ids": _ints(), **_inputs(max_seq_length)}
-    if is_training:
-        spec.update(start_positions=_ints(), end_positions=_ints())
-    return spec
-
-
 def decode(serialized, spec):
     """Parses serialized examples.
 
     Args:
         serialized: string [B].
-        spec: dict of name to tf.io.FixedLenFeature.
+        spec: dict of name to feature_specs.Feature.
 
     Returns:
         dict of name to tensor [B, ...]; integers are int32.
     """
+    features = {
+        name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
+        for name, feature in spec.items()
+    }
     return {
         name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
-        for name, value in tf.io.parse_example(serialized, spec).items()
+        for name, value in tf.io.parse_example(serialized, features).items()
     }
 
 
@@ -190,7 +103,7 @@ def check_records(files, spec, vocab_size=None):
 
     Args:
         files: paths.
-        spec: dict of name to tf.io.FixedLenFeature.
+        spec: dict of name to feature_specs.Feature.
         vocab_size: the model's number of WordPieces, which every id must be
             below; None = not checked.
 
@@ -233,7 +146,7 @@ def _check_feature(path, name, feature, found):
             f"{path}: its records have no feature '{name}', only "
             f"{', '.join(sorted(found))}; give records made for this script"
         )
-    kind = "float_list" if feature.dtype == tf.float32 else "int64_list"
+    kind = "float_list" if feature.dtype == "float32" else "int64_list"
     length = len(getattr(found[name], kind).value)
     # A scalar is one value.
     expected = feature.shape[0] if feature.shape else 1
@@ -244,7 +157,7 @@ def _check_feature(path, name, feature, found):
         f"but --{flag}={expected}; give --{flag}={length}, or make the "
         "records again"
         if flag and length
-        else f"where {expected} of type {feature.dtype.name} are needed"
+        else f"where {expected} of type {feature.dtype} are needed"
     )
     raise ValueError(
         f"{path}: its records hold {length} values of '{name}', {remedy}"
@@ -292,7 +205,7 @@ def create_dataset(
 
     Args:
         files: paths of TFRecord files.
-        spec: dict of name to tf.io.FixedLenFeature.
+        spec: dict of name to feature_specs.Feature.
         batch_size: B.
         is_training: whether to shuffle and repeat.
         seed: int that the order in training depends on.
@@ -304,8 +217,8 @@ def create_dataset(
         num_parallel_reads: files read at a time in training.
         trim: whether to cut each batch to its longest sequence, see
             `trim_padding`.
-        dynamic_masking: tf_masking.DynamicMasking to mask records of
-            `unmasked_features`; in training each epoch gets other masks.
+        dynamic_masking: tf_masking.DynamicMasking to mask records that
+            have no masks; in training each epoch gets other masks.
 
     Returns:
         tf.data.Dataset of dicts, see `decode`.

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from data import records, tfrecords
+from data import feature_specs, records, tfrecords
 from tests import golden
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
@@ -57,7 +57,7 @@ def test_golden_records(case, tmp_path):
     assert done.returncode == 0, done.stderr
     num_instances = len(recorded["input_ids"])
     assert f"{num_instances:,} instances from" in done.stdout
-    spec = tfrecords.pretraining_features(
+    spec = feature_specs.pretraining_features(
         case["max_seq_length"], case["max_predictions_per_seq"]
     )
     for index, path in enumerate(output_files):
@@ -127,7 +127,7 @@ def test_scalable_form(corpus):
     assert sorted(os.listdir(made)) == [*shards, "out.manifest.json"]
     manifest = json.loads((made / "out.manifest.json").read_text())
     files = [str(made / name) for name in shards]
-    tfrecords.check_records(files, tfrecords.pretraining_features(128, 20))
+    tfrecords.check_records(files, feature_specs.pretraining_features(128, 20))
     count = records.count_records(files)
     assert count == manifest["statistics"]["num_instances"] > 1000
     assert f"{count:,} instances" in done.stdout

@@ -11,6 +11,7 @@ import pytest
 
 from data import (
     at_scale,
+    feature_specs,
     files,
     pretraining,
     records,
@@ -74,7 +75,7 @@ def read(manifest, spec=None):
         for record in records.read_records(shard["path"])
     ]
     features = tfrecords.decode(
-        serialized, spec or tfrecords.pretraining_features(64, 10)
+        serialized, spec or feature_specs.pretraining_features(64, 10)
     )
     return {name: value.numpy() for name, value in features.items()}
 
@@ -146,7 +147,7 @@ def test_same_bytes_for_any_number_of_processes(tmp_path):
 
 def test_instances_are_pairs_of_the_corpus(tmp_path):
     manifest, _ = create(tmp_path, dynamic_masking=True, short_seq_prob=0.3)
-    spec = tfrecords.unmasked_features(64)
+    spec = feature_specs.unmasked_features(64)
     features = read(manifest, spec)
     tokenizer = tokenization.FullTokenizer(VOCAB)
     documents = [

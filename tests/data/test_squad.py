@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 from data import (
+    feature_specs,
     squad,
     squad_decoding,
     squad_reading,
@@ -440,7 +441,7 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
         "end_positions": [0],
         "is_impossible": [0],
     }
-    spec = tfrecords.squad_features(12, is_training=True)
+    spec = feature_specs.squad_features(12, is_training=True)
     decoded = tfrecords.decode(expected, spec)
     np.testing.assert_array_equal(
         decoded["unique_ids"], [f.unique_id for f in features]

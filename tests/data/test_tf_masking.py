@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from data import tf_masking, tfrecords, tokenization
+from data import feature_specs, tf_masking, tfrecords, tokenization
 
 WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
 N, LENGTH = 600, 40
@@ -45,7 +44,7 @@ def read(path, vocab_file, is_training=True, skip=0, count=2 * N, **options):
     )
     dataset = tfrecords.create_dataset(
         [path],
-        tfrecords.unmasked_features(LENGTH),
+        feature_specs.unmasked_features(LENGTH),
         25,
         is_training,
         seed=1,
@@ -71,11 +70,11 @@ def original_ids(features):
 
 def test_features_are_those_of_masked_records(records, vocab_file):
     features = read(records, vocab_file)
-    spec = tfrecords.pretraining_features(LENGTH, 10)
+    spec = feature_specs.pretraining_features(LENGTH, 10)
     assert set(features) == set(spec)
     for name, feature in spec.items():
         assert list(features[name].shape) == [2 * N, *feature.shape]
-        is_float = feature.dtype == tf.float32
+        is_float = feature.dtype == "float32"
         assert features[name].dtype == (np.float32 if is_float else np.int32)
     ids, chosen = original_ids(features)
     unmasked = read(records, vocab_file, is_training=False, count=N)

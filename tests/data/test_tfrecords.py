@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import tfrecords
+from data import feature_specs, tfrecords
 
-SPEC = tfrecords.pretraining_features(4, 2)
+SPEC = feature_specs.pretraining_features(4, 2)
 
 
 def write(path, first, count, max_seq_length=4):
@@ -45,13 +45,13 @@ def test_specs_name_the_originals_features():
         "masked_lm_weights": (tf.float32, [2]),
         "next_sentence_labels": (tf.int64, [1]),
     }
-    assert set(tfrecords.classifier_features(4)) == {
+    assert set(feature_specs.classifier_features(4)) == {
         *("input_ids", "input_mask", "segment_ids"),
         *("label_ids", "is_real_example"),
     }
     squad = {"unique_ids", "input_ids", "input_mask", "segment_ids"}
-    assert set(tfrecords.squad_features(4, False)) == squad
-    assert set(tfrecords.squad_features(4, True)) == squad | {
+    assert set(feature_specs.squad_features(4, False)) == squad
+    assert set(feature_specs.squad_features(4, True)) == squad | {
         *("start_positions", "end_positions"),
     }
 
@@ -98,12 +98,15 @@ def test_check_records_compares_with_the_flags(tmp_path):
     path = write(tmp_path / "a.tfrecord", 0, 1)
     tfrecords.check_records([path], SPEC)
     for spec, message in (
-        (tfrecords.pretraining_features(8, 2), "--max_seq_length=8; give .*=4"),
         (
-            tfrecords.pretraining_features(4, 3),
+            feature_specs.pretraining_features(8, 2),
+            "--max_seq_length=8; give .*=4",
+        ),
+        (
+            feature_specs.pretraining_features(4, 3),
             "--max_predictions_per_seq=3; give .*=2",
         ),
-        (tfrecords.classifier_features(4), "no feature 'label_ids'"),
+        (feature_specs.classifier_features(4), "no feature 'label_ids'"),
     ):
         with pytest.raises(ValueError, match=message) as caught:
             tfrecords.check_records([path], spec)

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from data import tfrecords
+from data import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest
 from training import checkpointing, fine_tuning, task
@@ -44,7 +44,7 @@ class ScriptedTask(task.Task):
             )
 
     def feature_spec(self, split):
-        return tfrecords.classifier_features(LENGTH)
+        return feature_specs.classifier_features(LENGTH)
 
     def create_model(self, config, **options):
         return modeling.BertClassifier(config, 2, **options)
