@@ -6,16 +6,13 @@ A line is one text, or two with ` ||| ` between them.
 import math
 import re
 
-import keras
-import tensorflow as tf
 from absl import flags, logging
 
 import modeling
-from data import feature_files, files, glue, tfrecords, tokenization
+import serving
+from data import feature_files, files, glue, tokenization
 from files import paths
-from serving.features import export_encoder
-from serving.signatures import ServingOptions
-from training import checks, cli, distribution, export, loop, runner
+from training import cli
 from training import flags as common_flags
 from training.options import DeviceOptions
 
@@ -165,88 +162,12 @@ def read_examples(input_file):
         yield glue.InputExample(index, text_a, text_b, label="0")
 
 
-def create_batches(examples, tokenizer, trim):
-    """Yields the features of up to --batch_size examples, int32 [B, T] each.
-
-    With `trim`, as tfrecords.trim_padding leaves them.
-    """
-
-    def features_of(batch):
-        features = {
-            name: tf.constant([getattr(f, name) for f in batch], tf.int32)
-            for name in export.INPUT_NAMES
-        }
-        return tfrecords.trim_padding(features) if trim else features
-
-    batch = []
-    for index, example in enumerate(examples):
-        batch.append(
-            glue.convert_single_example(
-                index, example, ["0"], FLAGS.max_seq_length, tokenizer
-            )
-        )
-        if len(batch) == FLAGS.batch_size:
-            yield features_of(batch)
-            batch = []
-    if batch:
-        yield features_of(batch)
-
-
-class TokenFeatures(keras.Model):
-    """What is written of a batch.
-
-    Args:
-        bert: a built BertModel.
-        layer_names: as `parse_features` returns them.
-        block_weights: list of float, of the blocks that a sum adds up.
-
-    Returns:
-        float32 [B, L, T, W], and the pooled output, [B, W].
-    """
-
-    def __init__(self, bert, layer_names, block_weights):
-        super().__init__(dtype=bert.dtype_policy)
-        self.bert = bert
-        self.layer_names = layer_names
-        self.block_weights = block_weights
-
-    def call(self, features, training=False):
-        """Encodes a batch; see the class."""
-        inputs = [features[name] for name in export.INPUT_NAMES]
-        outputs = self.bert(*inputs, training=training)
-        layers = [self._combine(name, outputs) for name in self.layer_names]
-        return (
-            tf.cast(tf.stack(layers, axis=1), tf.float32),
-            tf.cast(outputs["pooled_output"], tf.float32),
-        )
-
-    def _combine(self, name, outputs):
-        blocks = outputs["all_encoder_layers"]
-        if isinstance(name, int):
-            return blocks[name]
-        if name == "embeddings":
-            return outputs["embedding_output"]
-        if name in ("last", "second_to_last"):
-            return blocks[-1 if name == "last" else -2]
-        if name == "concat_last_four":
-            return tf.concat(blocks[-4:], axis=-1)
-        blocks = blocks if name == "sum_all" else blocks[-4:]
-        return tf.add_n(
-            [
-                tf.cast(weight, block.dtype) * block
-                for weight, block in zip(
-                    self.block_weights, blocks, strict=True
-                )
-            ]
-        )
-
-
 def extract(trainer, batches, tokenizer):
     """Writes --output_file, whole or not at all.
 
     Args:
-        trainer: loop.Trainer of a TokenFeatures.
-        batches: see `create_batches`.
+        trainer: loop.Trainer of a token_features.TokenFeatures.
+        batches: see token_features.create_batches.
         tokenizer: FullTokenizer.
     """
     writer = {
@@ -272,12 +193,18 @@ def extract(trainer, batches, tokenizer):
 
 def main(_):
     """Extracts and exports as the flags say."""
-    tokenization.validate_case_matches_checkpoint(
-        FLAGS.do_lower_case, FLAGS.init_checkpoint
-    )
+    # They load TensorFlow, which --help and wrong flags do not wait for.
+    from serving import token_features
+    from training import checks, distribution, export, loop, runner
+
     options = common_flags.read(DeviceOptions)
     config = checks.load_config(FLAGS.bert_config_file, FLAGS.max_seq_length)
-    tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
+    tokenizer = tokenization.load_tokenizer(
+        FLAGS.vocab_file,
+        FLAGS.do_lower_case,
+        config.vocab_size,
+        FLAGS.init_checkpoint,
+    )
     name, num_blocks = FLAGS.token_features, config.num_hidden_layers
     layer_names = parse_features(name, FLAGS.layers, num_blocks)
     block_weights = parse_weights(FLAGS.layer_weights, name, num_blocks)
@@ -285,9 +212,6 @@ def main(_):
     export_dir = cli.export_folder(FLAGS)
     if export_dir:
         export.check_export_dir(export_dir)
-    tokenizer = tokenization.FullTokenizer(
-        FLAGS.vocab_file, FLAGS.do_lower_case
-    )
     strategy = runner.create_strategy(options)
     distribution.set_precision(options.mixed_precision)
     with strategy.scope():
@@ -298,22 +222,24 @@ def main(_):
     modeling.load_checkpoint(model, FLAGS.init_checkpoint)
     extract(
         loop.Trainer(
-            TokenFeatures(model, layer_names, block_weights),
+            token_features.TokenFeatures(model, layer_names, block_weights),
             strategy=strategy,
             jit_compile=options.jit_compile,
         ),
-        create_batches(
+        token_features.create_batches(
             read_examples(FLAGS.input_file),
             tokenizer,
+            FLAGS.max_seq_length,
+            FLAGS.batch_size,
             not options.has_fixed_shapes,
         ),
         tokenizer,
     )
     if export_dir:
-        export_encoder(
+        serving.export_encoder(
             export_dir,
             model,
-            common_flags.read(ServingOptions),
+            common_flags.read(serving.ServingOptions),
         )
 
 

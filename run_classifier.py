@@ -10,6 +10,7 @@ import numpy as np
 from absl import flags, logging
 
 import modeling
+import serving
 from data import examples as data_examples
 from data import (
     feature_specs,
@@ -19,10 +20,7 @@ from data import (
     table_task,
     tokenization,
 )
-from modeling import losses
-from serving.classifier import export_classifier
-from serving.signatures import ServingOptions
-from training import cli, fine_tuning, metrics, task
+from training import cli, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -31,9 +29,9 @@ FLAGS = flags.FLAGS
 TASKS = sorted([*glue_tasks.PROCESSORS, "csv"])
 
 LOSSES = {
-    "classification": losses.ClassifierLoss,
-    "multilabel": losses.MultiLabelLoss,
-    "regression": losses.RegressionLoss,
+    "classification": "ClassifierLoss",
+    "multilabel": "MultiLabelLoss",
+    "regression": "RegressionLoss",
 }
 
 
@@ -159,7 +157,7 @@ class ClassifierTask(task.Task):
         self.decoder = label_decoding.LabelDecoder(
             processor.output_mode, self.labels
         )
-        self.loss = LOSSES[processor.output_mode]()
+        self.loss = getattr(modeling, LOSSES[processor.output_mode])()
         # The last one is the one that the paper reports.
         self.metrics = processor.metrics[::-1]
         self.settings = {
@@ -270,17 +268,20 @@ class ClassifierTask(task.Task):
 
     def export(self, export_dir, model):
         """See Task."""
-        export_classifier(
+        serving.export_classifier(
             export_dir,
             model,
             self.labels,
-            common_flags.read(ServingOptions),
+            common_flags.read(serving.ServingOptions),
             self.decoder.output_mode,
         )
 
 
 def main(_):
     """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
     options = common_flags.read(FineTuningOptions)
     fine_tuning.run(ClassifierTask(options), options)
 

@@ -9,12 +9,10 @@ import numpy as np
 from absl import flags, logging
 
 import modeling
+import serving
 from data import examples as data_examples
 from data import feature_specs, ner, ner_reading, ner_scoring, tokenization
-from modeling import losses
-from serving.ner import export_token_classifier
-from serving.signatures import ServingOptions
-from training import cli, fine_tuning, task
+from training import cli, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -40,7 +38,6 @@ def define_flags():
 class NerTask(task.Task):
     """Which words name a person, a place, an organisation."""
 
-    loss = losses.TokenLoss()
     metrics = ("f1", "precision", "recall", "accuracy")
 
     def __init__(self, options):
@@ -51,6 +48,7 @@ class NerTask(task.Task):
     def prepare(self, config, saved_labels):
         """Finds the tags: those given, saved, or of the train set."""
         options, labels = self.options, FLAGS.labels
+        self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(
             options.vocab_file,
             options.do_lower_case,
@@ -125,16 +123,19 @@ class NerTask(task.Task):
 
     def export(self, export_dir, model):
         """See Task."""
-        export_token_classifier(
+        serving.export_token_classifier(
             export_dir,
             model,
             self.labels,
-            common_flags.read(ServingOptions),
+            common_flags.read(serving.ServingOptions),
         )
 
 
 def main(_):
     """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
     options = common_flags.read(FineTuningOptions)
     fine_tuning.run(NerTask(options), options)
 

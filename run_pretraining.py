@@ -1,26 +1,17 @@
 """Pretrains BERT: masked language model and next sentence prediction.
 
-Reads the TFRecords of create_pretraining_data.py. Training goes on from the
+Reads the TFRecords of create_pretraining_data.py. Training resumes from the
 newest checkpoint of --output_dir, if there is one.
 """
 
-import functools
-from typing import NamedTuple
+from absl import flags
 
-import tensorflow as tf
-from absl import flags, logging
-
-import modeling
-from data import feature_specs, masking, tf_masking, tfrecords, tokenization
+import serving
+from data import tokenization
 from files import paths
-from modeling import losses
-from serving.pretraining import export_pretrainer
-from serving.signatures import ServingOptions
-from training import checks, cli, export, runner
+from training import cli
 from training import flags as common_flags
-from training.options import TrainingOptions
-
-FLAGS = flags.FLAGS
+from training.options import PretrainingOptions
 
 
 def define_flags():
@@ -141,190 +132,25 @@ def _define_masking_flags():
     )
 
 
-class Records(NamedTuple):
-    """Files of one kind, and how to read them."""
-
-    files: list
-    spec: dict
-    dynamic_masking: tf_masking.DynamicMasking | None
-
-
-def pretraining_metrics(outputs, features):
-    """Returns {name: (sum, weight)} of the original's eval metrics."""
-    loss = losses.PretrainingLoss()
-    sums, weights = loss.sums(outputs, features), loss.weights(features)
-    metrics = {name: (sums[name], weights[name]) for name in loss.names}
-    masked = features["masked_lm_weights"]
-    right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
-    right = tf.cast(right == features["masked_lm_ids"], tf.float32)
-    metrics["masked_lm_accuracy"] = (
-        tf.reduce_sum(right * masked),
-        tf.reduce_sum(masked),
-    )
-    next_sentence = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
-    labels = tf.reshape(features["next_sentence_labels"], [-1])
-    right = tf.cast(next_sentence == labels, tf.float32)
-    metrics["next_sentence_accuracy"] = (
-        tf.reduce_sum(right),
-        tf.cast(tf.size(right), tf.float32),
-    )
-    return metrics
-
-
-def find_records(patterns, flag_name, vocab_size):
-    """Returns the Records that a flag names, each file looked into."""
-    files = tfrecords.expand_patterns(patterns, flag_name)
-    logging.info("*** Input Files ***")
-    for file in files:
-        logging.info("  %s", file)
-    dynamic_masking = None
-    if tfrecords.are_masked(files):
-        spec = feature_specs.pretraining_features(
-            FLAGS.max_seq_length, FLAGS.max_predictions_per_seq
-        )
-    else:
-        spec = feature_specs.unmasked_features(FLAGS.max_seq_length)
-        if not FLAGS.vocab_file:
-            raise ValueError(
-                f"{files[0]} is without masks; give --vocab_file, the "
-                "vocabulary that it was made with"
-            )
-        tokenization.check_vocab(FLAGS.vocab_file, vocab_size)
-        masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
-        dynamic_masking = tf_masking.DynamicMasking(
-            FLAGS.vocab_file,
-            FLAGS.max_predictions_per_seq,
-            FLAGS.masked_lm_prob,
-            FLAGS.do_whole_word_mask,
-            FLAGS.whole_word_draw,
-            FLAGS.mask_token_prob,
-            FLAGS.same_token_prob,
-            FLAGS.seed,
-        )
-    tfrecords.check_records(files, spec, vocab_size)
-    return Records(files, spec, dynamic_masking)
-
-
-def masking_settings(records):
-    """Returns what decides the masks of records that are without them.
-
-    Raises:
-        ValueError: such flags are given, and the records have masks.
-    """
-    names = (
-        "masked_lm_prob",
-        "do_whole_word_mask",
-        "whole_word_draw",
-        "mask_token_prob",
-        "same_token_prob",
-    )
-    if records.dynamic_masking is not None:
-        return {name: FLAGS[name].value for name in names}
-    for name in names:
-        if FLAGS[name].present:
-            raise ValueError(
-                f"--{name} is for records without masks; those of "
-                f"{records.files[0]} have theirs, from "
-                "create_pretraining_data.py"
-            )
-    return {}
-
-
-def evaluate(run, records):
-    """Returns the original's metrics over at most --max_eval_steps batches."""
-    return run.trainer.evaluate(
-        tfrecords.create_dataset(
-            records.files,
-            records.spec,
-            FLAGS.eval_batch_size,
-            is_training=False,
-            dynamic_masking=records.dynamic_masking,
-        ),
-        pretraining_metrics,
-        FLAGS.max_eval_steps,
-    )
-
-
-def train(run, records, eval_records):
-    """Trains on `records`, and evaluates on `eval_records` if there are any."""
-
-    def create_dataset(batch_size, skip_records):
-        return tfrecords.create_dataset(
-            records.files,
-            records.spec,
-            batch_size,
-            is_training=True,
-            seed=FLAGS.seed,
-            skip_records=skip_records,
-            dynamic_masking=records.dynamic_masking,
-        )
-
-    evaluation = None
-    if eval_records:
-        evaluation = run.create_evaluation(
-            lambda: evaluate(run, eval_records),
-            FLAGS.eval_steps,
-            "loss",
-            higher_is_better=False,
-        )
-    run.train(
-        create_dataset,
-        describe_batch=lambda batch_size, first: tfrecords.describe_records(
-            records.files, FLAGS.seed, first, batch_size
-        ),
-        evaluation=evaluation,
-        num_predictions=FLAGS.max_predictions_per_seq,
-    )
-
-
 def main(_):
     """Trains, evaluates and exports as the flags say."""
-    options = common_flags.read(TrainingOptions)
-    checks.check_command(options)
-    config = checks.load_config(options.bert_config_file, FLAGS.max_seq_length)
-    if options.export_dir:
-        export.check_export_dir(options.export_dir)
-        if FLAGS.vocab_file:
-            tokenization.check_vocab(FLAGS.vocab_file, config.vocab_size)
-    records = find_records(FLAGS.input_file, "input_file", config.vocab_size)
-    eval_records = None
-    if FLAGS.eval_input_file:
-        eval_records = find_records(
-            FLAGS.eval_input_file, "eval_input_file", config.vocab_size
-        )
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import pretraining
 
-    run = runner.Run(
-        options,
-        functools.partial(
-            modeling.BertPretrainer, config, left_to_right=FLAGS.left_to_right
-        ),
-        losses.PretrainingLoss(FLAGS.next_sentence),
-        FLAGS.num_train_steps if FLAGS.do_train else None,
-        FLAGS.num_warmup_steps,
-        FLAGS.max_seq_length,
-        {
-            "input_file": runner.fingerprint(records.files),
-            "next_sentence": FLAGS.next_sentence,
-            "left_to_right": FLAGS.left_to_right,
-        }
-        | masking_settings(records),
-    )
-    files = [*records.files, *(eval_records.files if eval_records else ())]
-    with tfrecords.named_errors(files):
-        if FLAGS.do_train:
-            train(run, records, eval_records)
-        if FLAGS.do_eval:
-            results = evaluate(run, eval_records or records)
-            results["global_step"] = run.global_step
-            run.write_results("eval_results.txt", results)
-    if not run.is_chief:
-        # Only the chief writes.
+    options = common_flags.read(PretrainingOptions)
+    config = pretraining.check_options(options)
+    if options.vocab_file:
+        tokenization.check_vocab(options.vocab_file, config.vocab_size)
+    run = pretraining.run(options, config)
+    if run is None:
         return
     if options.export_dir:
-        export_pretrainer(
+        serving.export_pretrainer(
             options.export_dir,
             run.model,
-            common_flags.read(ServingOptions) if FLAGS.vocab_file else None,
+            common_flags.read(serving.ServingOptions)
+            if options.vocab_file
+            else None,
         )
     run.finish()
 

@@ -11,6 +11,7 @@ import random
 from absl import flags, logging
 
 import modeling
+import serving
 from data import (
     feature_specs,
     squad,
@@ -22,9 +23,7 @@ from data import (
     tokenization,
 )
 from files import atomic, paths
-from modeling import losses
-from serving.squad import export_span_labeler
-from training import cli, fine_tuning, task
+from training import cli, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -123,7 +122,6 @@ class SquadTask(task.Task):
     --predict_file is both what the model is evaluated on and what it answers.
     """
 
-    loss = losses.SpanLoss()
     metrics = ("f1",)
     has_eval_loss = False
 
@@ -148,6 +146,7 @@ class SquadTask(task.Task):
                 f"--max_query_length={FLAGS.max_query_length} + 3, to leave "
                 "room for the passage"
             )
+        self.loss = modeling.SpanLoss()
         self.windows = squad.WindowOptions(
             options.max_seq_length,
             FLAGS.doc_stride,
@@ -291,7 +290,7 @@ class SquadTask(task.Task):
 
     def export(self, export_dir, model):
         """See Task."""
-        export_span_labeler(
+        serving.export_span_labeler(
             export_dir,
             model,
             self.options.vocab_file,
@@ -303,6 +302,9 @@ class SquadTask(task.Task):
 
 def main(_):
     """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
     options = common_flags.read(FineTuningOptions)
     # The original has one batch size for both.
     options = dataclasses.replace(

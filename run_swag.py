@@ -8,6 +8,7 @@ import os
 from absl import logging
 
 import modeling
+import serving
 from data import examples as data_examples
 from data import (
     feature_specs,
@@ -16,9 +17,7 @@ from data import (
     swag,
     tokenization,
 )
-from modeling import losses
-from serving.multiple_choice import export_multiple_choice
-from training import cli, fine_tuning, metrics, task
+from training import cli, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -34,7 +33,6 @@ def define_flags():
 class SwagTask(task.Task):
     """Which of four endings continues a sentence."""
 
-    loss = losses.MultipleChoiceLoss()
     metrics = ("accuracy",)
     sequences_per_example = swag.NUM_CHOICES
 
@@ -44,6 +42,7 @@ class SwagTask(task.Task):
 
     def prepare(self, config, saved_labels):
         """See Task."""
+        self.loss = modeling.MultipleChoiceLoss()
         self.tokenizer = tokenization.load_tokenizer(
             self.options.vocab_file,
             self.options.do_lower_case,
@@ -99,11 +98,16 @@ class SwagTask(task.Task):
 
     def export(self, export_dir, model):
         """See Task."""
-        export_multiple_choice(export_dir, model, self.options.vocab_file)
+        serving.export_multiple_choice(
+            export_dir, model, self.options.vocab_file
+        )
 
 
 def main(_):
     """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
     options = common_flags.read(FineTuningOptions)
     fine_tuning.run(SwagTask(options), options)
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from data.examples import InputExample
 from files.atomic import atomic_open
@@ -54,6 +53,9 @@ class LabelDecoder:
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Returns float32 [B, L], in regression the values, [B, 1]."""
+        # Takes half a second, which the --help of scripts need not.
+        from scipy import special
+
         outputs = outputs.astype(np.float32)
         if self.output_mode == "regression":
             return outputs

@@ -1,24 +1,46 @@
 """The network: BERT's encoder, the tasks' heads, losses and checkpoints."""
 
-from modeling.attention import AttentionLayer
-from modeling.bert import BertModel
-from modeling.checkpoints import find_checkpoint, load_checkpoint
-from modeling.checkpoints.huggingface import (
-    load_config,
-    load_huggingface,
-    save_huggingface,
-)
-from modeling.checkpoints.labels import load_labels, save_labels
-from modeling.checkpoints.names import named_variables
-from modeling.checkpoints.tf1 import save_checkpoint, save_release
-from modeling.config import BertConfig
-from modeling.tasks import (
-    BertClassifier,
-    BertMultipleChoice,
-    BertPretrainer,
-    BertSpanLabeler,
-    BertTokenClassifier,
-)
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+from files import lazy
+
+if TYPE_CHECKING:
+    from modeling.attention import AttentionLayer
+    from modeling.bert import BertModel
+    from modeling.checkpoints import find_checkpoint, load_checkpoint
+    from modeling.checkpoints.huggingface import (
+        load_config,
+        load_huggingface,
+        save_huggingface,
+    )
+    from modeling.checkpoints.labels import load_labels, save_labels
+    from modeling.checkpoints.names import named_variables
+    from modeling.checkpoints.tf1 import save_checkpoint, save_release
+    from modeling.config import BertConfig
+    from modeling.losses import (
+        ClassifierLoss,
+        MultiLabelLoss,
+        MultipleChoiceLoss,
+        PretrainingLoss,
+        RegressionLoss,
+        SpanLoss,
+        TokenLoss,
+    )
+    from modeling.tasks import (
+        BertClassifier,
+        BertMultipleChoice,
+        BertPretrainer,
+        BertSpanLabeler,
+        BertTokenClassifier,
+    )
+
+__getattr__ = lazy.on_first_use(__name__, __file__)
+
+if "keras" in sys.modules:
+    # Tells Keras of the models, for keras.models.load_model.
+    importlib.import_module("modeling.tasks")
 
 __all__ = [
     "AttentionLayer",
@@ -29,6 +51,13 @@ __all__ = [
     "BertPretrainer",
     "BertSpanLabeler",
     "BertTokenClassifier",
+    "ClassifierLoss",
+    "MultiLabelLoss",
+    "MultipleChoiceLoss",
+    "PretrainingLoss",
+    "RegressionLoss",
+    "SpanLoss",
+    "TokenLoss",
     "find_checkpoint",
     "load_checkpoint",
     "load_config",

@@ -7,8 +7,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
-from sklearn import metrics as sk
+
+
+@functools.cache
+def _metrics() -> dict[str, Callable[..., float]]:
+    # Both libraries take seconds to load, which --help need not wait for.
+    from scipy import stats
+    from sklearn import metrics as sk
+
+    def f1(average: str) -> Callable[..., float]:
+        return functools.partial(sk.f1_score, average=average, zero_division=0)
+
+    return {
+        "accuracy": sk.accuracy_score,
+        "f1": f1("binary"),
+        "f1_macro": f1("macro"),
+        "f1_micro": f1("micro"),
+        "matthews": sk.matthews_corrcoef,
+        "pearson": functools.partial(_correlation, stats.pearsonr),
+        "spearman": functools.partial(_correlation, stats.spearmanr),
+    }
 
 
 def _correlation(
@@ -20,25 +38,12 @@ def _correlation(
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
+    from scipy import stats
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)
         warnings.simplefilter("ignore", stats.NearConstantInputWarning)
         return np.nan_to_num(function(labels, predictions).statistic)
-
-
-def _f1(average: str) -> Callable[..., float]:
-    return functools.partial(sk.f1_score, average=average, zero_division=0)
-
-
-_METRICS: dict[str, Callable[..., float]] = {
-    "accuracy": sk.accuracy_score,
-    "f1": _f1("binary"),
-    "f1_macro": _f1("macro"),
-    "f1_micro": _f1("micro"),
-    "matthews": sk.matthews_corrcoef,
-    "pearson": functools.partial(_correlation, stats.pearsonr),
-    "spearman": functools.partial(_correlation, stats.spearmanr),
-}
 
 
 def concatenate(
@@ -84,10 +89,12 @@ def compute_metrics(
             "labels and predictions must be of one shape, and not empty. "
             f"Received: {labels.shape} and {predictions.shape}"
         )
-    unknown = set(names) - _METRICS.keys()
+    unknown = set(names) - _metrics().keys()
     if unknown:
         raise ValueError(
             f"there is no metric {sorted(unknown)}; the metrics are "
-            f"{sorted(_METRICS)}"
+            f"{sorted(_metrics())}"
         )
-    return {name: float(_METRICS[name](labels, predictions)) for name in names}
+    return {
+        name: float(_metrics()[name](labels, predictions)) for name in names
+    }

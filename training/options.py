@@ -107,6 +107,29 @@ class TrainingOptions(DeviceOptions):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingOptions(TrainingOptions):
+    """Which records the model is pretrained on, and for how long."""
+
+    input_file: str
+    eval_input_file: str | None = None
+    max_seq_length: int = 128
+    max_predictions_per_seq: int = 20
+    next_sentence: bool = True
+    left_to_right: bool = False
+    num_train_steps: int = 100000
+    num_warmup_steps: int = 10000
+    eval_steps: int = 1000
+    eval_batch_size: int = 8
+    max_eval_steps: int = 100
+    # Of records that are without masks.
+    masked_lm_prob: float = 0.15
+    do_whole_word_mask: bool = False
+    whole_word_draw: bool = False
+    mask_token_prob: float = 0.8
+    same_token_prob: float = 0.1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningOptions(TrainingOptions):
     """How long a task is trained, what is done with it, and when to stop."""
 

@@ -17,9 +17,9 @@ import run_squad
 from benchmarks.contestants import worker
 from data import tfrecords
 from modeling import losses
-from training import checks, cli, fine_tuning, report, runner
+from training import checks, cli, fine_tuning, pretraining, report, runner
 from training import flags as common_flags
-from training.options import FineTuningOptions
+from training.options import FineTuningOptions, PretrainingOptions
 from training.splits import Splits
 
 FLAGS = flags.FLAGS
@@ -27,11 +27,11 @@ FLAGS = flags.FLAGS
 NUM_TRAIN_STEPS = 10**6
 
 
-def parse_flags(script, spec, **arguments):
+def parse_flags(script, spec, kind=FineTuningOptions, **arguments):
     """Gives a script its flags, as its command line would.
 
     Returns:
-        FineTuningOptions.
+        options of a kind, see training/options.py.
     """
     script.define_flags()
     if not arguments.get("do_train"):
@@ -42,7 +42,7 @@ def parse_flags(script, spec, **arguments):
     }
     given = [f"--{name}={value}" for name, value in arguments.items()]
     FLAGS([script.__name__, *given, *shlex.split(spec["variant"])])
-    return common_flags.read(FineTuningOptions)
+    return common_flags.read(kind)
 
 
 def create_run(options, create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
@@ -81,6 +81,7 @@ def pretrain(spec):
     options = parse_flags(
         run_pretraining,
         spec,
+        PretrainingOptions,
         do_train=True,
         input_file=path,
         bert_config_file=spec["bert_config_file"],
@@ -108,7 +109,7 @@ def pretrain(spec):
                     {key: value.tolist() for key, value in instance.items()}
                 )
             )
-    records = run_pretraining.find_records(path, "input_file", None)
+    records = pretraining.find_records(options, "input_file", None)
     run = create_run(
         options,
         functools.partial(modeling.BertPretrainer, config),

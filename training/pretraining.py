@@ -1,0 +1,235 @@
+"""Pretraining on TFRecords, with masks or without; see `run`."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from data import feature_specs, masking, tf_masking, tfrecords
+from training import checks, export, runner
+from training.options import PretrainingOptions
+
+# What decides the masks of records that are without them.
+_MASKING = (
+    "masked_lm_prob",
+    "do_whole_word_mask",
+    "whole_word_draw",
+    "mask_token_prob",
+    "same_token_prob",
+)
+
+
+def check_options(options: PretrainingOptions) -> modeling.BertConfig:
+    """Refuses contradictory options before any long work.
+
+    Returns:
+        configuration of the model.
+
+    Raises:
+        ValueError: an option contradicts another, or a file.
+        OSError: a file is missing.
+    """
+    checks.check_command(options)
+    if options.export_dir:
+        export.check_export_dir(options.export_dir)
+    return checks.load_config(options.bert_config_file, options.max_seq_length)
+
+
+def run(
+    options: PretrainingOptions, config: modeling.BertConfig
+) -> runner.Run | None:
+    """Trains and evaluates as the options say.
+
+    Args:
+        options: PretrainingOptions.
+        config: configuration of the model.
+
+    Returns:
+        the Run; None on a worker that is not the chief, which writes nothing.
+
+    Raises:
+        ValueError: a record or the run in the folder does not fit.
+        OSError: a file is missing.
+    """
+    records = find_records(options, "input_file", config.vocab_size)
+    eval_records = None
+    if options.eval_input_file:
+        eval_records = find_records(
+            options, "eval_input_file", config.vocab_size
+        )
+    trained = runner.Run(
+        options,
+        functools.partial(
+            modeling.BertPretrainer, config, left_to_right=options.left_to_right
+        ),
+        modeling.PretrainingLoss(options.next_sentence),
+        options.num_train_steps if options.do_train else None,
+        options.num_warmup_steps,
+        options.max_seq_length,
+        {
+            "input_file": runner.fingerprint(records.files),
+            "next_sentence": options.next_sentence,
+            "left_to_right": options.left_to_right,
+        }
+        | _masking_settings(options, records),
+    )
+    files = [*records.files, *(eval_records.files if eval_records else ())]
+    with tfrecords.named_errors(files):
+        if options.do_train:
+            _train(trained, records, eval_records)
+        if options.do_eval:
+            results = _evaluate(trained, eval_records or records)
+            results["global_step"] = trained.global_step
+            trained.write_results("eval_results.txt", results)
+    return trained if trained.is_chief else None
+
+
+class Records(NamedTuple):
+    """Files of one kind, and how to read them."""
+
+    files: list[str]
+    spec: feature_specs.Spec
+    dynamic_masking: tf_masking.DynamicMasking | None
+
+
+def find_records(
+    options: PretrainingOptions, name: str, vocab_size: int | None
+) -> Records:
+    """Returns the Records that an option names, each file looked into.
+
+    Args:
+        options: PretrainingOptions.
+        name: "input_file" or "eval_input_file".
+        vocab_size: the model's number of WordPieces; None = not checked.
+
+    Raises:
+        ValueError: the records are not what the options say.
+        OSError: a file is missing.
+    """
+    files = tfrecords.expand_patterns(getattr(options, name), name)
+    logging.info("*** Input Files ***")
+    for file in files:
+        logging.info("  %s", file)
+    dynamic_masking = None
+    if tfrecords.are_masked(files):
+        spec = feature_specs.pretraining_features(
+            options.max_seq_length, options.max_predictions_per_seq
+        )
+    else:
+        spec = feature_specs.unmasked_features(options.max_seq_length)
+        if not options.vocab_file:
+            raise ValueError(
+                f"{files[0]} is without masks; give --vocab_file, the "
+                "vocabulary that it was made with"
+            )
+        masking.check_shares(options.mask_token_prob, options.same_token_prob)
+        dynamic_masking = tf_masking.DynamicMasking(
+            options.vocab_file,
+            options.max_predictions_per_seq,
+            options.masked_lm_prob,
+            options.do_whole_word_mask,
+            options.whole_word_draw,
+            options.mask_token_prob,
+            options.same_token_prob,
+            options.seed,
+        )
+    tfrecords.check_records(files, spec, vocab_size)
+    return Records(files, spec, dynamic_masking)
+
+
+def _masking_settings(options, records):
+    """Returns what decides the masks of records that are without them.
+
+    Raises:
+        ValueError: such flags are given, and the records have masks.
+    """
+    if records.dynamic_masking is not None:
+        return {name: getattr(options, name) for name in _MASKING}
+    for name in _MASKING:
+        if name in options.given_flags:
+            raise ValueError(
+                f"--{name} is for records without masks; those of "
+                f"{records.files[0]} have theirs, from "
+                "create_pretraining_data.py"
+            )
+    return {}
+
+
+def _train(run, records, eval_records):
+    """Trains on `records`, and evaluates on `eval_records` if there are any."""
+    options = run.options
+
+    def create_dataset(batch_size, skip_records):
+        return tfrecords.create_dataset(
+            records.files,
+            records.spec,
+            batch_size,
+            is_training=True,
+            seed=options.seed,
+            skip_records=skip_records,
+            dynamic_masking=records.dynamic_masking,
+        )
+
+    evaluation = None
+    if eval_records:
+        evaluation = run.create_evaluation(
+            lambda: _evaluate(run, eval_records),
+            options.eval_steps,
+            "loss",
+            higher_is_better=False,
+        )
+    run.train(
+        create_dataset,
+        describe_batch=lambda batch_size, first: tfrecords.describe_records(
+            records.files, options.seed, first, batch_size
+        ),
+        evaluation=evaluation,
+        num_predictions=options.max_predictions_per_seq,
+    )
+
+
+def _evaluate(run, records):
+    """Returns the original's metrics over at most --max_eval_steps batches."""
+    return run.trainer.evaluate(
+        tfrecords.create_dataset(
+            records.files,
+            records.spec,
+            run.options.eval_batch_size,
+            is_training=False,
+            dynamic_masking=records.dynamic_masking,
+        ),
+        pretraining_metrics,
+        run.options.max_eval_steps,
+    )
+
+
+def pretraining_metrics(
+    outputs: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor]
+) -> dict[str, tuple[Any, Any]]:
+    """Returns {name: (sum, weight)} of the original's eval metrics.
+
+    Args:
+        outputs: of BertPretrainer.
+        features: the batch.
+    """
+    loss = modeling.PretrainingLoss()
+    sums, weights = loss.sums(outputs, features), loss.weights(features)
+    metrics = {name: (sums[name], weights[name]) for name in loss.names}
+    masked = features["masked_lm_weights"]
+    right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
+    right = tf.cast(right == features["masked_lm_ids"], tf.float32)
+    metrics["masked_lm_accuracy"] = (
+        tf.reduce_sum(right * masked),
+        tf.reduce_sum(masked),
+    )
+    next_sentence = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
+    labels = tf.reshape(features["next_sentence_labels"], [-1])
+    right = tf.cast(next_sentence == labels, tf.float32)
+    metrics["next_sentence_accuracy"] = (
+        tf.reduce_sum(right),
+        tf.cast(tf.size(right), tf.float32),
+    )
+    return metrics
