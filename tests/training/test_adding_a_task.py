@@ -1,0 +1,91 @@
+"""The file of docs/adding_a_task.md adds a task, as the page says."""
+
+import json
+import re
+
+import pytest
+import tensorflow as tf
+
+from tests import scripts
+from tests.golden import ROOT
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny):
+    """Saves the page's file, and trains, predicts and exports with it."""
+    folder = tmp_path_factory.mktemp("boolq")
+    page = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    script = folder / "run_boolq.py"
+    script.write_text(source, encoding="utf-8")
+    for name, count in (("train", 16), ("val", 6), ("test", 3)):
+        rows = [
+            {
+                "question": "is the river blue",
+                "passage": f"the river is {('red', 'blue')[i % 2]}",
+                "answer": bool(i % 2),
+            }
+            for i in range(count)
+        ]
+        if name == "test":
+            for row in rows:
+                del row["answer"]
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines)
+    flags = {
+        "bert_config_file": tiny / "bert_config.json",
+        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "data_dir": folder,
+        "output_dir": "run",
+        "export_dir": "served",
+        "max_seq_length": 32,
+        "train_batch_size": 4,
+        "num_train_epochs": 2,
+        "evaluate_each_epoch": True,
+        "do_train": True,
+        "do_eval": True,
+        "do_predict": True,
+    }
+    return script, folder, flags, scripts.run(script, folder, **flags).check()
+
+
+def test_it_trains_evaluates_and_predicts(run):
+    _, folder, _, done = run
+    assert "Training step 8/8" in done.stderr
+    results = (folder / "run/eval_results.txt").read_text()
+    names = [line.split(" = ")[0] for line in results.splitlines()]
+    assert names == ["accuracy", "eval_loss", "f1", "global_step", "loss"]
+    lines = (folder / "run/predictions.jsonl").read_text().splitlines()
+    for entry in map(json.loads, lines):
+        assert entry["question"] == "is the river blue"
+        assert entry["label"] in ("no", "yes")
+        assert list(entry["probabilities"]) == ["no", "yes"]
+    assert len(lines) == 3
+    assert (folder / "run/labels.txt").read_text() == "no\nyes\n"
+
+
+def test_it_exports_what_it_predicts(run):
+    _, folder, _, _ = run
+    served = tf.saved_model.load(str(folder / "served"))
+    outputs = served.signatures["classify"](
+        text_a=tf.constant(["is the river blue"] * 3),
+        text_b=tf.constant([f"the river is {x}" for x in ("red", "blue")] * 2)[
+            :3
+        ],
+    )
+    lines = (folder / "run/predictions.jsonl").read_text().splitlines()
+    for row, line in zip(outputs["probabilities"], lines, strict=True):
+        expected = list(json.loads(line)["probabilities"].values())
+        assert list(row.numpy()) == pytest.approx(expected, abs=1e-5)
+
+
+def test_its_errors_are_one_line(run):
+    script, folder, flags, _ = run
+    (folder / "broken").mkdir()
+    (folder / "broken/train.jsonl").write_text('{"question": "is it"}\n')
+    wrong = scripts.run(
+        script,
+        folder,
+        **flags | {"data_dir": "broken", "output_dir": "new"},
+    )
+    assert "train.jsonl, line 1: KeyError('passage')" in wrong.error
