@@ -40,6 +40,7 @@ class ScriptedTask(task.Task):
                     "input_mask": [1] * LENGTH,
                     "segment_ids": [0] * LENGTH,
                     "label_ids": [number % 2],
+                    "is_real_example": [1],
                 }
             )
 
