@@ -17,6 +17,7 @@ from tests import scripts
 from tests.golden import ROOT
 from training import cli
 
+SCRIPTS = set(ROOT.glob("*.py"))
 FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
 
 DEVICE = {
@@ -238,6 +239,40 @@ def test_numbers_that_mean_nothing_are_refused_by_name(pool, script):
         assert error.startswith("error: "), (name, value, error)
         assert f"--{name}={value}" in error
         assert error.count("\n") == 1
+
+
+LOADED = """
+import runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit as ended:
+    print(ended.code, sorted({"tensorflow", "keras"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in SCRIPTS))
+def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
+    for flag, status in (("--help", 1), ("--no_such_flag", 1)):
+        done = subprocess.run(
+            [sys.executable, "-c", LOADED, script, flag],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout.splitlines()[-1:] == [f"{status} []"], done.stderr
+
+
+def test_defaults_of_flags_are_those_of_the_options(pool):
+    for script, kind in (
+        ("run_pretraining", options.PretrainingOptions),
+        ("run_swag", options.FineTuningOptions),
+    ):
+        found = pool.submit(defaults, script).result(scripts.TIMEOUT)
+        for field in dataclasses.fields(kind):
+            is_flag = field.name in found and field.name != "learning_rate"
+            if is_flag and field.default is not dataclasses.MISSING:
+                assert found[field.name] == field.default, field.name
 
 
 def frozen_weights(script, arguments):

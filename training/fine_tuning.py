@@ -166,7 +166,7 @@ class _Driver:
         """
         key = run.options.output_dir, run.global_step
         if key in self.evaluated:
-            logging.info("%s, was evaluated while training", run.described_step)
+            logging.info("Evaluated while training: %s", run.described_step)
             return self.evaluated[key]
         logging.info("Evaluating %s", run.described_step)
         return self._evaluate(run, run.global_step)
