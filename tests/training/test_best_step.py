@@ -137,7 +137,11 @@ def test_the_best_step_is_evaluated_predicted_and_exported(
     # A later command takes it too.
     logits = np.load(tmp_path / "run/logits.npy")
     later = dataclasses.replace(
-        options, do_train=False, do_eval=False, evaluate_each_epoch=False
+        options,
+        do_train=False,
+        do_eval=False,
+        evaluate_each_epoch=False,
+        export_dir=None,
     )
     fine_tuning.run(ScriptedTask(), later)
     np.testing.assert_allclose(
