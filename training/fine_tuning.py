@@ -3,7 +3,6 @@
 Nothing here names a task: a script gives its `Task` (training/task.py).
 """
 
-import dataclasses
 import functools
 import os
 from collections.abc import Iterator
@@ -125,8 +124,7 @@ class _Driver:
             and `best_run`.
         """
         variants = [
-            dataclasses.replace(
-                self.options,
+            self.options.varied(
                 output_dir=os.path.join(self.options.output_dir, f"run_{n}"),
                 seed=self.options.seed + n - 1,
             )

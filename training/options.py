@@ -7,7 +7,7 @@ Nothing here imports TensorFlow.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -89,6 +89,16 @@ class TrainingOptions(DeviceOptions):
         "export_dir",
         "export_weights",
     )
+
+    def varied(self, **changes: Any) -> Self:
+        """Returns the options of another command, its flags changed too."""
+        flags, all_flags = (
+            {name: changes.get(name, value) for name, value in values.items()}
+            for values in (self.given_flags, self.all_flags)
+        )
+        return dataclasses.replace(
+            self, given_flags=flags, all_flags=all_flags, **changes
+        )
 
     @property
     def batch_size(self) -> int:

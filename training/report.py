@@ -63,8 +63,8 @@ class Report:
         }
         summary = {
             "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
-            "flags": self._values_of(self.options.given_flags),
-            "all_flags": self._values_of(self.options.all_flags),
+            "flags": dict(self.options.given_flags),
+            "all_flags": dict(self.options.all_flags),
             "settings": self.settings,
             "versions": {
                 "python": platform.python_version(),
@@ -83,13 +83,6 @@ class Report:
             Path(output_dir) / "summary.json",
             json.dumps(summary, indent=2, default=str) + "\n",
         )
-
-    def _values_of(self, flags: Mapping[str, Any]) -> dict[str, Any]:
-        # Of several runs each has a folder and a seed of its own.
-        return {
-            name: getattr(self.options, name, value)
-            for name, value in flags.items()
-        }
 
 
 def finite(figures: Mapping[str, Any]) -> dict[str, Any]:
