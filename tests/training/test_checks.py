@@ -1,10 +1,11 @@
 """Checks of a command, on the files that it names."""
 
+import dataclasses
 import json
 
 import pytest
 
-from training import checks, report
+from training import checks, fine_tuning, options, report
 
 SIZES = {
     "vocab_size": 100,
@@ -39,3 +40,16 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
     with pytest.raises(ValueError, match=message):
         checks.load_config(str(path), 64)
+
+
+def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
+    command = options.FineTuningOptions(
+        output_dir=str(tmp_path),
+        do_train=True,
+        seed=2**32 - 2,
+        num_train_runs=2,
+    )
+    fine_tuning._check_num_train_runs(command)
+    command = dataclasses.replace(command, num_train_runs=3)
+    with pytest.raises(ValueError, match="--seed=4294967294 is too large"):
+        fine_tuning._check_num_train_runs(command)
