@@ -147,7 +147,7 @@ class BertConfig:
             ValueError: it holds no JSON object, or one that `from_dict`
                 refuses; the message names the file.
         """
-        values = read_json_object(json_file)
+        values = read_json(json_file)
         try:
             return cls.from_dict(values)
         except ValueError as error:
@@ -162,18 +162,6 @@ class BertConfig:
     def to_json_string(self) -> str:
         """Returns the entries as JSON, sorted, with an indent of 2."""
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
-
-
-def read_json_object(json_file: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns the JSON object that the file `json_file` holds, as a dict.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file holds something else; the message names it.
-    """
-    if not os.path.isfile(json_file):
-        raise FileNotFoundError(f"There is no configuration file {json_file}")
-    return read_json(json_file)
 
 
 def _is_number(value: object) -> bool:

@@ -414,7 +414,7 @@ def test_two_phases_of_lengths(tiny, pretraining_flags, tmp_path):
         "summary_steps": 1,
     }
     done = scripts.run("run_pretraining.py", tmp_path, **second).check()
-    assert "*INIT_FROM_CKPT*" in done.stderr
+    assert " variables loaded" in done.stderr
     after = values(tmp_path / "phase2", 2)
     assert after["global_step"] == 2
     # Positions that only the second phase has reached are trained now.

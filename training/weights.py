@@ -1,11 +1,14 @@
-"""A model's weights alone, to give away or to start another task from."""
+"""Exports a model's weights, to publish or to start another task from."""
 
+from typing import Any
+
+import keras
 from absl import logging
 
 import modeling
 
 
-def export_weights(model, options):
+def export_weights(model: keras.Model, options: Any) -> None:
     """Writes the model to --export_weights, without the optimizer's slots.
 
     A path that ends in `.ckpt` is the checkpoint's prefix. Any other is a
@@ -17,6 +20,7 @@ def export_weights(model, options):
         options: TrainingOptions.
 
     Raises:
+        ValueError: the labels in the run's folder are not the model's.
         OSError: a file cannot be written.
     """
     path = options.export_weights
@@ -28,6 +32,8 @@ def export_weights(model, options):
             path,
             # Pretraining may read records, and have no vocabulary.
             options.vocab_file,
-            modeling.load_labels(options.output_dir),
+            modeling.load_labels(
+                options.output_dir, getattr(model, "num_labels", None)
+            ),
         )
     logging.info("Wrote the weights to %s", path)

@@ -1,14 +1,19 @@
-"""Reading and writing weights under the original's names."""
+"""Reads and writes weights under the original's names."""
+
+import os
+
+import keras
 
 from modeling.checkpoints.huggingface import (
     find_huggingface,
     is_huggingface,
     load_huggingface,
 )
+from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import find_tf1_checkpoint, load_tf1_checkpoint
 
 
-def find_checkpoint(path):
+def find_checkpoint(path: str | os.PathLike[str]) -> str:
     """Returns the file, or the files' prefix, that load_checkpoint reads.
 
     Args:
@@ -23,7 +28,9 @@ def find_checkpoint(path):
     return find_tf1_checkpoint(path)
 
 
-def load_checkpoint(model, path):
+def load_checkpoint(
+    model: keras.Model, path: str | os.PathLike[str]
+) -> LoadReport:
     """Gives a model the weights of a released checkpoint of either kind.
 
     Args:
@@ -39,7 +46,8 @@ def load_checkpoint(model, path):
         FileNotFoundError: there is no checkpoint.
         OSError: it cannot be read.
         ValueError: a variable of the encoder is missing or has another
-            shape, or `path` is one file of a TF1 checkpoint.
+            shape, a value is not a finite floating-point number, or `path`
+            is one file of a TF1 checkpoint.
     """
     if is_huggingface(path):
         return load_huggingface(model, path)

@@ -1,19 +1,23 @@
-"""What stands beside weights: the names of outputs, in order, and copies."""
+"""Reads and writes the names of a model's outputs, in order."""
 
 import os
-import shutil
+from collections.abc import Sequence
 
-from modeling.config import read_json_object
+from files.atomic import write_text
+from files.json_files import read_json
 
 LABELS_FILE = "labels.txt"
 
 
-def load_labels(path):
-    """Returns the labels that stand beside a checkpoint.
+def load_labels(
+    path: str | os.PathLike[str], num_labels: int | None = None
+) -> list[str] | None:
+    """Returns the labels next to a checkpoint.
 
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a
             `.safetensors` file in it.
+        num_labels: how many outputs the model has; None = not checked.
 
     Returns:
         list of str: the lines of `labels.txt`, else `id2label` of a Hugging
@@ -21,56 +25,113 @@ def load_labels(path):
         names LABEL_0, LABEL_1, ... that it has for outputs without a name.
 
     Raises:
-        ValueError: the config.json's labels are not numbered from 0.
+        ValueError: they are not `num_labels` labels that `check_labels`
+            accepts; the message names the file.
     """
     path = str(path)
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     labels_file = os.path.join(folder, LABELS_FILE)
-    if os.path.isfile(labels_file):
-        with open(labels_file, encoding="utf-8", newline="\n") as reader:
-            return reader.read().removesuffix("\n").split("\n")
     config_file = os.path.join(folder, "config.json")
+    if os.path.isfile(labels_file):
+        labels = _read_lines(labels_file)
+        check_labels(labels, num_labels, labels_file)
+        return labels
     if not os.path.isfile(config_file):
         return None
-    names = read_json_object(config_file).get("id2label")
-    if names is None:
+    labels = _read_id2label(config_file)
+    if labels is None or (labels and labels == default_labels(len(labels))):
         return None
-    try:
-        labels = [names[str(index)] for index in range(len(names))]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f'{config_file}: `id2label` must name the labels from "0" on. '
-            f"Received: {names}"
-        ) from None
-    if labels == [f"LABEL_{index}" for index in range(len(labels))]:
-        return None
+    check_labels(labels, num_labels, f"{config_file}: `id2label`")
     return labels
 
 
-def save_labels(directory, labels):
-    """Writes `labels.txt`, a label a line; it appears whole or not at all.
+def default_labels(num_labels: int) -> list[str]:
+    """Returns the names that transformers gives to outputs without one."""
+    return [f"LABEL_{index}" for index in range(num_labels)]
+
+
+def save_labels(
+    directory: str | os.PathLike[str], labels: Sequence[str]
+) -> None:
+    """Writes `labels.txt`, one label a line, whole or not at all.
 
     Raises:
-        ValueError: a label spans lines.
+        ValueError: see `check_labels`.
         OSError: the file cannot be written.
     """
-    for label in labels:
-        if "\n" in label:
-            raise ValueError(f"a label must stand in one line: {label!r}")
-    os.makedirs(directory, exist_ok=True)
-    path = os.path.join(directory, LABELS_FILE)
-    with open(f"{path}.partial", "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{label}\n" for label in labels)
-    os.replace(f"{path}.partial", path)
+    check_labels(labels)
+    write_text(
+        os.path.join(directory, LABELS_FILE),
+        "".join(f"{label}\n" for label in labels),
+    )
 
 
-def copy_file(source, destination):
-    """Copies a file; it appears whole or not at all, or is there already.
+def check_labels(
+    labels: Sequence[str],
+    num_labels: int | None = None,
+    where: str = "`labels`",
+) -> None:
+    """Refuses labels that cannot be one line each of `labels.txt`.
+
+    Args:
+        labels: the labels, in the order of the model's outputs.
+        num_labels: how many outputs the model has; None = not checked.
+        where: what the message begins with, such as a file.
 
     Raises:
-        OSError: the file cannot be read, or not be written.
+        ValueError: one is not a text, is empty, spans lines, cannot be
+            written as UTF-8 or occurs twice, or there are not `num_labels`.
     """
-    if os.path.exists(destination) and os.path.samefile(source, destination):
-        return
-    shutil.copyfile(source, f"{destination}.partial")
-    os.replace(f"{destination}.partial", destination)
+    for number, label in enumerate(labels, start=1):
+        if problem := _problem(label, labels[: number - 1]):
+            raise ValueError(
+                f"{where}: label {number}, {label!r}, {problem}; give each "
+                "output a name of its own, in one line of text"
+            )
+    if num_labels is not None and len(labels) != num_labels:
+        raise ValueError(
+            f"{where} must name the model's {num_labels} outputs. "
+            f"Received {len(labels)}: {list(labels)}"
+        )
+
+
+def _problem(label: object, earlier: Sequence[str]) -> str | None:
+    """Returns what is wrong with a label, or None."""
+    if not isinstance(label, str):
+        return "is not a text"
+    if not label:
+        return "is empty"
+    if "\n" in label or "\r" in label:
+        return "holds a line end"
+    if any("\ud800" <= char <= "\udfff" for char in label):
+        return "holds half of a surrogate pair, which UTF-8 cannot hold"
+    if label in earlier:
+        return f"is label {earlier.index(label) + 1} too"
+    return None
+
+
+def _read_lines(labels_file: str) -> list[str]:
+    with open(labels_file, encoding="utf-8", newline="\n") as reader:
+        try:
+            text = reader.read()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{labels_file}: byte {error.start} is not UTF-8; save it as "
+                "UTF-8"
+            ) from error
+    return text.removesuffix("\n").split("\n")
+
+
+def _read_id2label(config_file: str) -> list[str] | None:
+    """Returns the values of `id2label` in the order of its numbers."""
+    names = read_json(config_file).get("id2label")
+    if names is None:
+        return None
+    if not isinstance(names, dict) or set(names) != set(
+        map(str, range(len(names)))
+    ):
+        raise ValueError(
+            f'{config_file}: `id2label` must number the labels from "0" on, '
+            f'such as {{"0": "no", "1": "yes"}}. Received: {names!r}'
+        )
+    return [names[str(index)] for index in range(len(names))]

@@ -2,8 +2,10 @@
 
 import re
 
-# What stands in front is the name of the task model, and of the head where
-# the original has its weights at the top level.
+import keras
+
+# In front of it may be the name of the task model, and of the head where the
+# original has its weights at the top level.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
@@ -11,7 +13,7 @@ _ORIGINAL_NAME = re.compile(
 )
 
 
-def original_name(variable):
+def original_name(variable: keras.Variable) -> str:
     """Returns the name that a released checkpoint has for `variable`.
 
     Args:
@@ -26,9 +28,9 @@ def original_name(variable):
     return found.group(1) if found else variable.path
 
 
-def named_variables(model):
-    """Returns {original name: variable} of all that a model consists of.
+def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
+    """Returns {original name: variable} of everything in a model.
 
-    Besides the weights that is the state of its dropout, under its own path.
+    Besides the weights, that is the state of its dropout, by its own path.
     """
     return {original_name(variable): variable for variable in model.variables}

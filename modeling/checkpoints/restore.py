@@ -1,14 +1,25 @@
-"""Giving a model's variables the values that a file has under their names."""
+"""Gives a model's variables the values that a file has under their names."""
 
 import dataclasses
+import os
 import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import keras
+import numpy as np
 from absl import logging
 
 from modeling.checkpoints.names import original_name
 
 # Models for masked words, questions or tags may have no pooler.
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
+# Parts of BERT that a checkpoint may lack.
+_OPTIONAL_PARTS = {
+    "bert/pooler/": "pooler",
+    "cls/predictions/": "masked LM head",
+    "cls/seq_relationship/": "next sentence head",
+}
 # Which entry of the configuration the first dimension of a table comes from.
 _ROWS = {
     "bert/embeddings/word_embeddings": "vocab_size",
@@ -17,11 +28,14 @@ _ROWS = {
     "output_bias": "the number of labels",
     "output_weights": "the number of labels",
 }
+_WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
+# New variables that the log names; a whole head is 5.
+_MAX_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """What became of a model's variables and of a checkpoint's entries.
+    """The fate of a model's variables and of a checkpoint's entries.
 
     Attributes:
         path: the checkpoint that was read.
@@ -37,23 +51,32 @@ class LoadReport:
     unused: list[str]
 
 
-def restore_variables(model, path, shapes, read):
+def restore_variables(
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    shapes: Mapping[str, Sequence[int]],
+    dtypes: Mapping[str, str],
+    read: Callable[[str], Any],
+) -> LoadReport:
     """Assigns the values of a checkpoint, one variable at a time.
 
-    Nothing is assigned unless everything fits. The encoder must be there.
+    Nothing is assigned unless everything fits, so each value is read twice:
+    all at once would take the model's memory again. The encoder must be there.
 
     Args:
         model: any model here, built or not, or a built one around them.
         path: the checkpoint, for messages.
-        shapes: dict from original name to shape, all that the file holds.
+        shapes: from original name to shape, all that the file holds.
+        dtypes: from such a name to the type of its numbers, e.g. "float32".
         read: function from such a name to its array.
 
     Returns:
         `LoadReport`.
 
     Raises:
-        ValueError: a variable of the encoder is missing, a shape differs,
-            or two of the model's variables have one name.
+        ValueError: a variable of the encoder is missing, a shape differs, a
+            value is no finite floating-point number, or two of the model's
+            variables have one name.
     """
     if not model.built:
         model.build()
@@ -72,29 +95,56 @@ def restore_variables(model, path, shapes, read):
             f"{len(variables)} variables, such as {first}: is it "
             "a BERT checkpoint, and does the configuration belong to it?"
         )
-    for name, variable in variables.items():
-        if name in shapes:
-            _check_shape(path, name, list(shapes[name]), list(variable.shape))
-
-    logging.info("**** Variables, from %s ****", path)
-    for name, variable in variables.items():
-        mark = "" if name in missing else ", *INIT_FROM_CKPT*"
-        logging.info(
-            "  name = %s, shape = %s%s", name, tuple(variable.shape), mark
-        )
-        if name in shapes:
-            variable.assign(read(name))
-    if any(name.startswith("bert/pooler/") for name in missing):
-        logging.warning("%s has no pooler: it starts at random values.", path)
+    found = {name: v for name, v in variables.items() if name in shapes}
+    for name, variable in found.items():
+        _check_shape(path, name, list(shapes[name]), list(variable.shape))
+        if dtypes[name] not in _WEIGHT_DTYPES:
+            raise ValueError(
+                f"{name} in {path} is of type {dtypes[name]}, and weights are "
+                f"one of {', '.join(_WEIGHT_DTYPES)}; save the model as float32"
+            )
+    for name, variable in found.items():
+        _check_values(path, name, read(name), variable.dtype)
+    for name, variable in found.items():
+        variable.assign(read(name))
+    _log(path, variables, missing)
     return LoadReport(
-        path=path,
-        loaded=[name for name in variables if name in shapes],
+        path=str(path),
+        loaded=list(found),
         missing=missing,
         unused=[name for name in shapes if name not in variables],
     )
 
 
-def _check_shape(path, name, there, here):
+def _log(
+    path: str | os.PathLike[str],
+    variables: Mapping[str, keras.Variable],
+    missing: Sequence[str],
+) -> None:
+    new = ", ".join(missing[:_MAX_NAMED])
+    if len(missing) > _MAX_NAMED:
+        new += ", ..."
+    logging.info(
+        "%s: %d variables loaded%s",
+        path,
+        len(variables) - len(missing),
+        f"; {len(missing)} new: {new}" if missing else "",
+    )
+    for prefix, part in _OPTIONAL_PARTS.items():
+        if any(name.startswith(prefix) for name in missing):
+            logging.warning(
+                "%s has no %s: it starts at random values.", path, part
+            )
+    for name, variable in variables.items():
+        mark = "" if name in missing else ", *INIT_FROM_CKPT*"
+        logging.debug(
+            "  name = %s, shape = %s%s", name, tuple(variable.shape), mark
+        )
+
+
+def _check_shape(
+    path: str | os.PathLike[str], name: str, there: list[int], here: list[int]
+) -> None:
     if there == here:
         return
     remedy = "the configuration does not belong to this checkpoint"
@@ -102,4 +152,20 @@ def _check_shape(path, name, there, here):
         remedy = f"{_ROWS[name]} is {there[0]} there and {here[0]} here"
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
+    )
+
+
+def _check_values(
+    path: str | os.PathLike[str], name: str, value: Any, dtype: str
+) -> None:
+    """Refuses values that are not finite in a variable's dtype."""
+    is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
+    if keras.ops.all(is_finite):
+        return
+    is_finite = keras.ops.convert_to_numpy(is_finite)
+    index = tuple(int(i) for i in np.argwhere(~is_finite)[0])
+    raise ValueError(
+        f"{name} in {path} is {float(value[index])} at {list(index)}, and "
+        f"weights must be finite {dtype} numbers; its training went wrong or "
+        "the file is damaged: use another checkpoint"
     )

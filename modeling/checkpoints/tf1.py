@@ -6,12 +6,21 @@ A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
 
 import os
 import re
+from collections.abc import Collection, Mapping, Sequence
 
+import keras
 import tensorflow as tf
+from tensorflow.io import gfile
 
-from modeling.checkpoints.labels import copy_file, save_labels
+from files.atomic import copy_file, partial_path, write_text
+from modeling.checkpoints.labels import check_labels, save_labels
 from modeling.checkpoints.names import original_name
-from modeling.checkpoints.restore import restore_variables
+from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.staging import (
+    errors_named,
+    move_into_place,
+    staged_folder,
+)
 
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
@@ -20,7 +29,9 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 _TRAINING_STATE = re.compile(r"(?:^global_step|/adam_[mv])$")
 
 
-def load_tf1_checkpoint(model, path):
+def load_tf1_checkpoint(
+    model: keras.Model, path: str | os.PathLike[str]
+) -> LoadReport:
     """Gives a model the values of a checkpoint's variables, by name.
 
     Args:
@@ -36,7 +47,8 @@ def load_tf1_checkpoint(model, path):
         FileNotFoundError: there is no checkpoint.
         OSError: it cannot be read.
         ValueError: a variable of the encoder is missing or has another
-            shape, or `path` is one file of a checkpoint.
+            shape, a value is not finite, or `path` is one file of a
+            checkpoint.
     """
     prefix = find_tf1_checkpoint(path)
     try:
@@ -50,7 +62,7 @@ def load_tf1_checkpoint(model, path):
         }
         dtypes = reader.get_variable_to_dtype_map()
 
-        def read(name):
+        def read(name: str) -> tf.Tensor:
             # Not `reader.get_tensor`: what it returns is copied once more
             # when it is assigned.
             return tf.raw_ops.RestoreV2(
@@ -60,14 +72,21 @@ def load_tf1_checkpoint(model, path):
                 dtypes=[dtypes[name]],
             )[0]
 
-        return restore_variables(model, prefix, shapes, read)
-    except tf.errors.OpError as error:
+        names = {name: dtype.name for name, dtype in dtypes.items()}
+        return restore_variables(model, prefix, shapes, names, read)
+    # A file that is cut off shows as an IndexError.
+    except (tf.errors.OpError, IndexError) as error:
         raise OSError(
-            f"The checkpoint {prefix} cannot be read: {error.message}"
+            f"The checkpoint {prefix} cannot be read: "
+            f"{getattr(error, 'message', error)}"
         ) from error
 
 
-def save_checkpoint(model, path, leave_out=()):
+def save_checkpoint(
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    leave_out: Collection[str] = (),
+) -> None:
     """Writes a model's weights as a checkpoint with the original's names.
 
     The checkpoint appears whole or not at all.
@@ -93,80 +112,84 @@ def save_checkpoint(model, path, leave_out=()):
     )
 
 
-def save_release(model, directory, vocab_file=None, labels=None, leave_out=()):
+def save_release(
+    model: keras.Model,
+    directory: str | os.PathLike[str],
+    vocab_file: str | os.PathLike[str] | None = None,
+    labels: Sequence[str] | None = None,
+    leave_out: Collection[str] = (),
+) -> None:
     """Writes a folder laid out as the original's releases are.
 
     It holds bert_model.ckpt and bert_config.json, and vocab.txt and
-    labels.txt where there are any.
+    labels.txt where there are any. They appear together or not at all.
 
     Args:
         model: any model here.
         directory: the folder; made where there is none.
         vocab_file: the vocabulary to copy, or None.
-        labels: list of str, or None.
+        labels: names of the model's outputs, in order, or None.
         leave_out: original names of weights not to write.
 
     Raises:
-        ValueError: the model is not built, or a label spans lines.
+        ValueError: the model is not built, or `labels` are not such names as
+            `labels.txt` can hold.
         OSError: the files cannot be written.
     """
-    os.makedirs(directory, exist_ok=True)
-    save_checkpoint(
-        model, os.path.join(directory, "bert_model.ckpt"), leave_out
-    )
-    config_file = os.path.join(directory, "bert_config.json")
-    with open(f"{config_file}.partial", "w", encoding="utf-8") as writer:
-        writer.write(model.config.to_json_string())
-    os.replace(f"{config_file}.partial", config_file)
-    if vocab_file:
-        copy_file(vocab_file, os.path.join(directory, "vocab.txt"))
-    if labels:
-        save_labels(directory, labels)
+    if labels is not None:
+        check_labels(labels, getattr(model, "num_labels", None))
+    with staged_folder(directory, last="bert_model.ckpt.index") as stage:
+        save_checkpoint(
+            model, os.path.join(stage, "bert_model.ckpt"), leave_out
+        )
+        write_text(
+            os.path.join(stage, "bert_config.json"),
+            model.config.to_json_string(),
+        )
+        if vocab_file:
+            copy_file(vocab_file, os.path.join(stage, "vocab.txt"))
+        if labels is not None:
+            save_labels(stage, labels)
 
 
-def write_checkpoint(path, variables):
+def write_checkpoint(
+    path: str | os.PathLike[str], variables: Mapping[str, keras.Variable]
+) -> None:
     """Writes variables as a checkpoint that appears whole or not at all.
 
     Args:
         path: the checkpoint to write, without `.index`.
-        variables: {name: `keras.Variable`}.
+        variables: the variables by name.
 
     Raises:
         OSError: the files cannot be written.
     """
     path = str(path)
-    partial = f"{path}.partial"
+    partial = partial_path(path)
     folder = os.path.dirname(path) or "."
-    files = (".data-00000-of-00001", ".index")
+    # Without its index, the rest is no checkpoint.
+    endings = (".data-00000-of-00001", ".index")
     try:
-        tf.io.gfile.makedirs(folder)
-        # Eager tensors share their variables' memory: nothing is copied.
-        tf.raw_ops.SaveV2(
-            prefix=partial,
-            tensor_names=list(variables),
-            shape_and_slices=[""] * len(variables),
-            tensors=[tf.convert_to_tensor(v) for v in variables.values()],
-        )
-        # The index comes last and goes first, since a checkpoint without
-        # one is none.
-        if tf.io.gfile.exists(path + ".index"):
-            tf.io.gfile.remove(path + ".index")
-        for file in files:
-            tf.io.gfile.rename(partial + file, path + file, overwrite=True)
-    except tf.errors.OpError as error:
-        raise OSError(
-            f"The checkpoint {path} cannot be written: {error.message}"
-        ) from error
+        with errors_named(f"The checkpoint {path}"):
+            gfile.makedirs(folder)
+            # Eager tensors share their variables' memory: nothing is copied.
+            tf.raw_ops.SaveV2(
+                prefix=partial,
+                tensor_names=list(variables),
+                shape_and_slices=[""] * len(variables),
+                tensors=[tf.convert_to_tensor(v) for v in variables.values()],
+            )
+            move_into_place({partial + end: path + end for end in endings})
     finally:
         # By their names: in a pattern, the path's own [ or * would count.
-        # A write that failed leaves others than `files`.
-        if tf.io.gfile.isdir(folder):
-            for name in tf.io.gfile.listdir(folder):
-                if name.startswith(os.path.basename(partial)):
-                    tf.io.gfile.remove(os.path.join(folder, name))
+        # A write that failed leaves other endings too.
+        if gfile.isdir(folder):
+            for name in gfile.listdir(folder):
+                if name.startswith(f"{os.path.basename(partial)}."):
+                    gfile.remove(os.path.join(folder, name))
 
 
-def find_tf1_checkpoint(path):
+def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
     """Returns the checkpoint that `path` names; see load_tf1_checkpoint.
 
     Raises:
@@ -179,11 +202,11 @@ def find_tf1_checkpoint(path):
             f"{path} is one file of a checkpoint: give what its files share, "
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
-    if tf.io.gfile.isdir(path):
+    if gfile.isdir(path):
         found = tf.train.latest_checkpoint(path)
         if found:
             return found
-        indexes = sorted(tf.io.gfile.glob(f"{path.rstrip('/')}/*.index"))
+        indexes = sorted(gfile.glob(f"{path.rstrip('/')}/*.index"))
         if len(indexes) != 1:
             names = ", ".join(index.removesuffix(".index") for index in indexes)
             raise FileNotFoundError(
@@ -191,8 +214,9 @@ def find_tf1_checkpoint(path):
                 f"Received: {names or 'none'}"
             )
         return indexes[0].removesuffix(".index")
-    if not tf.io.gfile.exists(path + ".index"):
+    if not gfile.exists(path + ".index"):
         raise FileNotFoundError(
-            f"There is no checkpoint {path}: no file {path}.index"
+            f"There is no checkpoint {path}: no file {path}.index; give the "
+            "path of one on this machine, nothing is downloaded"
         )
     return path

@@ -1,5 +1,7 @@
 """TF1 checkpoints: Google's format and names, in and out."""
 
+import logging
+import os
 import re
 import shutil
 
@@ -16,12 +18,24 @@ from modeling import (
     BertSpanLabeler,
     load_checkpoint,
     load_config,
+    load_labels,
     save_checkpoint,
+    save_labels,
+    save_release,
 )
 from modeling.checkpoints.names import original_name
 from tests import golden
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
+SMALL = BertConfig(
+    16,
+    hidden_size=4,
+    num_hidden_layers=1,
+    num_attention_heads=1,
+    intermediate_size=4,
+    max_position_embeddings=8,
+    type_vocab_size=2,
+)
 
 
 def prefix(index):
@@ -70,10 +84,7 @@ def test_there_and_back(index, tmp_path):
 
 
 def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
-    config = BertConfig(
-        16, hidden_size=4, num_hidden_layers=1, num_attention_heads=1
-    )
-    model = BertModel(config)
+    model = BertModel(SMALL)
     model.build()
     folder = tmp_path / "run[1]*"
     save_checkpoint(model, folder / "model.ckpt")
@@ -84,7 +95,7 @@ def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
     left.write_text("another's")
     # A folder in the way fails the renaming, once the files are written.
     (folder / "other.ckpt.data-00000-of-00001" / "in").mkdir(parents=True)
-    with pytest.raises(OSError, match="cannot be written"):
+    with pytest.raises(OSError, match="other.ckpt.data-.* is a folder"):
         save_checkpoint(model, folder / "other.ckpt")
     assert len(list(folder.iterdir())) == 3
     assert left.exists()
@@ -93,11 +104,20 @@ def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
 def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
     path, config = source
     model = BertClassifier(config, 3, name="my_classifier")
-    with caplog.at_level("INFO", logger="absl"):
+    with caplog.at_level("DEBUG", logger="absl"):
         report = load_checkpoint(model, path)
     assert report.path == path
     assert sorted(report.missing) == ["output_bias", "output_weights"]
     assert "cls/predictions/output_bias" in report.unused
+    first, *others = caplog.records
+    assert first.levelno == logging.INFO
+    assert first.getMessage() == (
+        f"{path}: {len(report.loaded)} variables loaded; 2 new: "
+        "output_weights, output_bias"
+    )
+    # One line each, for --verbose alone.
+    assert len(others) == len(model.weights)
+    assert {record.levelno for record in others} == {logging.DEBUG}
     assert (
         "name = bert/pooler/dense/bias, shape = (32,), *INIT_FROM_CKPT*"
         in caplog.text
@@ -109,6 +129,20 @@ def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
     assert not load_checkpoint(other, tmp_path / "model.ckpt").missing
     for one, two in zip(model.weights, other.weights, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+def test_a_missing_masked_lm_head_is_said_in_a_sentence(tmp_path, caplog):
+    bert = BertModel(SMALL)
+    bert.build()
+    save_checkpoint(bert, tmp_path / "model.ckpt")
+    with caplog.at_level("INFO", logger="absl"):
+        load_checkpoint(BertPretrainer(SMALL), tmp_path / "model.ckpt")
+    loaded, masked_lm, next_sentence = caplog.messages
+    assert re.search(
+        r"variables loaded; 7 new: cls/predictions/\S+, .*, \.\.\.$", loaded
+    )
+    assert masked_lm.endswith("no masked LM head: it starts at random values.")
+    assert "has no next sentence head" in next_sentence
 
 
 def test_every_model_has_the_originals_names(source):
@@ -181,12 +215,15 @@ def test_one_file_of_a_checkpoint_is_none(source, ending):
 
 def test_an_absent_checkpoint_is_named(source, tmp_path):
     path = tmp_path / "bert_model.ckpt"
-    with pytest.raises(FileNotFoundError, match=f"no checkpoint {path}"):
+    with pytest.raises(
+        FileNotFoundError, match=f"no checkpoint {path}.*nothing is downloaded"
+    ):
         load_checkpoint(BertModel(source[1]), path)
 
 
 @pytest.mark.parametrize(
-    "damage", ["no data", "short data", "other data", "short index"]
+    "damage",
+    ["no data", "short data", "other data", "short index", "cut index"],
 )
 def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
     path, config = source
@@ -200,6 +237,10 @@ def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
         data.write_bytes(data.read_bytes()[:5000])
     elif damage == "other data":
         data.write_bytes(bytes(data.stat().st_size))
+    elif damage == "cut index":
+        index = tmp_path / "bert_model.ckpt.index"
+        # The footer is whole, and what it points to is beyond the end.
+        index.write_bytes(index.read_bytes()[-60:])
     else:
         (tmp_path / "bert_model.ckpt.index").write_bytes(b"short")
     with pytest.raises(OSError, match=f"{copy} cannot be read"):
@@ -264,6 +305,148 @@ def test_saving_what_cannot_be_saved(source, tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
         save_checkpoint(model, tmp_path / "file" / "model.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("value", "index", "shown"),
+    [(np.nan, 0, "nan"), (-np.inf, 3, "-inf"), (1e300, 1, r"1e\+300")],
+)
+def test_weights_that_are_not_finite_are_refused(tmp_path, value, index, shown):
+    model = BertModel(SMALL, dtype="float64")
+    model.build()
+    bias = model.pooler.bias
+    bias.assign(np.where(np.arange(4) == index, value, 0.0))
+    path = tmp_path / "model.ckpt"
+    save_checkpoint(model, path)
+    other = BertModel(SMALL)
+    other.build()
+    before = [np.asarray(weight) for weight in other.weights]
+    with pytest.raises(
+        ValueError,
+        match=rf"bert/pooler/dense/bias in {path} is {shown} at \[{index}\]",
+    ):
+        load_checkpoint(other, path)
+    for one, two in zip(before, other.weights, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_weights_of_another_type_are_refused(tmp_path):
+    model = BertModel(SMALL)
+    model.build()
+    weights = {original_name(w): np.asarray(w) for w in model.weights}
+    path = str(tmp_path / "model.ckpt")
+    for dtype in ("int32", "complex64", "bool", "str"):
+        changed = {
+            **weights,
+            "bert/pooler/dense/bias": np.zeros(4).astype(dtype),
+        }
+        tf.raw_ops.SaveV2(
+            prefix=path,
+            tensor_names=list(changed),
+            shape_and_slices=[""] * len(changed),
+            tensors=[tf.constant(value) for value in changed.values()],
+        )
+        with pytest.raises(
+            ValueError,
+            match="bert/pooler/dense/bias in .* is of type .*float32",
+        ):
+            load_checkpoint(model, path)
+
+
+BAD_LABELS = [
+    (["no", "ye\ns"], r"label 2, 'ye\\ns', holds a line end"),
+    (["no\r", "yes"], r"label 1, 'no\\r', holds a line end"),
+    (["no", "\udc00"], "half of a surrogate pair"),
+    (["", "yes"], "label 1, '', is empty"),
+    (["no", 1], "label 2, 1, is not a text"),
+    (["no", None], "label 2, None, is not a text"),
+    (["no", "no"], "label 2, 'no', is label 1 too"),
+]
+
+
+@pytest.mark.parametrize(("labels", "message"), BAD_LABELS)
+def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    for save in (
+        lambda: save_labels(tmp_path, labels),
+        lambda: save_release(model, tmp_path / "new", labels=labels),
+    ):
+        with pytest.raises(ValueError, match=message):
+            save()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("labels", [[], ["yes"], ["a", "b", "c"]])
+def test_labels_for_another_number_of_outputs_are_refused(tmp_path, labels):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    with pytest.raises(ValueError, match="must name the model's 2 outputs"):
+        save_release(model, tmp_path / "new", labels=labels)
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_that_cannot_be_read_name_their_file(tmp_path):
+    path = tmp_path / "labels.txt"
+    for contents, message in (
+        (b"no\r\nyes\r\n", "labels.txt: label 1, .* holds a line end"),
+        (b"no\n\xff\n", "labels.txt: byte 3 is not UTF-8"),
+        (b"no\n\n", "labels.txt: label 2, '', is empty"),
+        (b"no\n", "labels.txt must name the model's 2 outputs"),
+    ):
+        path.write_bytes(contents)
+        with pytest.raises(ValueError, match=message):
+            load_labels(tmp_path, 2)
+    path.write_text("no\nyes\n")
+    assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
+
+
+def test_a_release_appears_whole_or_not_at_all(tmp_path):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    folder = tmp_path / "release"
+    save_release(model, folder, labels=["no", "yes"])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert before.keys() == {
+        "bert_config.json",
+        "bert_model.ckpt.data-00000-of-00001",
+        "bert_model.ckpt.index",
+        "labels.txt",
+    }
+    model.head.output_bias.assign([1.0, 2.0])
+    (folder / "vocab.txt").mkdir()
+    vocab_file = tmp_path / "vocab.txt"
+    # The first is not there; the second has no place to go.
+    with pytest.raises(FileNotFoundError, match="vocab.txt"):
+        save_release(model, folder, vocab_file, ["a", "b"])
+    vocab_file.write_text("[PAD]\n")
+    with pytest.raises(IsADirectoryError, match="vocab.txt is a folder"):
+        save_release(model, folder, vocab_file, ["a", "b"])
+    (folder / "vocab.txt").rmdir()
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert after == before
+    save_release(model, folder, vocab_file, ["a", "b"])
+    assert load_labels(folder, 2) == ["a", "b"]
+    assert len(list(folder.iterdir())) == 5
+    other = BertClassifier(load_config(folder), 2)
+    load_checkpoint(other, folder)
+    np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    folder, elsewhere = tmp_path / "release", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    for name in ("labels.txt", "bert_model.ckpt.index"):
+        (elsewhere / name).write_text("former")
+        os.symlink(elsewhere / name, folder / name)
+    save_release(model, folder, labels=["no", "yes"])
+    for name in ("labels.txt", "bert_model.ckpt.index"):
+        assert (folder / name).is_symlink()
+    assert load_labels(elsewhere) == ["no", "yes"]
+    load_checkpoint(BertClassifier(SMALL, 2), folder)
 
 
 @pytest.mark.parametrize("name", ["keras_bert_test", "chinese_index"])

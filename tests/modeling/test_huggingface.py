@@ -3,12 +3,15 @@
 import json
 import math
 import os
+import struct
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 import safetensors.numpy
 
+from data import tokenization
 from modeling import (
     BertClassifier,
     BertConfig,
@@ -22,6 +25,8 @@ from modeling import (
     load_labels,
     save_huggingface,
 )
+from modeling.checkpoints import huggingface
+from tests.modeling.test_checkpoints import BAD_LABELS
 
 W, V, LAYERS, HEADS, INNER, POSITIONS = 12, 30, 2, 3, 20, 16
 CONFIG = {
@@ -281,10 +286,41 @@ def test_labels_are_kept(tmp_path):
     assert load_labels(tmp_path) == ["no", "yes"]
     save_huggingface(model, tmp_path)
     assert load_labels(tmp_path / "model.safetensors") is None
+
+
+def test_labels_that_cannot_be_written_leave_no_file(tmp_path):
+    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
+    model.build()
+    number = (["no"], "`labels` must name the model's 2 outputs. Received 1")
+    for labels, message in [*BAD_LABELS, number]:
+        with pytest.raises(ValueError, match=message):
+            save_huggingface(model, tmp_path / "new", labels=labels)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("id2label", "message"),
+    [
+        ({"0": "no", "2": "yes"}, 'must number the labels from "0" on'),
+        (["no", "yes"], 'must number the labels from "0" on'),
+        ("no", 'must number the labels from "0" on'),
+        (5, 'must number the labels from "0" on'),
+        ({}, "must name the model's 2 outputs. Received 0"),
+        ({"0": "no"}, "must name the model's 2 outputs. Received 1"),
+        ({"0": 0, "1": 1}, "label 1, 0, is not a text"),
+        ({"0": "no", "1": None}, "label 2, None, is not a text"),
+        ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a text"),
+        ({"0": "no", "1": "no"}, "label 2, 'no', is label 1 too"),
+    ],
+)
+def test_labels_that_a_config_cannot_mean_are_refused(
+    tmp_path, id2label, message
+):
+    write(tmp_path, {}, id2label=id2label)
     with pytest.raises(
-        ValueError, match="`labels` must name the model's 2 out"
+        ValueError, match=f"config.json: `id2label`:? {message}"
     ):
-        save_huggingface(model, tmp_path, labels=["no"])
+        load_labels(tmp_path, 2)
 
 
 def test_a_missing_pooler_is_reported(tmp_path, caplog):
@@ -316,9 +352,58 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     path = tmp_path / "model.safetensors"
     with pytest.raises(FileNotFoundError, match=f"no file {path}"):
         load_checkpoint(model, path)
-    path.write_bytes(b"no safetensors in here")
-    with pytest.raises(OSError, match=f"{path} cannot be read"):
+    header = json.dumps({"a": {"dtype": "F32", "shape": [1]}}).encode()
+    for contents in (
+        b"",
+        b"no safetensors in here",
+        struct.pack("<Q", len(header)) + header[:10],
+        struct.pack("<Q", len(header)) + header,
+        struct.pack("<Q", 2**63) + header,
+        struct.pack("<Q", 200_000) + b"[" * 200_000,
+    ):
+        path.write_bytes(contents)
+        with pytest.raises(OSError, match=f"{path} cannot be read"):
+            load_checkpoint(model, tmp_path)
+        with pytest.raises(OSError, match=f"{path} cannot be read"):
+            huggingface.read_huggingface_shapes(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16, "float32"])
+def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
+    tensors = {k: v.astype(dtype) for k, v in create_tensors().items()}
+    write(tmp_path, tensors)
+    model = BertModel(load_config(tmp_path))
+    load_checkpoint(model, tmp_path)
+    query = "encoder.layer.1.attention.self.query.weight"
+    tensors[query][2, 5] = value
+    write(tmp_path, tensors)
+    with pytest.raises(
+        ValueError,
+        # The kernel is the transposed.
+        match=rf"layer_1/attention/self/query/kernel in .*model.safetensors "
+        rf"is {value} at \[5, 2\]",
+    ):
         load_checkpoint(model, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        ("int32", "I32"),
+        ("int64", "I64"),
+        ("bool", "BOOL"),
+        (ml_dtypes.float8_e4m3fn, "F8_E4M3"),
+    ],
+)
+def test_weights_of_another_type_are_refused(tmp_path, dtype, name):
+    tensors = create_tensors()
+    tensors["pooler.dense.bias"] = np.zeros(W, dtype)
+    write(tmp_path, tensors)
+    with pytest.raises(
+        ValueError, match=f"bert/pooler/dense/bias in .* is of type {name},"
+    ):
+        load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -329,6 +414,17 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         ({"position_embedding_type": "relative_key"}, "must be 'absolute'"),
         ({"is_decoder": True}, "`is_decoder` must be False"),
         ({"hidden_act": "silu"}, "`hidden_act` must be one of .*'gelu_new'"),
+        ({"hidden_act": ["gelu"]}, r"`hidden_act` must be .*\['gelu'\]"),
+        ({"hidden_act": {"name": "gelu"}}, "`hidden_act` must be one of"),
+        ({"hidden_act": None}, "`hidden_act` must be one of .*None"),
+        ({"hidden_size": "12"}, "`hidden_size` must be a whole number"),
+        ({"hidden_size": [12]}, "`hidden_size` must be a whole number"),
+        ({"vocab_size": None}, "`vocab_size` must be a whole number"),
+        ({"num_hidden_layers": 2.0}, "`num_hidden_layers` must be a whole"),
+        ({"hidden_dropout_prob": "0.1"}, "`hidden_dropout_prob` must be"),
+        ({"initializer_range": {}}, "`initializer_range` must be"),
+        ({"model_type": 5}, "`model_type` must be 'bert'"),
+        ({"layer_norm_eps": "1e-12"}, "`layer_norm_eps` must be 1e-12"),
         ({"num_attention_heads": 5}, "multiple of `num_attention_heads`"),
     ],
 )
@@ -336,6 +432,126 @@ def test_a_network_that_is_not_berts_is_refused(tmp_path, changes, message):
     write(tmp_path, {}, **changes)
     with pytest.raises(ValueError, match=f"config.json: .*{message}"):
         load_config(tmp_path)
+
+
+@pytest.mark.parametrize("names", [5, "BertModel", [5], {"0": "BertModel"}])
+def test_architectures_of_another_type_are_refused(tmp_path, names):
+    write(tmp_path, {}, architectures=names)
+    with pytest.raises(
+        ValueError, match="config.json: `architectures` must be a list of"
+    ):
+        huggingface.read_architectures(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "read", [load_config, load_labels, huggingface.read_architectures]
+)
+def test_a_config_that_is_no_json_object_is_named(tmp_path, read):
+    for contents in ("[" * 100_000, "[]", "{", '{"hidden_size": 1e999}', ""):
+        (tmp_path / "config.json").write_text(contents)
+        with pytest.raises(ValueError, match="config.json"):
+            read(tmp_path)
+
+
+TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
+
+
+def create_vocab(path, *more):
+    tokens = [*TOKENS, *more]
+    tokens += [f"[unused{index}]" for index in range(V - len(tokens))]
+    path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
+    return path
+
+
+@pytest.fixture
+def bert():
+    model = BertModel(BertConfig.from_dict(CONFIG))
+    model.build()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("more", "given", "expected"),
+    [
+        (["<S>"], None, True),
+        (["Un"], None, False),
+        (["É"], None, False),
+        (["Un"], True, True),
+        ([], False, False),
+    ],
+)
+def test_a_tokenizer_goes_with_the_weights(
+    tmp_path, bert, more, given, expected
+):
+    vocab_file = create_vocab(tmp_path / "vocab.txt", *more)
+    folder = tmp_path / "new"
+    save_huggingface(bert, folder, vocab_file=vocab_file, do_lower_case=given)
+    assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    special = json.loads((folder / "special_tokens_map.json").read_text())
+    assert config["do_lower_case"] is expected
+    assert config["model_max_length"] == POSITIONS
+    assert config["tokenizer_class"] == "BertTokenizer"
+    assert special["pad_token"] == "[PAD]"
+    assert huggingface.read_do_lower_case(folder / "x.ckpt") is expected
+    assert json.loads((folder / "config.json").read_text())["pad_token_id"] == 4
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_tokenizer_json_tokenizes_as_the_project_does(
+    tmp_path, bert, do_lower_case
+):
+    tokenizers = pytest.importorskip("tokenizers")
+    vocab_file = create_vocab(tmp_path / "vocab.txt", "e", "Un", "日", "a")
+    save_huggingface(
+        bert, tmp_path, vocab_file=vocab_file, do_lower_case=do_lower_case
+    )
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    text = f"Unable unable Un日un é É\u00a0e\u200b, {'a' * 150}"
+    ours = tokenization.FullTokenizer(vocab_file, do_lower_case)
+    encoded = theirs.encode(text, "é")
+    assert encoded.ids == ours.convert_tokens_to_ids(
+        [
+            *("[CLS]", *ours.tokenize(text), "[SEP]"),
+            *(*ours.tokenize("é"), "[SEP]"),
+        ]
+    )
+    assert encoded.type_ids[-2:] == [1, 1]
+
+
+def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
+    vocab_file = create_vocab(tmp_path / "vocab.txt")
+    text = vocab_file.read_text("utf-8")
+    for contents, message in (
+        (text + "more\n", "has 31 WordPieces and the model 30"),
+        (text.replace("[PAD]", "pad"), r"has no \[PAD\]"),
+        ("\ufeff" + text, r"has no \[UNK\]"),
+    ):
+        vocab_file.write_text(contents, "utf-8")
+        with pytest.raises(ValueError, match=f"vocab.txt {message}"):
+            save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
+    vocab_file.write_bytes(b"\xff\n")
+    with pytest.raises(ValueError, match="vocab.txt is not UTF-8"):
+        save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_casing_that_is_no_truth_value_is_refused(tmp_path):
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text('{"do_lower_case": "yes"}')
+    with pytest.raises(ValueError, match="tokenizer_config.json: `do_lower_"):
+        huggingface.read_do_lower_case(tmp_path / "model.safetensors")
+    path.write_text("{}")
+    assert huggingface.read_do_lower_case(tmp_path / "bert_model.ckpt") is None
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path, bert):
+    vocab_file = create_vocab(tmp_path / "vocab.txt")
+    folder = tmp_path / "new"
+    (folder / "tokenizer_config.json").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match="tokenizer_config.json is a"):
+        save_huggingface(bert, folder, vocab_file=vocab_file)
+    assert [path.name for path in folder.iterdir()] == ["tokenizer_config.json"]
 
 
 def test_minilm(tmp_path):

@@ -1,0 +1,139 @@
+"""A Hugging Face config.json and a `BertConfig`, from one to the other.
+
+Their "gelu" is the exact form, ours (the original's) the tanh form.
+"""
+
+import os
+from typing import Any
+
+from files.json_files import read_json
+from modeling.config import BertConfig
+
+CONFIG_FILE = "config.json"
+
+# theirs: ours
+_ACTIVATIONS = {
+    "gelu": "gelu_erf",
+    "gelu_new": "gelu",
+    "gelu_pytorch_tanh": "gelu",
+    "linear": "linear",
+    "relu": "relu",
+    "tanh": "tanh",
+}
+_LAYER_NORM_EPSILON = 1e-12
+# Their loader's own defaults, where they differ from ours.
+_DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
+
+
+def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
+    """Makes a `BertConfig` of the entries of a Hugging Face config.json.
+
+    Only entries that describe the network are kept.
+
+    Raises:
+        ValueError: they describe a network that is not BERT's.
+    """
+    values = {**_DEFAULTS, **values}
+    for name, expected in (
+        ("model_type", "bert"),
+        ("position_embedding_type", "absolute"),
+        ("is_decoder", False),
+        ("layer_norm_eps", _LAYER_NORM_EPSILON),
+    ):
+        if values.get(name, expected) != expected:
+            raise ValueError(
+                f"`{name}` must be {expected!r} for this network. "
+                f"Received: {name}={values[name]!r}"
+            )
+    activation = values.get("hidden_act", "gelu")
+    if activation not in list(_ACTIVATIONS):
+        raise ValueError(
+            f"`hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
+            f"Received: hidden_act={activation!r}"
+        )
+    ours = BertConfig(vocab_size=1).to_dict()
+    return BertConfig.from_dict(
+        {
+            **{name: values[name] for name in ours.keys() & values.keys()},
+            "hidden_act": _ACTIVATIONS[activation],
+        }
+    )
+
+
+def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
+    """Returns the entries of a Hugging Face config.json for a `BertConfig`."""
+    values = config.to_dict()
+    for name in config.unused:
+        del values[name]
+    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
+    return {
+        **values,
+        "hidden_act": {**activations, "gelu": "gelu_new"}[config.hidden_act],
+        "layer_norm_eps": _LAYER_NORM_EPSILON,
+        "model_type": "bert",
+        "pad_token_id": 0,
+        "position_embedding_type": "absolute",
+    }
+
+
+def read_architectures(path: str | os.PathLike[str]) -> list[str]:
+    """Returns the classes that a config.json names, [] where it is silent.
+
+    Args:
+        path: see load_config.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it holds no JSON object, or names them in another form.
+    """
+    path = _find_config(path)
+    names = read_json(path).get("architectures")
+    if names is None:
+        return []
+    if not isinstance(names, list) or not all(
+        isinstance(name, str) for name in names
+    ):
+        raise ValueError(
+            f"{path}: `architectures` must be a list of classes such as "
+            f'["BertModel"]. Received: {names!r}'
+        )
+    return names
+
+
+def load_config(path: str | os.PathLike[str]) -> BertConfig:
+    """Reads a `bert_config.json` or a Hugging Face `config.json`.
+
+    Args:
+        path: the file, or a folder that holds one of those two.
+
+    Returns:
+        `BertConfig`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is not the configuration of a BERT; the message names
+            the file.
+    """
+    path = _find_config(path)
+    values = read_json(path)
+    if "model_type" not in values and "architectures" not in values:
+        return BertConfig.from_json_file(path)
+    try:
+        return config_from_huggingface(values)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _find_config(path: str | os.PathLike[str]) -> str:
+    path = str(path)
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"There is no configuration file {path}")
+        return path
+    candidates = [
+        os.path.join(path, name) for name in ("bert_config.json", CONFIG_FILE)
+    ]
+    found = [name for name in candidates if os.path.isfile(name)]
+    if not found:
+        raise FileNotFoundError(f"There is neither {' nor '.join(candidates)}")
+    return found[0]

@@ -1,0 +1,293 @@
+"""Weights in a `model.safetensors` of transformers, read and written.
+
+Its tensors carry other names, and a dense kernel is stored transposed.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+
+import keras
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from files.atomic import write_text
+from modeling.checkpoints.huggingface import config, tokenizer
+from modeling.checkpoints.labels import check_labels, default_labels
+from modeling.checkpoints.names import original_name
+from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.staging import staged_folder
+
+WEIGHTS_FILE = "model.safetensors"
+
+# theirs: NumPy's; others hold no weights.
+_DTYPES = {
+    "BF16": "bfloat16",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+}
+# ours: theirs. The heads whose names follow no rule.
+_HEADS = {
+    "cls/predictions/output_bias": "cls.predictions.bias",
+    "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
+    "cls/seq_relationship/output_bias": "cls.seq_relationship.bias",
+    "cls/squad/output_weights": "qa_outputs.weight",
+    "cls/squad/output_bias": "qa_outputs.bias",
+    "output_weights": "classifier.weight",
+    "output_bias": "classifier.bias",
+}
+_ARCHITECTURES = {
+    "BertModel": "BertModel",
+    "BertPretrainer": "BertForPreTraining",
+    "BertClassifier": "BertForSequenceClassification",
+    "BertTokenClassifier": "BertForTokenClassification",
+    "BertSpanLabeler": "BertForQuestionAnswering",
+    "BertMultipleChoice": "BertForMultipleChoice",
+}
+
+
+def huggingface_name(name: str) -> str:
+    """Returns Hugging Face's name for one of the original's."""
+    if name in _HEADS:
+        return _HEADS[name]
+    name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
+    name = re.sub(r"/(?:kernel|gamma)$", "/weight", name)
+    name = re.sub(r"/beta$", "/bias", name)
+    name = re.sub(r"_embeddings$", "_embeddings/weight", name)
+    return name.replace("/", ".")
+
+
+def is_huggingface(path: str | os.PathLike[str]) -> bool:
+    """Returns whether `path` is a `.safetensors` file or a folder with one."""
+    return str(path).endswith(".safetensors") or os.path.isfile(
+        os.path.join(path, WEIGHTS_FILE)
+    )
+
+
+def find_huggingface(path: str | os.PathLike[str]) -> str:
+    """Returns the `.safetensors` file that `path` names.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    path = str(path)
+    if os.path.isdir(path):
+        path = os.path.join(path, WEIGHTS_FILE)
+    if not os.path.isfile(path):
+        raise FileNotFoundError(
+            f"There is no file {path}; give the path of one on this machine, "
+            "nothing is downloaded"
+        )
+    return path
+
+
+def read_huggingface_shapes(
+    path: str | os.PathLike[str],
+) -> dict[str, list[int]]:
+    """Returns {Hugging Face's name: shape} of a `.safetensors` file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with _open(path) as file:
+        return {name: file.get_slice(name).get_shape() for name in file.keys()}
+
+
+def load_huggingface(
+    model: keras.Model, path: str | os.PathLike[str]
+) -> LoadReport:
+    """Gives a model the weights of a Hugging Face BERT.
+
+    Args:
+        model: any model here, built or not.
+        path: a folder with `model.safetensors`, or such a file itself.
+
+    Returns:
+        `LoadReport`, under the original's names; `unused` holds Hugging
+        Face's. The pooler may be missing, as models for masked words or
+        questions have none.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        OSError: it cannot be read.
+        ValueError: a variable of the encoder is missing or has another
+            shape, or a value is not finite.
+    """
+    path = find_huggingface(path)
+    if not model.built:
+        model.build()
+    names = [original_name(weight) for weight in model.weights]
+    with _open(path) as file:
+        return _restore(model, path, file, names)
+
+
+@contextlib.contextmanager
+def _open(
+    path: str | os.PathLike[str],
+) -> Iterator[safetensors.safe_open]:
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            yield file
+    except safetensors.SafetensorError as error:
+        raise OSError(f"{path} cannot be read: {error}") from error
+
+
+def _restore(
+    model: keras.Model,
+    path: str,
+    file: safetensors.safe_open,
+    names: Sequence[str],
+) -> LoadReport:
+    theirs = {_normalize(name): name for name in file.keys()}
+    found = {
+        name: theirs.pop(huggingface_name(name))
+        for name in names
+        if huggingface_name(name) in theirs
+    }
+
+    def read(name: str) -> np.ndarray:
+        tensor = file.get_tensor(found[name])
+        return tensor.T if name.endswith("/kernel") else tensor
+
+    shapes, dtypes = {}, {}
+    for name, their_name in found.items():
+        entry = file.get_slice(their_name)
+        shape, dtype = entry.get_shape(), entry.get_dtype()
+        shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
+        dtypes[name] = _DTYPES.get(dtype, dtype)
+    # No second copies and constants among what the model has no use for.
+    unused: dict[str, list[int]] = {
+        name: []
+        for name in theirs.values()
+        if not re.search(r"position_ids$|predictions\.decoder\.", name)
+    }
+    return restore_variables(model, path, {**shapes, **unused}, dtypes, read)
+
+
+def _normalize(name: str) -> str:
+    """Returns a tensor's name as today's transformers writes it.
+
+    A model saved without a head has no `bert.` in front, and old files call
+    a normalization's weights gamma and beta.
+    """
+    name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
+    name = name.replace("LayerNorm.beta", "LayerNorm.bias")
+    if re.match(r"(?:embeddings|encoder|pooler)\.", name):
+        return f"bert.{name}"
+    return name
+
+
+def save_huggingface(
+    model: keras.Model,
+    directory: str | os.PathLike[str],
+    labels: Sequence[str] | None = None,
+    vocab_file: str | os.PathLike[str] | None = None,
+    leave_out: Collection[str] = (),
+    do_lower_case: bool | None = None,
+) -> None:
+    """Writes a folder that transformers reads.
+
+    It holds model.safetensors and config.json and, given a vocabulary, the
+    tokenizer's files: vocab.txt, tokenizer_config.json,
+    special_tokens_map.json and, where the library tokenizers is installed,
+    tokenizer.json. They appear together or not at all. Without a vocabulary
+    transformers makes a tokenizer of five WordPieces, which it does not say.
+
+    Args:
+        model: any model here.
+        directory: folder to write into; made where there is none.
+        labels: names of a classifier's outputs in order;
+            None = LABEL_0, LABEL_1, ...
+        vocab_file: the model's vocabulary, or None.
+        leave_out: original names of weights not to write, such as those of a
+            head that a model for masked words alone does not have.
+        do_lower_case: whether the tokenizer lower-cases text and strips
+            accents; None = if the vocabulary has no upper-case letters.
+
+    Raises:
+        ValueError: the model is of no class here, or not built, or `labels`
+            or the vocabulary do not belong to it.
+        OSError: a file cannot be read or written.
+    """
+    class_name = type(model).__name__
+    if class_name not in _ARCHITECTURES or not model.built:
+        raise ValueError(
+            "Only a built model of one of the classes "
+            f"{sorted(_ARCHITECTURES)} can be saved for transformers. "
+            f"Received: {'a built' if model.built else 'an unbuilt'} "
+            f"{class_name}"
+        )
+    values = config.config_to_huggingface(model.config)
+    architecture = _ARCHITECTURES[class_name]
+    if "cls/seq_relationship/output_weights" in leave_out:
+        architecture = "BertForMaskedLM"
+    values["architectures"] = [architecture]
+    if hasattr(model, "num_labels"):
+        values.update(_label_entries(labels, model.num_labels))
+    if vocab_file:
+        ids = tokenizer.check_vocab(vocab_file, model.config.vocab_size)
+        values["pad_token_id"] = ids["[PAD]"]
+        if do_lower_case is None:
+            do_lower_case = tokenizer.is_lower_case(vocab_file)
+    with staged_folder(directory, last=WEIGHTS_FILE) as stage:
+        config_file = os.path.join(stage, config.CONFIG_FILE)
+        write_text(
+            config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
+        )
+        if vocab_file:
+            tokenizer.write_tokenizer(
+                stage,
+                vocab_file,
+                do_lower_case,
+                model.config.max_position_embeddings,
+            )
+        weights_file = os.path.join(stage, WEIGHTS_FILE)
+        try:
+            safetensors.numpy.save_file(
+                _create_tensors(model, leave_out),
+                weights_file,
+                metadata={"format": "pt"},
+            )
+        except safetensors.SafetensorError as error:
+            raise OSError(
+                f"{os.path.join(directory, WEIGHTS_FILE)} cannot be written: "
+                f"{error}"
+            ) from error
+        # safetensors makes a file that nobody else may read.
+        shutil.copymode(config_file, weights_file)
+
+
+def _create_tensors(
+    model: keras.Model, leave_out: Collection[str]
+) -> dict[str, np.ndarray]:
+    """Returns the model's weights as transformers names and lays them out."""
+    tensors = {}
+    for weight in model.weights:
+        name = original_name(weight)
+        if name in leave_out:
+            continue
+        value = np.asarray(weight)
+        if name.endswith("/kernel"):
+            value = value.T
+        their_name = huggingface_name(name)
+        if type(model).__name__ == "BertModel":
+            their_name = their_name.removeprefix("bert.")
+        tensors[their_name] = np.ascontiguousarray(value)
+    return tensors
+
+
+def _label_entries(
+    labels: Sequence[str] | None, num_labels: int
+) -> dict[str, dict]:
+    if labels is None:
+        labels = default_labels(num_labels)
+    check_labels(labels, num_labels)
+    return {
+        "id2label": {str(index): name for index, name in enumerate(labels)},
+        "label2id": {name: index for index, name in enumerate(labels)},
+    }

@@ -1,0 +1,97 @@
+"""Moves several new files into place together, or none of them."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+import tensorflow as tf
+from tensorflow.io import gfile
+
+from files.atomic import copy_file, is_remote, partial_path
+
+
+@contextlib.contextmanager
+def staged_folder(
+    directory: str | os.PathLike[str], last: str
+) -> Iterator[str]:
+    """Has the files of a model appear in a folder together or not at all.
+
+    Args:
+        directory: the folder; made where there is none.
+        last: the file without which the others are no model; see
+            `move_into_place`.
+
+    Yields:
+        a temporary folder to write them into.
+
+    Raises:
+        OSError: the files cannot be written.
+    """
+    stage = partial_path(os.path.join(directory, last))
+    try:
+        with errors_named(directory):
+            # A process that was killed may have had this one's number.
+            _remove(stage)
+            gfile.makedirs(stage)
+            yield stage
+            names = sorted(gfile.listdir(stage), key=lambda name: name == last)
+            move_into_place(
+                {
+                    os.path.join(stage, name): os.path.join(directory, name)
+                    for name in names
+                }
+            )
+    finally:
+        _remove(stage)
+
+
+def move_into_place(files: dict[str, str]) -> None:
+    """Renames files to their own names.
+
+    The last one makes the others a model, as a checkpoint's index does. It is
+    moved last and an older one is removed first, so that a process that is
+    killed in between never leaves new files that pass for old ones.
+
+    Args:
+        files: {file as written: its own name}, in the order to move them.
+
+    Raises:
+        OSError: a folder has such a name; no file is moved.
+        tf.errors.OpError: a file cannot be moved.
+    """
+    for target in files.values():
+        if gfile.isdir(target):
+            raise IsADirectoryError(
+                f"{target} is a folder; remove it, or write elsewhere"
+            )
+    *_, last = files.values()
+    if gfile.exists(last) and not _is_special(last):
+        gfile.remove(last)
+    for source, target in files.items():
+        if _is_special(target):
+            copy_file(source, target)
+        else:
+            gfile.rename(source, target, overwrite=True)
+
+
+@contextlib.contextmanager
+def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turns errors of TensorFlow into an OSError that names what is written."""
+    try:
+        yield
+    except tf.errors.OpError as error:
+        raise OSError(f"{path} cannot be written: {error.message}") from error
+
+
+def _is_special(path: str) -> bool:
+    """Returns whether a path is a link or device, not to be renamed over."""
+    return (
+        not is_remote(path)
+        and os.path.lexists(path)
+        and (os.path.islink(path) or not os.path.isfile(path))
+    )
+
+
+def _remove(folder: str) -> None:
+    if gfile.isdir(folder):
+        gfile.rmtree(folder)
