@@ -2,16 +2,19 @@
 
 A folder as the original released them (bert_model.ckpt, bert_config.json,
 vocab.txt) becomes one that transformers reads (model.safetensors,
-config.json, vocab.txt), or the other way round; no weight changes.
+config.json, vocab.txt and the tokenizer's other files), or the other way
+round; no weight changes.
 """
 
 import os
+from collections.abc import Collection, Mapping, Sequence
 
-import safetensors
+import keras
 import tensorflow as tf
 from absl import flags, logging
 
 import modeling
+from data import tokenization
 from files import paths
 from modeling.checkpoints import huggingface
 from training import cli
@@ -38,13 +41,13 @@ MODELS = {
 }
 
 
-def define_flags():
-    """Defines what to convert, and to what."""
+def define_flags() -> None:
+    """Defines the flags."""
     cli.define_path(
         "init_checkpoint",
         paths.Kind.MODEL,
         "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
-        "Face folder or .safetensors file.",
+        "Face folder or .safetensors file. Nothing is downloaded.",
     )
     cli.define_path(
         "output_dir",
@@ -60,13 +63,21 @@ def define_flags():
     cli.define_path(
         "bert_config_file",
         paths.Kind.MODEL,
-        "The model's configuration; by default the one beside the checkpoint.",
+        "The model's configuration; by default the one next to the checkpoint.",
     )
     cli.define_path(
         "vocab_file",
         paths.Kind.INPUT_FILE,
-        "Vocabulary to copy; by default vocab.txt beside the checkpoint, "
-        "where there is one.",
+        "The model's vocabulary; by default vocab.txt next to the checkpoint. "
+        "Needed for --output_format=huggingface.",
+    )
+    flags.DEFINE_bool(
+        "do_lower_case",
+        None,
+        "Whether transformers' tokenizer lower-cases text: True for uncased "
+        "models. By default what a tokenizer_config.json next to the "
+        "checkpoint says, else True if the vocabulary has no upper-case "
+        "letters.",
     )
     flags.DEFINE_enum(
         "model",
@@ -77,25 +88,25 @@ def define_flags():
     )
 
 
-def read_shapes(checkpoint):
+def read_shapes(checkpoint: str) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of a checkpoint.
 
     Raises:
         OSError: it cannot be read.
     """
+    if huggingface.is_huggingface(checkpoint):
+        return huggingface.read_huggingface_shapes(checkpoint)
     try:
-        if not huggingface.is_huggingface(checkpoint):
-            return dict(tf.train.list_variables(checkpoint))
-        with safetensors.safe_open(checkpoint, framework="np") as file:
-            return {
-                name: file.get_slice(name).get_shape() for name in file.keys()
-            }
-    except (safetensors.SafetensorError, tf.errors.OpError) as error:
+        return dict(tf.train.list_variables(checkpoint))
+    # A file that is cut off shows as an IndexError.
+    except (tf.errors.OpError, IndexError) as error:
         raise OSError(f"{checkpoint} cannot be read: {error}") from error
 
 
-def find_model(checkpoint, config_file, names):
-    """Returns the key of MODELS that a checkpoint is of.
+def find_model(
+    checkpoint: str, config_file: str, names: Collection[str]
+) -> str:
+    """Returns the key of MODELS for a checkpoint.
 
     Args:
         checkpoint: its path.
@@ -105,8 +116,6 @@ def find_model(checkpoint, config_file, names):
     Raises:
         ValueError: neither config.json nor the names say.
     """
-    if FLAGS.model:
-        return FLAGS.model
     for architecture in huggingface.read_architectures(config_file):
         for name, (_, architectures) in MODELS.items():
             if architecture in architectures:
@@ -129,32 +138,50 @@ def find_model(checkpoint, config_file, names):
     return "bert"
 
 
-def create_model(name, config, shapes):
-    """Returns a model with as many labels as the checkpoint has."""
+def create_model(
+    name: str,
+    config: modeling.BertConfig,
+    checkpoint: str,
+    shapes: Mapping[str, Sequence[int]],
+) -> keras.Model:
+    """Returns a model with as many labels as the checkpoint has.
+
+    Args:
+        name: key of MODELS.
+        config: its configuration.
+        checkpoint: its path, for messages.
+        shapes: what `read_shapes` gave.
+
+    Raises:
+        ValueError: the checkpoint has no output weights.
+    """
     create, _ = MODELS[name]
     if name not in ("classifier", "token_classifier"):
         return create(config)
     for weights in ("output_weights", "classifier.weight"):
-        if weights in shapes:
-            return create(config, shapes[weights][0])
+        if weights not in shapes:
+            continue
+        shape = list(shapes[weights])
+        if len(shape) != 2 or not shape[0]:
+            raise ValueError(
+                f"{weights} in {checkpoint} has shape {shape}, and must be "
+                "[labels, hidden_size]; give --model=bert to convert the "
+                "encoder alone"
+            )
+        return create(config, shape[0])
     raise ValueError(
-        f"--model={name}: the checkpoint has neither output_weights nor "
+        f"--model={name}: {checkpoint} has neither output_weights nor "
         "classifier.weight; give --model=bert to convert the encoder alone"
     )
 
 
-def load_model(checkpoint):
-    """Returns the model, and the names of weights that it lacks.
+def load_weights(model: keras.Model, checkpoint: str, name: str) -> list[str]:
+    """Gives the model its weights; returns the names of those that it lacks.
 
     Raises:
-        ValueError: the checkpoint is not of a model here.
+        ValueError: the checkpoint is not of such a model.
         OSError: it cannot be read.
     """
-    config_file = FLAGS.bert_config_file or os.path.dirname(checkpoint) or "."
-    config = modeling.load_config(config_file)
-    shapes = read_shapes(checkpoint)
-    name = find_model(checkpoint, config_file, shapes)
-    model = create_model(name, config, shapes)
     report = modeling.load_checkpoint(model, checkpoint)
     heads = {
         weight
@@ -166,15 +193,66 @@ def load_model(checkpoint):
             f"{checkpoint} has no weights for --model={name}; give "
             "--model=bert to convert the encoder alone"
         )
-    logging.info("Read a %s model of %d weights", name, len(report.loaded))
     if report.missing:
-        logging.warning("Not there, and left out: %s", report.missing)
+        logging.warning("Missing from checkpoint: %s", report.missing)
     if report.unused:
-        logging.warning("There, and left out: %s", report.unused)
-    return model, report.missing
+        logging.warning("Unused checkpoint entries: %s", report.unused)
+    return report.missing
 
 
-def check_flags():
+def find_vocab(
+    vocab_file: str | None,
+    checkpoint: str,
+    output_format: str,
+    config: modeling.BertConfig,
+) -> str | None:
+    """Returns the model's vocabulary, checked; None where none is needed.
+
+    Args:
+        vocab_file: --vocab_file; None = vocab.txt next to the checkpoint.
+        checkpoint: its file or prefix.
+        output_format: "tf1" or "huggingface".
+        config: the model's configuration.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it does not belong to the model, or there is none and
+            transformers would make one up.
+    """
+    if vocab_file is None:
+        vocab_file = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
+        if not os.path.isfile(vocab_file):
+            if output_format == "huggingface":
+                raise ValueError(
+                    f"there is no {vocab_file}, and without a vocabulary "
+                    "transformers makes up one of 5 tokens; give --vocab_file"
+                )
+            logging.warning(
+                "There is no %s; give --vocab_file to have a vocabulary copied",
+                vocab_file,
+            )
+            return None
+    tokenization.check_vocab(vocab_file, config.vocab_size)
+    return vocab_file
+
+
+def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
+    """Returns whether text is lower-cased; None where the vocabulary tells.
+
+    Args:
+        do_lower_case: --do_lower_case.
+        checkpoint: its file or prefix.
+
+    Raises:
+        ValueError: --do_lower_case contradicts the checkpoint's name.
+    """
+    if do_lower_case is None:
+        return huggingface.read_do_lower_case(checkpoint)
+    tokenization.validate_case_matches_checkpoint(do_lower_case, checkpoint)
+    return do_lower_case
+
+
+def check_flags() -> str:
     """Returns the checkpoint's file or prefix, after a look at the flags.
 
     Raises:
@@ -193,32 +271,34 @@ def check_flags():
     return modeling.find_checkpoint(path)
 
 
-def main(_):
-    """Converts one checkpoint."""
+def main(_: Sequence[str]) -> None:
+    """Converts one checkpoint; all checks come before the first write."""
     checkpoint = check_flags()
     output_format = FLAGS.output_format
     if output_format is None:
         is_theirs = huggingface.is_huggingface(checkpoint)
         output_format = "tf1" if is_theirs else "huggingface"
-    model, missing = load_model(checkpoint)
+    config_file = FLAGS.bert_config_file or os.path.dirname(checkpoint) or "."
+    config = modeling.load_config(config_file)
+    shapes = read_shapes(checkpoint)
+    name = FLAGS.model or find_model(checkpoint, config_file, shapes)
+    model = create_model(name, config, checkpoint, shapes)
     labels = None
     if hasattr(model, "num_labels"):
-        labels = modeling.load_labels(checkpoint)
-    vocab_file = FLAGS.vocab_file
-    beside = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
-    if vocab_file is None and os.path.isfile(beside):
-        vocab_file = beside
-    save = {
-        "tf1": modeling.save_release,
-        "huggingface": modeling.save_huggingface,
-    }[output_format]
-    save(
-        model,
-        FLAGS.output_dir,
-        vocab_file=vocab_file,
-        labels=labels,
-        leave_out=missing,
-    )
+        labels = modeling.load_labels(checkpoint, model.num_labels)
+    vocab_file = find_vocab(FLAGS.vocab_file, checkpoint, output_format, config)
+    casing = find_casing(FLAGS.do_lower_case, checkpoint)
+    contents = {
+        "vocab_file": vocab_file,
+        "labels": labels,
+        "leave_out": load_weights(model, checkpoint, name),
+    }
+    if output_format == "tf1":
+        modeling.save_release(model, FLAGS.output_dir, **contents)
+    else:
+        modeling.save_huggingface(
+            model, FLAGS.output_dir, **contents, do_lower_case=casing
+        )
     logging.info("Wrote %s", FLAGS.output_dir)
 
 

@@ -8,12 +8,15 @@ import os
 import shutil
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import safetensors.numpy
 import tensorflow as tf
 
+import convert_checkpoint
 import modeling
+from serving import classifier
 from tests import golden, scripts
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
@@ -37,17 +40,30 @@ MODEL = {
     "BertForMultipleChoice": "multiple_choice",
 }
 LABELS = ["no", "yes", "maybe"]
+# The recorded models have 24 WordPieces.
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "film", "Film"]
+TOKENS += [f"[unused{index}]" for index in range(24 - len(TOKENS))]
+
+
+def write_vocab(path, tokens):
+    path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
+    return path
 
 
 @pytest.fixture(scope="module")
 def converted(tmp_path_factory):
     """A folder with CLASS (TF1) and CLASS-back (Hugging Face) of each class."""
     folder = tmp_path_factory.mktemp("converted")
+    vocab_file = write_vocab(folder / "vocab.txt", TOKENS)
     there = [
         (
             "convert_checkpoint.py",
             folder,
-            {"init_checkpoint": RECORDED / name, "output_dir": name},
+            {
+                "init_checkpoint": RECORDED / name,
+                "output_dir": name,
+                "vocab_file": vocab_file,
+            },
         )
         for name in CREATE
     ]
@@ -67,6 +83,16 @@ def converted(tmp_path_factory):
         for done in scripts.run_all(commands):
             done.check()
     return folder
+
+
+def test_the_vocabulary_goes_with_the_model(converted):
+    for name in CREATE:
+        folder = converted / f"{name}-back"
+        vocab_file = converted / "vocab.txt"
+        assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
+        settings = json.loads((folder / "tokenizer_config.json").read_text())
+        assert settings["do_lower_case"] is False
+        assert (folder / "special_tokens_map.json").is_file()
 
 
 def compute(name, model, recorded):
@@ -194,6 +220,59 @@ def test_transformers_reads_what_is_written(converted, name):
             )
 
 
+def test_transformers_answers_as_the_saved_model(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("torch")
+    vocab_file = scripts.SAMPLES / "vocab.txt"
+    config = modeling.BertConfig(
+        vocab_size=len(vocab_file.read_text("utf-8").splitlines()),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+        initializer_range=0.3,
+    )
+    keras.utils.set_random_seed(0)
+    model = modeling.BertClassifier(config, 3)
+    model.build()
+    modeling.save_release(model, tmp_path / "tf1", vocab_file, LABELS)
+    classifier.export_classifier(
+        tmp_path / "export", model, LABELS, vocab_file, True, 64
+    )
+    scripts.run(
+        "convert_checkpoint.py",
+        tmp_path,
+        init_checkpoint="tf1/bert_model.ckpt",
+        output_dir="huggingface",
+        model="classifier",
+    ).check()
+    texts = [
+        "I love this film.",
+        "The Café, it isn't open: 3 days!",
+        "unaffable 日本 UPPER",
+        "a " * 30,
+    ]
+    answer = transformers.pipeline(
+        "text-classification", model=str(tmp_path / "huggingface"), top_k=None
+    )
+    saved = tf.saved_model.load(str(tmp_path / "export"))
+    ours = saved.signatures["classify"](
+        text_a=tf.constant(texts), text_b=tf.constant([""] * len(texts))
+    )
+    for theirs, label, probabilities in zip(
+        answer(texts),
+        ours["label"].numpy(),
+        ours["probabilities"].numpy(),
+        strict=True,
+    ):
+        assert theirs[0]["label"] == label.decode()
+        scores = {each["label"]: each["score"] for each in theirs}
+        np.testing.assert_allclose(
+            [scores[name] for name in LABELS], probabilities, rtol=0, atol=1e-5
+        )
+
+
 def test_what_cannot_be_converted_is_named(converted, tmp_path):
     other, torch_only = tmp_path / "other", tmp_path / "torch"
     shutil.copytree(RECORDED / "BertModel", other)
@@ -203,14 +282,39 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
     torch_only.mkdir()
     (torch_only / "pytorch_model.bin").write_bytes(b"")
     classifier = converted / "BertForSequenceClassification/bert_model.ckpt"
+    short = tmp_path / "short"
+    shutil.copytree(RECORDED / "BertForTokenClassification", short)
+    config = json.loads((short / "config.json").read_text())
+    config["id2label"] = {"0": "no"}
+    (short / "config.json").write_text(json.dumps(config))
+    damaged = tmp_path / "damaged"
+    shutil.copytree(converted / "BertModel", damaged)
+    (damaged / "vocab.txt").unlink()
+    larger = write_vocab(tmp_path / "larger.txt", [*TOKENS, "more"])
     cases = [
         ({"init_checkpoint": other}, "is of BertLMHeadModel"),
         ({"init_checkpoint": torch_only}, "holds pytorch_model.bin; save"),
         ({"init_checkpoint": classifier}, "give --model=classifier, token_"),
-        ({"init_checkpoint": tmp_path / "no"}, "There is no checkpoint"),
+        ({"init_checkpoint": "bert-base-uncased"}, "nothing is downloaded"),
         (
             {"init_checkpoint": RECORDED / "BertModel", "model": "squad"},
             "has no weights for --model=squad",
+        ),
+        (
+            {"init_checkpoint": short},
+            "config.json: `id2label` must name the model's 3 outputs",
+        ),
+        (
+            {"init_checkpoint": damaged / "bert_model.ckpt"},
+            "damaged/vocab.txt, and without a vocabulary transformers makes "
+            "up one of 5 tokens; give --vocab_file",
+        ),
+        (
+            {
+                "init_checkpoint": damaged / "bert_model.ckpt",
+                "vocab_file": larger,
+            },
+            "larger.txt is larger than the model: 25 WordPieces",
         ),
     ]
     done = scripts.run_all(
@@ -222,6 +326,36 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
     for each, (_, message) in zip(done, cases, strict=True):
         assert message in each.error
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ({"classifier.weight": []}, r"classifier.weight in .* has shape \[\]"),
+        ({"classifier.weight": [8]}, r"has shape \[8\], and must be"),
+        ({"output_weights": [0, 8]}, r"has shape \[0, 8\], and must be"),
+        ({"pooler.dense.bias": [8]}, "has neither output_weights nor"),
+    ],
+)
+def test_output_weights_of_another_shape_are_refused(shapes, message):
+    with pytest.raises(ValueError, match=message):
+        convert_checkpoint.create_model(
+            "classifier", modeling.BertConfig(24), "model.safetensors", shapes
+        )
+
+
+def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
+    checkpoint = tmp_path / "cased_L-12_H-768_A-12" / "bert_model.ckpt"
+    checkpoint.parent.mkdir()
+    find_casing = convert_checkpoint.find_casing
+    assert find_casing(None, str(checkpoint)) is None
+    assert find_casing(False, str(checkpoint)) is False
+    with pytest.raises(ValueError, match="is a cased model"):
+        find_casing(True, str(checkpoint))
+    settings = checkpoint.parent / "tokenizer_config.json"
+    settings.write_text('{"do_lower_case": true}')
+    assert find_casing(None, str(checkpoint)) is True
+    assert find_casing(False, str(checkpoint)) is False
 
 
 def test_minilm(tmp_path):
