@@ -1,14 +1,13 @@
 """Exports a model's weights, to publish or to start another task from."""
 
-from typing import Any
-
 import keras
 from absl import logging
 
 import modeling
+from training.options import TrainingOptions
 
 
-def export_weights(model: keras.Model, options: Any) -> None:
+def export_weights(model: keras.Model, options: TrainingOptions) -> None:
     """Writes the model to --export_weights, without the optimizer's slots.
 
     A path that ends in `.ckpt` is the checkpoint's prefix. Any other is a
