@@ -18,6 +18,8 @@ sys.path.insert(0, str(ROOT))
 
 SAMPLES = Path("samples")
 OUTPUT = Path("output/demo")
+# Says that this folder was made here.
+MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
 CONFIG = OUTPUT / "bert_config.json"
@@ -131,6 +133,22 @@ def run(command):
         sys.exit(f"{command[0]} failed; {log} ends:\n{''.join(lines[-20:])}")
 
 
+def begin_folder():
+    """Makes OUTPUT anew; removes it only if an earlier demo made it.
+
+    Raises:
+        SystemExit: there is a folder that no demo made.
+    """
+    if OUTPUT.exists() and not MARKER.is_file():
+        sys.exit(
+            f"error: {OUTPUT} holds files that this demo did not make; move "
+            "it away"
+        )
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    OUTPUT.mkdir(parents=True)
+    MARKER.write_text("The next `make demo` removes this folder.\n")
+
+
 def create_config():
     """Writes the samples' configuration for the vocabulary just learned."""
     config = json.loads((SAMPLES / "bert_config.json").read_text())
@@ -158,8 +176,7 @@ def ask(question, context):
 def main():
     """Runs everything and prints what was reached."""
     started = time.monotonic()
-    shutil.rmtree(OUTPUT, ignore_errors=True)
-    OUTPUT.mkdir(parents=True)
+    begin_folder()
     corpus = (SAMPLES / "corpus.txt").read_text(encoding="utf-8").splitlines()
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
     run(CREATE_VOCABULARY)

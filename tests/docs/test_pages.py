@@ -1,0 +1,95 @@
+"""What the pages say holds: links, commands, flags and snippets."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from docs import flags_index
+from tests.golden import ROOT
+
+PAGES = sorted(
+    [*(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")],
+    key=lambda path: path.relative_to(ROOT),
+)
+IDS = [str(path.relative_to(ROOT)) for path in PAGES]
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
+SNIPPET = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+COMMAND = re.compile(r"^    .*?python (\w+\.py) (.*)$")
+
+
+@pytest.fixture(scope="module")
+def flags():
+    """For each script the flags that its --helpfull lists."""
+    scripts = {path.name for path in ROOT.glob("*.py")}
+    processes = {
+        script: subprocess.Popen(
+            [sys.executable, ROOT / script, "--helpfull"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for script in scripts
+    }
+    return {
+        script: set(
+            re.findall(r"--(?:\[no\])?(\w+)", process.communicate()[0])
+        )
+        for script, process in processes.items()
+    }
+
+
+def commands(text):
+    """Yields (script, names of flags) of the commands of a page."""
+    for line in text.replace("\\\n", " ").splitlines():
+        found = COMMAND.match(line)
+        if found:
+            yield found[1], re.findall(r"(?<!\S)--(\w+)", found[2])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_links_lead_to_files(page):
+    for target, _ in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_commands_take_the_flags_that_pages_give_them(page, flags):
+    for script, names in commands(page.read_text(encoding="utf-8")):
+        for name in names:
+            known = name in flags[script] or (
+                name.startswith("no") and name[2:] in flags[script]
+            )
+            assert known, f"{script} --{name}"
+
+
+def test_the_pages_have_commands():
+    found = [c for page in PAGES for c in commands(page.read_text("utf-8"))]
+    assert len(found) >= 20
+
+
+def test_the_readme_is_short():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 150
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_snippets_run(page):
+    snippets = SNIPPET.findall(page.read_text(encoding="utf-8"))
+    if not snippets:
+        pytest.skip("no snippet on this page")
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(snippets)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_index_of_flags_is_up_to_date():
+    written = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
+    # Whoever changed a flag runs `python docs/flags_index.py`.
+    assert flags_index.create_page() == written
