@@ -77,8 +77,8 @@ def test_the_readme_is_short():
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_snippets_run(page):
     snippets = SNIPPET.findall(page.read_text(encoding="utf-8"))
-    if not snippets:
-        pytest.skip("no snippet on this page")
+    if not snippets or page.name == "adding_a_task.md":
+        pytest.skip("no snippet, or one with a test of its own")
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(snippets)],
         cwd=ROOT,
