@@ -33,9 +33,7 @@ def flags():
         for script in scripts
     }
     return {
-        script: set(
-            re.findall(r"--(?:\[no\])?(\w+)", process.communicate()[0])
-        )
+        script: set(re.findall(r"--(?:\[no\])?(\w+)", process.communicate()[0]))
         for script, process in processes.items()
     }
 
