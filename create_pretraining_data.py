@@ -28,6 +28,7 @@ from data import (
     workers,
 )
 from data.instance_options import InstanceOptions
+from data.job import Job
 from files import paths
 from files.atomic import is_remote
 from training import cli, progress
@@ -73,7 +74,11 @@ def define_flags():
         "Mask all WordPieces of a word, or none of them.",
     )
     flags.DEFINE_integer(
-        "max_seq_length", 128, "WordPieces in an instance.", lower_bound=5
+        "max_seq_length",
+        128,
+        "WordPieces in an instance.",
+        lower_bound=5,
+        upper_bound=1 << 16,
     )
     flags.DEFINE_integer(
         "max_predictions_per_seq",
@@ -87,6 +92,7 @@ def define_flags():
         10,
         "Times to go through the input, with different masks.",
         lower_bound=1,
+        upper_bound=10_000,
     )
     flags.DEFINE_float(
         "masked_lm_prob",
@@ -125,6 +131,7 @@ def _define_scalable_flags():
         None,
         "Processes to use, 0 = one for each processor.",
         lower_bound=0,
+        upper_bound=1024,
     )
     flags.DEFINE_integer(
         "num_shards",
@@ -255,7 +262,7 @@ def create_at_scale(input_files, beam_arguments):
                 f"--word_boundary_file names {len(boundary_files)} files for "
                 f"{len(input_files)} input files; give one for each"
             )
-    job = at_scale.Job(
+    job = Job(
         token_store.TextOptions(
             FLAGS.vocab_file,
             FLAGS.do_lower_case,
@@ -307,6 +314,12 @@ def main(argv):
         raise ValueError(f"unknown arguments. Received: {argv[1:]}")
     input_files = files.expand_patterns(FLAGS.input_file, "input_file")
     tokenization.check_vocab(FLAGS.vocab_file)
+    if FLAGS.max_predictions_per_seq > FLAGS.max_seq_length:
+        raise ValueError(
+            f"--max_predictions_per_seq={FLAGS.max_predictions_per_seq} is "
+            f"more than --max_seq_length={FLAGS.max_seq_length}; give at most "
+            "that, and usually 15% of it"
+        )
     masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
     # An explicit False asks for nothing new; 0 processes do.
     values = [FLAGS[name].value for name in _SCALABLE]

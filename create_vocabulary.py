@@ -29,7 +29,13 @@ def define_flags():
     cli.define_path(
         "output_file", paths.Kind.OUTPUT_FILE, "The vocabulary to write."
     )
-    flags.DEFINE_integer("vocab_size", 30522, "Most WordPieces.", lower_bound=6)
+    flags.DEFINE_integer(
+        "vocab_size",
+        30522,
+        "Most WordPieces.",
+        lower_bound=6,
+        upper_bound=1 << 24,
+    )
     flags.DEFINE_bool(
         "do_lower_case",
         True,
@@ -48,6 +54,7 @@ def main(_):
     """Counts the words, learns the vocabulary, writes it."""
     start = time.monotonic()
     input_files = files.expand_patterns(FLAGS.input_file, "input_file")
+    vocabulary.check_sizes(FLAGS.vocab_size, FLAGS.num_unused)
     dropped = collections.Counter()
     lines = itertools.chain.from_iterable(
         files.read_lines(path, dropped) for path in input_files

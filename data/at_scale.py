@@ -11,26 +11,23 @@ A task that is done leaves a JSON file in the work directory, OUTPUT.work, and
 is not done again. The directory is removed at the end.
 """
 
+import contextlib
 import dataclasses
 import functools
-import glob
 import itertools
 import os
-import shutil
 
-import google_crc32c
 import numpy as np
 
 from data import (
     corpus_report,
-    files,
     instance_plan,
     shards,
     token_store,
     tokenization,
 )
-from data.instance_options import InstanceOptions
-from files.atomic import atomic_open
+from data.job import fingerprint, is_whole
+from files.atomic import atomic_open, write_json
 
 # Without --num_shards a shard gets about so many WordPieces, a quarter of a
 # million instances of 128.
@@ -39,60 +36,6 @@ _SHARD_TOKENS = 32 << 20
 _LEAST_SHARDS = 8
 _LEAST_SHARD_TOKENS = 64 << 10
 MAX_SHARDS = 1 << 16
-
-
-@dataclasses.dataclass(frozen=True)
-class Job:
-    """All that a task needs to know.
-
-    Attributes:
-        text: token_store.TextOptions.
-        instances: InstanceOptions.
-        input_files: paths.
-        boundary_files: for each the path of its word boundaries, or nothing.
-        output_file: what the shards' names begin with.
-        num_shards: their number; 0 = by the size of the corpus.
-    """
-
-    text: token_store.TextOptions
-    instances: InstanceOptions
-    input_files: tuple
-    boundary_files: tuple
-    output_file: str
-    num_shards: int
-
-    @property
-    def work_dir(self):
-        """Where unfinished work is kept."""
-        return f"{self.output_file}.work"
-
-    @property
-    def manifest_file(self):
-        """The file that tells how the shards were made."""
-        return f"{self.output_file}.manifest.json"
-
-    def shard_path(self, shard):
-        """The path of a shard."""
-        return f"{self.output_file}-{shard:05d}-of-{self.num_shards:05d}"
-
-    def work_path(self, name):
-        """The path of a file in the work directory."""
-        return os.path.join(self.work_dir, name)
-
-    def describe(self):
-        """What the output depends on, as the manifest tells it."""
-        inputs = (*self.input_files, *self.boundary_files, self.text.vocab_file)
-        return {
-            "flags": {
-                **dataclasses.asdict(self.text),
-                **dataclasses.asdict(self.instances),
-                "num_shards": self.num_shards,
-            },
-            "inputs": [
-                {"path": path, "bytes": files.size(path), "crc32c": _crc(path)}
-                for path in inputs
-            ],
-        }
 
 
 def create_shards(job, executor, progress, report):
@@ -113,22 +56,51 @@ def create_shards(job, executor, progress, report):
             other flags or input.
         OSError: a file cannot be read or written, a process was killed.
     """
-    for path in glob.glob(f"{glob.escape(job.output_file)}-*.partial-*"):
-        os.remove(path)  # of processes that were killed
+    token_store.check_options(job.text)
+    job.remove_partial_shards()
     description = job.describe()
-    manifest = _check_unchanged(job, job.manifest_file, description)
-    if manifest and all(
-        os.path.exists(shard["path"]) for shard in manifest["shards"]
-    ):
-        return manifest, False
-    _check_unchanged(job, job.work_path("job.json"), description)
-    token_store.write_json(job.work_path("job.json"), description)
+    manifest = job.read_manifest(description)
+    if manifest is not None:
+        made = dataclasses.replace(job, num_shards=len(manifest["shards"]))
+        if all(
+            is_whole(made.shard_path(shard), entry)
+            for shard, entry in enumerate(manifest["shards"])
+        ):
+            job.remove_work()
+            return manifest, False
+    job.begin(description)
 
     run = functools.partial(_run_stage, executor, progress)
-    corpus = _create_store(job, run)
+    try:
+        corpus = _create_store(job, run)
+    except ValueError:
+        # The input or a flag must change, and then all of it is to be done.
+        job.remove_work()
+        raise
     for line, is_warning in corpus_report.lines(corpus):
         report(line, is_warning)
     job = _with_num_shards(job, corpus["num_tokens"])
+    plans = _plan_instances(job, run)
+    _find_whole_shards(job, manifest)
+    made = run(job, "shard", [(job, shard) for shard in range(job.num_shards)])
+    manifest = {
+        **description,
+        "corpus": corpus,
+        "statistics": corpus_report.statistics(
+            plans, made, job.instances.max_seq_length
+        ),
+        "shards": [
+            entry | {"path": job.shard_path(shard)}
+            for shard, entry in enumerate(made)
+        ],
+    }
+    write_json(job.manifest_file, manifest)
+    job.remove_work()
+    return manifest, True
+
+
+def _plan_instances(job, run):
+    """Plans all instances, where that is not done; returns their counts."""
     ranges = instance_plan.document_ranges(_open_store(job))
     passes = range(job.instances.dupe_factor)
     plans = run(
@@ -144,22 +116,34 @@ def create_shards(job, executor, progress, report):
         )
     with atomic_open(job.work_path("plan.npy")) as file:
         np.save(file, ends)
-    _forget_lost_shards(job)
-    made = run(job, "shard", [(job, shard) for shard in range(job.num_shards)])
-    manifest = {
-        **description,
-        "corpus": corpus,
-        "statistics": corpus_report.statistics(
-            plans, made, job.instances.max_seq_length
-        ),
-        "shards": [
-            {"path": job.shard_path(shard), "num_records": m["num_instances"]}
-            for shard, m in enumerate(made)
-        ],
-    }
-    token_store.write_json(job.manifest_file, manifest)
-    shutil.rmtree(job.work_dir)
-    return manifest, True
+    return plans
+
+
+def _find_whole_shards(job, manifest):
+    """Keeps the results of shards that are whole, and forgets the others.
+
+    Args:
+        job: Job.
+        manifest: that of the finished job, of which shards were lost; or
+            None.
+    """
+    entries = manifest["shards"] if manifest else [None] * job.num_shards
+    for shard, entry in enumerate(entries):
+        result = job.work_path(f"shard-{shard:05d}.json")
+        found = entry or job.read(result, _RESULTS["shard"])
+        if is_whole(job.shard_path(shard), found):
+            write_json(result, found)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(result)
+
+
+# What the results of each stage's tasks hold, among others.
+_RESULTS = {
+    "block": dict.fromkeys((*token_store.COUNTS, "num_dropped_bytes"), int),
+    "plan": {"num_instances": int, "shard_ends": list},
+    "shard": {"num_records": int, "bytes": int, "crc32c": str},
+}
 
 
 def _run_stage(executor, progress, job, stage, tasks):
@@ -176,13 +160,13 @@ def _run_stage(executor, progress, job, stage, tasks):
     ]
     for _ in progress(executor.run(_run_task, left), len(left), stage):
         pass
-    return [token_store.read_json(f"{path}.json") for path in paths]
+    return [job.read(f"{path}.json", _RESULTS[stage]) for path in paths]
 
 
 def _run_task(stage, path, arguments):
     """Does one task, and leaves its result."""
     function = {"block": _tokenize, "plan": _plan, "shard": _write_shard}[stage]
-    token_store.write_json(f"{path}.json", function(path, *arguments))
+    write_json(f"{path}.json", function(path, *arguments))
 
 
 def _tokenize(path, job, block):
@@ -210,14 +194,16 @@ def _write_shard(unused_path, job, shard):
             for number in range(len(ends))
         ]
     )
-    return shards.write_shard(
+    path = job.shard_path(shard)
+    counts = shards.write_shard(
         job.instances,
         _open_store(job),
         _load_vocab(job.text.vocab_file),
         rows,
         shard,
-        job.shard_path(shard),
+        path,
     )
+    return {"path": path, **counts, **fingerprint(path)}
 
 
 _load_vocab = functools.lru_cache(maxsize=1)(tokenization.load_vocab)
@@ -236,7 +222,7 @@ def _open_store_once(path, num_ids, unused_time):
 
 def _create_store(job, run):
     """Tokenizes the input, where that is not done; returns its counts."""
-    corpus = token_store.read_json(job.work_path("store.json"))
+    corpus = job.read(job.work_path("store.json"), _RESULTS["block"])
     if corpus is None:
         blocks = token_store.split_to_blocks(
             job.input_files, job.boundary_files
@@ -257,7 +243,7 @@ def _create_store(job, run):
             for number, count in enumerate(counts)
         ]
         token_store.merge(parts, job.work_path("store"))
-        token_store.write_json(job.work_path("store.json"), corpus)
+        write_json(job.work_path("store.json"), corpus)
         token_store.remove_parts(parts)
     return corpus
 
@@ -269,45 +255,3 @@ def _with_num_shards(job, num_tokens):
     least = min(_LEAST_SHARDS, num_tokens // _LEAST_SHARD_TOKENS)
     number = min(max(num_tokens // _SHARD_TOKENS, least, 1), MAX_SHARDS)
     return dataclasses.replace(job, num_shards=number)
-
-
-def _forget_lost_shards(job):
-    """Has shards made again that were removed since."""
-    for shard in range(job.num_shards):
-        result = job.work_path(f"shard-{shard:05d}.json")
-        if os.path.exists(result) and not os.path.exists(job.shard_path(shard)):
-            os.remove(result)
-
-
-def _check_unchanged(job, path, description):
-    """Returns what `path` tells, if it was written for the same work."""
-    found = token_store.read_json(path)
-    if found is None:
-        return None
-    changed = [
-        f"--{name}={found['flags'].get(name)}"
-        for name, value in description["flags"].items()
-        if found["flags"].get(name) != value
-    ]
-    if not changed and found["inputs"] != description["inputs"]:
-        before = {entry["path"]: entry for entry in found["inputs"]}
-        changed = [
-            f"another {entry['path']}"
-            for entry in description["inputs"]
-            if before.get(entry["path"]) != entry
-        ] or ["more input files"]
-    if changed:
-        raise ValueError(
-            f"{path} tells of work done with {', '.join(changed)}; give "
-            f"another --output_file, or remove {job.manifest_file} and "
-            f"{job.work_dir} to begin anew"
-        )
-    return found
-
-
-def _crc(path):
-    checksum = google_crc32c.Checksum()
-    with files.open_raw(path) as file:
-        for _ in checksum.consume(file, 1 << 20):
-            pass
-    return checksum.hexdigest().decode()

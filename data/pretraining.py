@@ -9,6 +9,7 @@ WordPieces; a document is a list of segments; lengths count WordPieces.
 
 import collections
 import dataclasses
+import itertools
 import random
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
 
@@ -155,8 +156,10 @@ def create_training_instances(
 
     vocab_words = list(tokenizer.vocab)
     instances = []
-    passes = [*range(len(documents))] * options.dupe_factor
-    for index in progress(passes, len(passes)):
+    passes = itertools.chain.from_iterable(
+        itertools.repeat(range(len(documents)), options.dupe_factor)
+    )
+    for index in progress(passes, len(documents) * options.dupe_factor):
         instances.extend(
             create_instances_from_document(
                 documents, index, vocab_words, rng, options

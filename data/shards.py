@@ -21,14 +21,14 @@ def write_shard(options, store, vocab, rows, shard, path):
         path: the file to write.
 
     Returns:
-        dict of the sums `num_instances`, `num_pieces` (special ones too),
+        dict of the sums `num_records`, `num_pieces` (special ones too),
         `num_padded` (pieces short of max_seq_length), and without dynamic
         masking `num_masked`, `num_as_mask` and `num_kept`.
     """
     # Seeds are not negative.
     rng = np.random.default_rng([options.random_seed & (1 << 64) - 1, shard])
     rows = rows[rng.permutation(len(rows))]
-    totals = {"num_instances": len(rows), "num_pieces": 0, "num_padded": 0}
+    totals = {"num_records": len(rows), "num_pieces": 0, "num_padded": 0}
     if not options.dynamic_masking:
         totals |= {"num_masked": 0, "num_as_mask": 0, "num_kept": 0}
     with records.RecordWriter([path]) as writer:

@@ -14,8 +14,6 @@ import collections
 import contextlib
 import dataclasses
 import functools
-import importlib
-import json
 import mmap
 import os
 import shutil
@@ -215,7 +213,7 @@ class _Encoder:
         self.split_sentences = sentences.splitter(options.sentence_split)
         self._segment = None
         if options.segmenter:
-            self._segment = _import_function(options.segmenter)
+            self._segment = sentences.segmenter(options.segmenter)
 
     def encode(self, text, words=None):
         """Returns the codes of a sentence; None where `words` do not fit it.
@@ -243,19 +241,13 @@ class _Encoder:
         return self._word_codes.of_all(tokenization.clean_text(text).split())
 
 
-def _import_function(name):
-    module, _, function = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(
-            f"--segmenter={name} is no module:function that can be imported: "
-            f"{error}"
-        ) from error
-
-
 # A worker makes it once: its vocabulary and the words it remembers are large.
 _create_encoder = functools.lru_cache(maxsize=1)(_Encoder)
+
+
+def check_options(options: TextOptions) -> None:
+    """Raises the ValueError that every block of text would raise."""
+    _create_encoder(options)
 
 
 def merge(parts, path):
@@ -353,18 +345,3 @@ class TokenStore:
         """Returns the position in `tokens` where a document begins."""
         first = int(self._documents[document])
         return int(self._sentence_ends[first - 1]) if first else 0
-
-
-def read_json(path):
-    """Returns the contents of a JSON file; None where there is none."""
-    try:
-        with open(path) as file:
-            return json.load(file)
-    except FileNotFoundError:
-        return None
-
-
-def write_json(path, contents):
-    """Writes a JSON file, whole or not at all."""
-    with atomic_open(path) as file:
-        file.write(json.dumps(contents, indent=2).encode() + b"\n")

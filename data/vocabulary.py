@@ -52,6 +52,21 @@ def reserved_tokens(num_unused):
     return ["[PAD]", *front, "[UNK]", "[CLS]", "[SEP]", "[MASK]", *rest]
 
 
+def check_sizes(vocab_size: int, num_unused: int) -> None:
+    """Refuses a vocabulary without room for a learned WordPiece.
+
+    Raises:
+        ValueError: the reserved rows alone fill it.
+    """
+    num_reserved = len(reserved_tokens(0)) + num_unused
+    if num_reserved >= vocab_size:
+        raise ValueError(
+            f"--num_unused={num_unused} leaves no room in --vocab_size="
+            f"{vocab_size}: {num_reserved} rows are reserved; give fewer "
+            "unused ones, or a larger vocabulary"
+        )
+
+
 def learn_vocabulary(counts, vocab_size, num_unused):
     """Learns a vocabulary.
 

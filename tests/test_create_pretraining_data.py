@@ -77,6 +77,10 @@ def test_golden_records(case, tmp_path):
         ({"vocab_file": "words.txt"}, "words.txt: no [CLS], [SEP], [MASK]"),
         ({"output_file": "empty.txt/out"}, "empty.txt"),
         ({"output_file": "a,a"}, "named twice"),
+        (
+            {"max_predictions_per_seq": 1_000_000},
+            "--max_predictions_per_seq=1000000 is more than --max_seq_length",
+        ),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, flags, message):

@@ -22,6 +22,7 @@ from data import (
     workers,
 )
 from data.instance_options import InstanceOptions
+from data.job import Job
 from tests import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
@@ -32,7 +33,7 @@ CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
     num_shards = options.pop("num_shards", 3)
     boundary_files = options.pop("boundary_files", ())
-    job = at_scale.Job(
+    job = Job(
         token_store.TextOptions(
             **{"vocab_file": VOCAB, "do_lower_case": True, **(text or {})}
         ),
@@ -303,17 +304,151 @@ def test_report_warns_of_what_usually_goes_wrong(tmp_path, text, warning):
     assert any(re.search(warning, line) for line in warnings)
 
 
-def test_an_empty_corpus_is_an_error(tmp_path):
+def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_text("\n \n")
     with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
         create(tmp_path, [path])
+    assert os.listdir(tmp_path) == ["corpus.txt"]
+    path.write_text("Some text.\nAnd more.\n")
+    create(tmp_path, [path])
 
 
 def test_shards_suit_the_corpus(tmp_path):
     assert len(create(tmp_path / "a", num_shards=0)[0]["shards"]) == 1
-    with pytest.raises(ValueError, match="--num_shards=500 leaves a shard"):
-        create(tmp_path / "b", num_shards=500)
+
+
+def test_too_many_shards_leave_a_job_that_takes_the_remedy(
+    tmp_path, monkeypatch
+):
+    expected, _ = create(tmp_path / "expected", num_shards=2)
+    with pytest.raises(ValueError, match="--num_shards=10000 leaves a shard"):
+        create(tmp_path, num_shards=10_000)
+    # The text is not tokenized again, and other flags still count.
+    monkeypatch.delattr(token_store, "tokenize_block")
+    with pytest.raises(ValueError, match="--dupe_factor=3; give"):
+        create(tmp_path, num_shards=2, dupe_factor=4)
+    assert digests(create(tmp_path, num_shards=2)[0]) == digests(expected)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: os.truncate(path, 100),
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"),
+    ],
+)
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_a_damaged_shard_is_made_again(
+    tmp_path, monkeypatch, damage, is_finished
+):
+    write_shard = at_scale.shards.write_shard
+    made = []
+
+    def note(options, store, vocab, rows, shard, path):
+        made.append(shard)
+        return write_shard(options, store, vocab, rows, shard, path)
+
+    def stop(*unused_args):
+        raise Stop
+
+    monkeypatch.setattr(at_scale.shards, "write_shard", note)
+    with monkeypatch.context() as patch:
+        if not is_finished:
+            patch.setattr(at_scale.corpus_report, "statistics", stop)
+            with pytest.raises(Stop):
+                create(tmp_path)
+        else:
+            create(tmp_path)
+    shards = sorted(tmp_path.glob("out-*"))
+    before = [path.read_bytes() for path in shards]
+    damage(shards[1])
+    manifest, _ = create(tmp_path)
+    assert [path.read_bytes() for path in shards] == before
+    assert made == [0, 1, 2, 1]
+    assert sorted(os.listdir(tmp_path))[3:] == ["out.manifest.json"]
+    assert [shard["bytes"] for shard in manifest["shards"]] == [
+        len(content) for content in before
+    ]
+    assert create(tmp_path)[0] == manifest
+    assert len(made) == 4
+
+
+@pytest.mark.parametrize(
+    ("contents", "message"),
+    [
+        ("[]", "must hold a JSON object"),
+        ("{}", "it has no 'flags' of type dict"),
+        (None, "is not valid JSON"),  # cut off
+        ("[" * 100_000, "nested too deeply"),
+        (b"\xff", "not UTF-8"),
+        ('{"flags": {}, "inputs": 5}', "it has no 'inputs' of type list"),
+    ],
+)
+@pytest.mark.parametrize("name", ["out.manifest.json", "out.work/job.json"])
+def test_a_manifest_of_other_contents_is_named(
+    tmp_path, name, contents, message
+):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    if contents is None:
+        create(tmp_path / "whole")
+        whole = (tmp_path / "whole/out.manifest.json").read_bytes()
+        contents = whole[: len(whole) // 2]
+    if isinstance(contents, str):
+        contents = contents.encode()
+    path.write_bytes(contents)
+    with pytest.raises(
+        ValueError, match=f"(?s){name}.*{message}.*to begin anew"
+    ):
+        create(tmp_path)
+    assert path.read_bytes() == contents
+
+
+def test_files_of_others_stay(tmp_path):
+    """Those at the places of our own unfinished work, too."""
+    names = (
+        "out-00000-of-00003.partial-good",
+        "out-notes.partial-1",
+        "out.manifest.json.partial-2.txt",
+    )
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    killed = tmp_path / "out-00001-of-00003.partial-123"
+    killed.write_text("half a shard")
+    work = tmp_path / "out.work"
+    work.mkdir()
+    (work / "store.json").write_text("mine")
+    with pytest.raises(ValueError, match="out.work is where .* other files"):
+        create(tmp_path)
+    assert (work / "store.json").read_text() == "mine"
+    (work / "store.json").unlink()
+    with pytest.raises(ValueError, match="leaves a shard empty"):
+        create(tmp_path, num_shards=10_000)
+    (work / "notes.txt").write_text("mine")
+    create(tmp_path)
+    assert os.listdir(work) == ["notes.txt"]
+    assert not killed.exists()
+    assert all((tmp_path / name).read_text() == "mine" for name in names)
+
+
+@pytest.mark.parametrize(
+    ("segmenter", "message"),
+    [
+        ("os:getcwd", "it raised TypeError: .*no arguments"),
+        ("os:sep", "it raised TypeError: 'str' object is not callable"),
+        ("builtins:str", "must return a list of str.*it returned A tug"),
+        ("builtins:len", "it raised TypeError: 'int' object is not iter"),
+        ("builtins:enumerate", "must return a list of str"),
+        ("no_such_module:cut", "no module:function that can be imported"),
+        ("os", "no module:function that can be imported"),
+    ],
+)
+def test_what_is_no_segmenter_leaves_nothing(tmp_path, segmenter, message):
+    with pytest.raises(ValueError, match=f"{segmenter} .*{message}"):
+        create(tmp_path, text={"segmenter": segmenter})
+    assert os.listdir(tmp_path) == []
 
 
 def words_masked_whole(manifest, words, vocab_file):
@@ -384,6 +519,7 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
     boundaries.write_text("other\n")
     with pytest.raises(ValueError, match="words.txt, line 1: its words"):
         create(tmp_path / "x", [corpus], boundary_files=[boundaries])
+    assert os.listdir(tmp_path / "x") == []
 
 
 def test_sentence_split(tmp_path):

@@ -1,0 +1,228 @@
+"""The job of at_scale.py: what was asked for, and what is made of it already.
+
+While the job is unfinished its results lie in the folder OUTPUT.work; at its
+end OUTPUT.manifest.json lists the shards with their sizes and checksums.
+"""
+
+import contextlib
+import dataclasses
+import os
+import re
+from typing import Any
+
+import google_crc32c
+
+from data import files
+from data.instance_options import InstanceOptions
+from data.token_store import TextOptions
+from files.atomic import write_json
+from files.json_files import read_json
+
+# The names of what a job writes into its folder, whole or not.
+_WORK_FILE = re.compile(
+    r"(job\.json|plan\.npy|store\.(json|tokens|sentences|documents)"
+    r"|(block|plan|shard)-\d{5,}(\.(json|tokens|sentences|documents))?)"
+    r"(\.partial-\d+)?"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """All that a task needs to know.
+
+    Attributes:
+        text: how text becomes WordPieces.
+        instances: how WordPieces become instances.
+        input_files: paths.
+        boundary_files: for each the path of its word boundaries, or nothing.
+        output_file: what the shards' names begin with.
+        num_shards: their number; 0 = by the size of the corpus.
+    """
+
+    text: TextOptions
+    instances: InstanceOptions
+    input_files: tuple[str, ...]
+    boundary_files: tuple[str, ...]
+    output_file: str
+    num_shards: int
+
+    @property
+    def work_dir(self) -> str:
+        """The folder of unfinished work."""
+        return f"{self.output_file}.work"
+
+    @property
+    def manifest_file(self) -> str:
+        """The file that tells how the shards were made."""
+        return f"{self.output_file}.manifest.json"
+
+    def shard_path(self, shard: int) -> str:
+        """Returns the path of a shard."""
+        return f"{self.output_file}-{shard:05d}-of-{self.num_shards:05d}"
+
+    def work_path(self, name: str) -> str:
+        """Returns the path of a file in the folder of unfinished work."""
+        return os.path.join(self.work_dir, name)
+
+    def describe(self) -> dict[str, Any]:
+        """Returns what the output depends on, as the manifest tells it."""
+        inputs = (*self.input_files, *self.boundary_files, self.text.vocab_file)
+        return {
+            "flags": {
+                **dataclasses.asdict(self.text),
+                **dataclasses.asdict(self.instances),
+                "num_shards": self.num_shards,
+            },
+            "inputs": [{"path": path, **fingerprint(path)} for path in inputs],
+        }
+
+    def read(self, path: str, fields: dict[str, type]) -> dict | None:
+        """Returns a JSON file that this job wrote; None where there is none.
+
+        Args:
+            path: the file.
+            fields: types of the fields that it must have.
+
+        Raises:
+            ValueError: it is cut off, or other JSON.
+        """
+        try:
+            contents = read_json(path)
+            for name, kind in fields.items():
+                if not isinstance(contents.get(name), kind):
+                    raise ValueError(
+                        f"{path} is no file of this script: it has no {name!r} "
+                        f"of type {kind.__name__}"
+                    )
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise ValueError(f"{error}; {self._remedy}") from error
+        return contents
+
+    @property
+    def _remedy(self):
+        return (
+            f"give another --output_file, or remove {self.manifest_file} and "
+            f"{self.work_dir} to begin anew"
+        )
+
+    def read_manifest(self, description: dict) -> dict | None:
+        """Returns the manifest; None where there is none.
+
+        Raises:
+            ValueError: it is of other work, or no manifest.
+        """
+        manifest = self.read(
+            self.manifest_file,
+            {"flags": dict, "inputs": list, "shards": list, "statistics": dict},
+        )
+        if manifest is not None:
+            self._check_unchanged(self.manifest_file, manifest, description)
+        return manifest
+
+    def begin(self, description: dict) -> None:
+        """Writes down what is worked on, or checks that it still is that.
+
+        Until the plan is whole the number of shards may change.
+
+        Raises:
+            ValueError: the folder holds other work, or is someone else's.
+        """
+        path = self.work_path("job.json")
+        found = self.read(path, {"flags": dict, "inputs": list})
+        if found is None:
+            self._check_folder()
+        else:
+            begun = found["flags"].get("num_shards")
+            if not os.path.exists(self.work_path("plan.npy")):
+                found["flags"]["num_shards"] = self.num_shards
+            self._check_unchanged(path, found, description)
+            if begun != self.num_shards:
+                self._remove_work("plan-")
+        write_json(path, description)
+
+    def _check_folder(self):
+        """Refuses a folder at the place of ours that is not ours."""
+        names = []
+        with contextlib.suppress(FileNotFoundError):
+            names = os.listdir(self.work_dir)
+        if any(not name.startswith("job.json.partial-") for name in names):
+            raise ValueError(
+                f"{self.work_dir} is where unfinished work is kept, but holds "
+                "other files; give another --output_file, or move it away"
+            )
+
+    def _check_unchanged(self, path, found, description):
+        changed = [
+            f"--{name}={found['flags'].get(name)}"
+            for name, value in description["flags"].items()
+            if found["flags"].get(name) != value
+        ]
+        if not changed and found["inputs"] != description["inputs"]:
+            changed = [
+                f"another {entry['path']}"
+                for entry in description["inputs"]
+                if entry not in found["inputs"]
+            ] or ["more input files"]
+        if changed:
+            raise ValueError(
+                f"{path} tells of work done with {', '.join(changed)}; "
+                f"{self._remedy}"
+            )
+
+    def remove_work(self) -> None:
+        """Removes the folder of unfinished work, but no file of others."""
+        if os.path.exists(self.work_path("job.json")):
+            self._remove_work("")
+            with contextlib.suppress(OSError):
+                os.rmdir(self.work_dir)
+
+    def _remove_work(self, prefix):
+        with contextlib.suppress(FileNotFoundError):
+            names = os.listdir(self.work_dir)
+            # What says whose the folder is goes last.
+            for name in sorted(names, key="job.json".__eq__):
+                if name.startswith(prefix) and _WORK_FILE.fullmatch(name):
+                    os.remove(self.work_path(name))
+
+    def remove_partial_shards(self) -> None:
+        """Removes what processes that were killed left of shards."""
+        folder, name = os.path.split(self.output_file)
+        partial = re.compile(
+            rf"{re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
+            r"\.partial-\d+"
+        )
+        with contextlib.suppress(FileNotFoundError):
+            for found in os.listdir(folder or "."):
+                if partial.fullmatch(found):
+                    os.remove(os.path.join(folder, found))
+
+
+def fingerprint(path: str) -> dict[str, Any]:
+    """Returns {"bytes", "crc32c"} of a file."""
+    checksum = google_crc32c.Checksum()
+    with files.open_raw(path) as file:
+        for _ in checksum.consume(file, 1 << 20):
+            pass
+    return {
+        "bytes": files.size(path),
+        "crc32c": checksum.hexdigest().decode(),
+    }
+
+
+def is_whole(path: str, entry: Any) -> bool:
+    """Returns whether a file is as it was when its fingerprint was taken.
+
+    Args:
+        path: the file, which need not be there.
+        entry: a dict with what `fingerprint` gave.
+    """
+    # Of another size it need not be read.
+    if not (
+        isinstance(entry, dict)
+        and os.path.isfile(path)
+        and os.path.getsize(path) == entry.get("bytes")
+    ):
+        return False
+    return fingerprint(path)["crc32c"] == entry.get("crc32c")
