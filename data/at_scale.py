@@ -27,6 +27,7 @@ from data import (
     tokenization,
 )
 from data.job import fingerprint, is_whole
+from files import locks
 from files.atomic import atomic_open, write_json
 
 # Without --num_shards a shard gets about so many WordPieces, a quarter of a
@@ -54,9 +55,16 @@ def create_shards(job, executor, progress, report):
     Raises:
         ValueError: the input holds no text, or the output was begun with
             other flags or input.
-        OSError: a file cannot be read or written, a process was killed.
+        OSError: a file cannot be read or written, a process was killed, or
+            another process makes the same output.
     """
     token_store.check_options(job.text)
+    with locks.hold(job.lock_file, f"--output_file={job.output_file}"):
+        return _go_on(job, executor, progress, report)
+
+
+def _go_on(job, executor, progress, report):
+    """Does what is left; see `create_shards`."""
     job.remove_partial_shards()
     description = job.describe()
     manifest = job.read_manifest(description)

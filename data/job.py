@@ -56,6 +56,11 @@ class Job:
         """The file that tells how the shards were made."""
         return f"{self.output_file}.manifest.json"
 
+    @property
+    def lock_file(self) -> str:
+        """The file that keeps a second process from the same output."""
+        return f"{self.output_file}.lock"
+
     def shard_path(self, shard: int) -> str:
         """Returns the path of a shard."""
         return f"{self.output_file}-{shard:05d}-of-{self.num_shards:05d}"

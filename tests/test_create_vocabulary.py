@@ -60,7 +60,10 @@ def test_vocabulary_of_its_own_corpus(tmp_path):
     [
         (["--input_file=none*"], "--input_file: no file"),
         (["--vocab_size=120"], "--vocab_size=120 is too small"),
-        (["--num_unused=395"], "--num_unused=395 leaves no room in --vocab"),
+        (
+            ["--num_unused=30520"],
+            "--num_unused=30520 leaves no room in --vocab",
+        ),
         (["--input_file={empty}"], "no words in the input"),
     ],
 )

@@ -433,6 +433,24 @@ def test_files_of_others_stay(tmp_path):
     assert all((tmp_path / name).read_text() == "mine" for name in names)
 
 
+def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
+    read = at_scale.corpus_report.lines
+    messages = []
+
+    def again(corpus):
+        monkeypatch.setattr(at_scale.corpus_report, "lines", read)
+        # A lock is held against this process too.
+        with pytest.raises(OSError, match="out is in use by proc") as caught:
+            create(tmp_path)
+        messages.append(str(caught.value))
+        return read(corpus)
+
+    monkeypatch.setattr(at_scale.corpus_report, "lines", again)
+    create(tmp_path)
+    assert len(messages) == 1 and f"process {os.getpid()} " in messages[0]
+    assert not (tmp_path / "out.lock").exists()
+
+
 @pytest.mark.parametrize(
     ("segmenter", "message"),
     [
@@ -519,7 +537,7 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
     boundaries.write_text("other\n")
     with pytest.raises(ValueError, match="words.txt, line 1: its words"):
         create(tmp_path / "x", [corpus], boundary_files=[boundaries])
-    assert os.listdir(tmp_path / "x") == []
+    assert not (tmp_path / "x").exists()
 
 
 def test_sentence_split(tmp_path):
