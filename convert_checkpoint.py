@@ -8,34 +8,35 @@ round; no weight changes.
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import keras
-import tensorflow as tf
 from absl import flags, logging
 
 import modeling
 from data import tokenization
 from files import paths
-from modeling.checkpoints import huggingface
 from training import cli
+
+if TYPE_CHECKING:
+    import keras
 
 FLAGS = flags.FLAGS
 
 # By the name that --model takes: our class, Hugging Face's names of it.
 MODELS = {
-    "bert": (modeling.BertModel, ["BertModel"]),
+    "bert": ("BertModel", ["BertModel"]),
     "pretraining": (
-        modeling.BertPretrainer,
+        "BertPretrainer",
         ["BertForPreTraining", "BertForMaskedLM"],
     ),
-    "classifier": (modeling.BertClassifier, ["BertForSequenceClassification"]),
-    "squad": (modeling.BertSpanLabeler, ["BertForQuestionAnswering"]),
+    "classifier": ("BertClassifier", ["BertForSequenceClassification"]),
+    "squad": ("BertSpanLabeler", ["BertForQuestionAnswering"]),
     "token_classifier": (
-        modeling.BertTokenClassifier,
+        "BertTokenClassifier",
         ["BertForTokenClassification"],
     ),
     "multiple_choice": (
-        modeling.BertMultipleChoice,
+        "BertMultipleChoice",
         ["BertForMultipleChoice"],
     ),
 }
@@ -88,21 +89,6 @@ def define_flags() -> None:
     )
 
 
-def read_shapes(checkpoint: str) -> dict[str, Sequence[int]]:
-    """Returns {name in the file: shape} of a checkpoint.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    if huggingface.is_huggingface(checkpoint):
-        return huggingface.read_huggingface_shapes(checkpoint)
-    try:
-        return dict(tf.train.list_variables(checkpoint))
-    # A file that is cut off shows as an IndexError.
-    except (tf.errors.OpError, IndexError) as error:
-        raise OSError(f"{checkpoint} cannot be read: {error}") from error
-
-
 def find_model(
     checkpoint: str, config_file: str, names: Collection[str]
 ) -> str:
@@ -116,7 +102,7 @@ def find_model(
     Raises:
         ValueError: neither config.json nor the names say.
     """
-    for architecture in huggingface.read_architectures(config_file):
+    for architecture in modeling.huggingface.read_architectures(config_file):
         for name, (_, architectures) in MODELS.items():
             if architecture in architectures:
                 return name
@@ -140,22 +126,23 @@ def find_model(
 
 def create_model(
     name: str,
-    config: modeling.BertConfig,
+    config: "modeling.BertConfig",
     checkpoint: str,
     shapes: Mapping[str, Sequence[int]],
-) -> keras.Model:
+) -> "keras.Model":
     """Returns a model with as many labels as the checkpoint has.
 
     Args:
         name: key of MODELS.
         config: its configuration.
         checkpoint: its path, for messages.
-        shapes: what `read_shapes` gave.
+        shapes: what `modeling.read_shapes` gave.
 
     Raises:
         ValueError: the checkpoint has no output weights.
     """
-    create, _ = MODELS[name]
+    class_name, _ = MODELS[name]
+    create = getattr(modeling, class_name)
     if name not in ("classifier", "token_classifier"):
         return create(config)
     for weights in ("output_weights", "classifier.weight"):
@@ -175,7 +162,7 @@ def create_model(
     )
 
 
-def load_weights(model: keras.Model, checkpoint: str, name: str) -> list[str]:
+def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     """Gives the model its weights; returns the names of those that it lacks.
 
     Raises:
@@ -204,7 +191,7 @@ def find_vocab(
     vocab_file: str | None,
     checkpoint: str,
     output_format: str,
-    config: modeling.BertConfig,
+    config: "modeling.BertConfig",
 ) -> str | None:
     """Returns the model's vocabulary, checked; None where none is needed.
 
@@ -247,7 +234,7 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
         ValueError: --do_lower_case contradicts the checkpoint's name.
     """
     if do_lower_case is None:
-        return huggingface.read_do_lower_case(checkpoint)
+        return modeling.huggingface.read_do_lower_case(checkpoint)
     tokenization.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     return do_lower_case
 
@@ -262,7 +249,7 @@ def check_flags() -> str:
     path = FLAGS.init_checkpoint
     for name in ("pytorch_model.bin", "model.safetensors.index.json"):
         if os.path.isfile(os.path.join(path, name)) and not (
-            huggingface.is_huggingface(path)
+            modeling.huggingface.is_huggingface(path)
         ):
             raise ValueError(
                 f"--init_checkpoint={path} holds {name}; save the model as "
@@ -276,11 +263,11 @@ def main(_: Sequence[str]) -> None:
     checkpoint = check_flags()
     output_format = FLAGS.output_format
     if output_format is None:
-        is_theirs = huggingface.is_huggingface(checkpoint)
+        is_theirs = modeling.huggingface.is_huggingface(checkpoint)
         output_format = "tf1" if is_theirs else "huggingface"
     config_file = FLAGS.bert_config_file or os.path.dirname(checkpoint) or "."
     config = modeling.load_config(config_file)
-    shapes = read_shapes(checkpoint)
+    shapes = modeling.read_shapes(checkpoint)
     name = FLAGS.model or find_model(checkpoint, config_file, shapes)
     model = create_model(name, config, checkpoint, shapes)
     labels = None

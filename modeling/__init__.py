@@ -9,7 +9,12 @@ from files import lazy
 if TYPE_CHECKING:
     from modeling.attention import AttentionLayer
     from modeling.bert import BertModel
-    from modeling.checkpoints import find_checkpoint, load_checkpoint
+    from modeling.checkpoints import (
+        find_checkpoint,
+        huggingface,
+        load_checkpoint,
+        read_shapes,
+    )
     from modeling.checkpoints.huggingface import (
         load_config,
         load_huggingface,
@@ -59,11 +64,13 @@ __all__ = [
     "SpanLoss",
     "TokenLoss",
     "find_checkpoint",
+    "huggingface",
     "load_checkpoint",
     "load_config",
     "load_huggingface",
     "load_labels",
     "named_variables",
+    "read_shapes",
     "save_checkpoint",
     "save_huggingface",
     "save_labels",

@@ -252,9 +252,7 @@ except SystemExit as ended:
 """
 
 
-@pytest.mark.parametrize(
-    "script", sorted(set(SCRIPTS) - {"convert_checkpoint"})
-)
+@pytest.mark.parametrize("script", sorted(SCRIPTS))
 def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
     for flag in ("--help", "--no_such_flag"):
         done = subprocess.run(

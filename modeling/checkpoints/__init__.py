@@ -1,6 +1,7 @@
 """Reads and writes weights under the original's names."""
 
 import os
+from collections.abc import Sequence
 
 import keras
 
@@ -8,9 +9,14 @@ from modeling.checkpoints.huggingface import (
     find_huggingface,
     is_huggingface,
     load_huggingface,
+    read_huggingface_shapes,
 )
 from modeling.checkpoints.restore import LoadReport
-from modeling.checkpoints.tf1 import find_tf1_checkpoint, load_tf1_checkpoint
+from modeling.checkpoints.tf1 import (
+    find_tf1_checkpoint,
+    load_tf1_checkpoint,
+    read_tf1_shapes,
+)
 
 
 def find_checkpoint(path: str | os.PathLike[str]) -> str:
@@ -52,3 +58,17 @@ def load_checkpoint(
     if is_huggingface(path):
         return load_huggingface(model, path)
     return load_tf1_checkpoint(model, path)
+
+
+def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
+    """Returns {name in the file: shape} of a checkpoint of either kind.
+
+    Args:
+        path: what `find_checkpoint` gave.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if is_huggingface(path):
+        return read_huggingface_shapes(path)
+    return read_tf1_shapes(path)

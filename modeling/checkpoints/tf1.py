@@ -82,6 +82,21 @@ def load_tf1_checkpoint(
         ) from error
 
 
+def read_tf1_shapes(
+    prefix: str | os.PathLike[str],
+) -> dict[str, Sequence[int]]:
+    """Returns {name in the file: shape} of a TF1 checkpoint.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        return dict(tf.train.list_variables(prefix))
+    # A file that is cut off shows as an IndexError.
+    except (tf.errors.OpError, IndexError) as error:
+        raise OSError(f"{prefix} cannot be read: {error}") from error
+
+
 def save_checkpoint(
     model: keras.Model,
     path: str | os.PathLike[str],

@@ -88,7 +88,7 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
 
 def read_huggingface_shapes(
     path: str | os.PathLike[str],
-) -> dict[str, list[int]]:
+) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape} of a `.safetensors` file.
 
     Raises:
