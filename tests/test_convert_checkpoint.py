@@ -16,7 +16,7 @@ import tensorflow as tf
 
 import convert_checkpoint
 import modeling
-from serving import classifier
+from serving import classifier, signatures
 from tests import golden, scripts
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
@@ -237,7 +237,10 @@ def test_transformers_answers_as_the_saved_model(tmp_path):
     model.build()
     modeling.save_release(model, tmp_path / "tf1", vocab_file, LABELS)
     classifier.export_classifier(
-        tmp_path / "export", model, LABELS, vocab_file, True, 64
+        tmp_path / "export",
+        model,
+        LABELS,
+        signatures.ServingOptions(vocab_file, max_seq_length=64),
     )
     scripts.run(
         "convert_checkpoint.py",
