@@ -184,7 +184,7 @@ def convert_single_example(
         label_id=_label_id(example, label_list),
     )
     if ex_index < 5:
-        logging.info(
+        logging.debug(
             "*** Example ***\nguid: %s\ntokens: %s\nlabel: %s (id = %s)",
             example.guid,
             " ".join(tokens),

@@ -11,6 +11,7 @@ from pathlib import Path
 from absl import app, flags, logging
 
 from files import json_files, locks, paths
+from training import chatter
 
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
@@ -22,6 +23,7 @@ _INTERRUPTED = 130
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parent.parent
+PACKAGES = ("data", "files", "modeling", "serving", "training")
 
 
 def run(main, define_flags, required=(), passes_rest=False):
@@ -40,18 +42,31 @@ def run(main, define_flags, required=(), passes_rest=False):
     """
     others = set(flags.FLAGS)
     define_flags()
-    flags.DEFINE_bool("debug", False, "Print the traceback of any error.")
+    flags.DEFINE_bool(
+        "debug",
+        False,
+        "Print the traceback of any error, and what TensorFlow logs.",
+    )
+    flags.DEFINE_bool(
+        "verbose",
+        False,
+        "Log more: the first examples, and every variable that is loaded.",
+    )
     for name in set(flags.FLAGS) - others:
         # For --help to list those too that are defined in another file.
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
-    logging.set_verbosity(logging.INFO)
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
     handler.addFilter(_is_ours_or_urgent)
+
+    def run_main(argv):
+        _set_verbosity(flags.FLAGS)
+        return _guarded(main, argv, passes_rest)
+
     try:
         app.run(
-            lambda argv: _guarded(main, argv, passes_rest),
+            run_main,
             flags_parser=lambda argv: _parse_flags(argv, required, passes_rest),
         )
     except KeyboardInterrupt:
@@ -155,11 +170,25 @@ def _check_numbers(options: flags.FlagValues) -> None:
             )
 
 
-def _is_ours_or_urgent(record):
-    # TensorFlow tells about every step of an export.
+def _set_verbosity(options: flags.FlagValues) -> None:
+    """Logs what concerns the user; other libraries only with --debug."""
+    if not options["verbosity"].present:
+        logging.set_verbosity(
+            logging.DEBUG if options.verbose else logging.INFO
+        )
+    if not options.debug:
+        chatter.silence_tensorflow()
+
+
+def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
-    ours = PROJECT in path.parents and "site-packages" not in path.parts
-    return ours or record.levelno >= std_logging.WARNING
+    if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
+        return True
+    # Installed, the project lies among other packages.
+    return (
+        PROJECT in path.parents
+        and path.relative_to(PROJECT).parts[0] in PACKAGES
+    )
 
 
 def _guarded(main, argv, passes_rest):

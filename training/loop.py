@@ -155,7 +155,8 @@ class Trainer:
                 logs = {name: float(value) for name, value in logs.items()}
                 if bar.due(step):
                     bar.update(step, **logs)
-                done = any([hook(step, logs) for hook in hooks])
+                with bar.paused():
+                    done = any([hook(step, logs) for hook in hooks])
                 # Another worker may have been told, and with one worker there
                 # is no need to wait for the step after.
                 stopping = bool(stopping) or (
@@ -168,7 +169,8 @@ class Trainer:
                 if checkpointer and (
                     done or (save_is_due and not skipped.in_a_row)
                 ):
-                    checkpointer.save(step)
+                    with bar.paused():
+                        checkpointer.save(step)
                     save_is_due = False
                 if stopping:
                     logging.warning(

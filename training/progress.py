@@ -1,5 +1,6 @@
 """Progress of long work: a bar on a terminal, else a line every so often."""
 
+import contextlib
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -61,6 +62,15 @@ class Progress:
         """Closes the bar."""
         self._bar.close()
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leaves what the block takes, such as an evaluation, out of rates."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._shown_at += time.monotonic() - began
+
     def due(self, done: int) -> bool:
         """Returns whether `update` would show anything now."""
         if self._first or done == self.total:
@@ -68,7 +78,7 @@ class Progress:
         return time.monotonic() - self._shown_at >= self._interval
 
     def update(self, done: int, **values: float) -> None:
-        """Shows that `done` units are done, with named values beside.
+        """Shows that `done` units are done, with named values.
 
         Args:
             done: units done so far, those of `initial` among them.

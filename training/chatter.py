@@ -1,0 +1,63 @@
+"""Keeps what other libraries log off the scripts' output."""
+
+import contextlib
+import importlib.util
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+
+def silence_tensorflow() -> None:
+    """Silences TensorFlow, XLA and CUDA but for errors that are raised.
+
+    Call it before TensorFlow is imported.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    if "tensorflow" not in sys.modules:
+        sys.meta_path.insert(0, _QuietImport())
+
+
+class _QuietImport:
+    """Has `import tensorflow` write nothing.
+
+    Its native code logs while it is loaded, before it reads any setting.
+    """
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Returns how to import TensorFlow, None for other modules."""
+        if name != "tensorflow":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            with _silent_stderr():
+                execute(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+@contextlib.contextmanager
+def _silent_stderr() -> Iterator[None]:
+    """Drops what the block writes to stderr, or shows it after an error."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as written:
+        stderr = os.dup(2)
+        os.dup2(written.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            written.seek(0)
+            os.write(stderr, written.read())
+            raise
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
