@@ -9,10 +9,11 @@ from typing import Any
 
 import keras
 
-from modeling.accelerated import fusions, kernels
+from modeling import ops
+from modeling.layers import Dense
 from modeling.model import Shape
 from modeling.ops import Tensor, create_initializer
-from modeling.unpadding import AllRows, Unpadding
+from modeling.unpadding import PaddedRows, UnpaddedRows
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -38,8 +39,8 @@ class AttentionLayer(keras.layers.Layer):
             None = all may.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout; None = no dropout.
-        rows: `Unpadding` or `AllRows` of the batch, for self-attention among
-            its rows [R, width]; None = inputs as above.
+        rows: `PaddedRows` or `UnpaddedRows` of the batch, for self-attention
+            among its rows [R, width]; None = inputs as above.
 
     Returns:
         float [B, F, N * H], or rows of it.
@@ -86,7 +87,7 @@ class AttentionLayer(keras.layers.Layer):
         # Used again, an initializer without a generator repeats its values.
         if not isinstance(seed, keras.random.SeedGenerator):
             initializer = initializer.clone()
-        return fusions.Dense(
+        return Dense(
             self.num_attention_heads * self.size_per_head,
             kernel_initializer=initializer,
             name=name,
@@ -114,7 +115,7 @@ class AttentionLayer(keras.layers.Layer):
         to_tensor: Tensor,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
-        rows: Unpadding | AllRows | None = None,
+        rows: PaddedRows | UnpaddedRows | None = None,
     ) -> Tensor:
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
@@ -131,8 +132,12 @@ class AttentionLayer(keras.layers.Layer):
         attention_scores = keras.ops.matmul(
             query_layer, keras.ops.swapaxes(key_layer, -1, -2)
         )
-        probs = self._normalize(
-            attention_scores, self._create_adder(attention_mask), seed
+        probs = ops.attention_probs(
+            attention_scores,
+            self._create_adder(attention_mask),
+            1.0 / math.sqrt(self.size_per_head),
+            self.attention_probs_dropout_prob,
+            seed=seed,
         )
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
@@ -147,12 +152,12 @@ class AttentionLayer(keras.layers.Layer):
                 self.num_attention_heads * self.size_per_head,
             ),
         )
-        return rows.remove(context_layer) if rows else context_layer
+        return rows.unpad(context_layer) if rows else context_layer
 
     def _split_heads(self, projected, rows):
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
         if rows:
-            projected = rows.restore(projected)
+            projected = rows.pad(projected)
         batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
             projected,
@@ -168,20 +173,6 @@ class AttentionLayer(keras.layers.Layer):
         mask = keras.ops.cast(attention_mask, dtype)
         # [B, F, T] -> [B, 1, F, T]: the same for all heads.
         return ((1.0 - mask) * -10000.0)[:, None, :, :]
-
-    def _normalize(self, attention_scores, adder, seed):
-        """Scales, masks and applies the softmax."""
-        scale = 1.0 / math.sqrt(self.size_per_head)
-        if seed is not None:
-            # Dropout takes whole positions from view, as in the original.
-            return kernels.attention_probs(
-                attention_scores,
-                adder,
-                seed,
-                scale=scale,
-                dropout_prob=self.attention_probs_dropout_prob,
-            )
-        return fusions.attention_probs(attention_scores, adder, scale)
 
     def compute_output_shape(
         self, from_tensor_shape: Shape, to_tensor_shape: Shape

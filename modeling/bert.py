@@ -16,9 +16,9 @@ from modeling.ops import (
     Tensor,
     create_attention_mask_from_input_mask,
     create_initializer,
-    fold_in,
+    dropout_seed,
 )
-from modeling.unpadding import Unpadding
+from modeling.unpadding import UnpaddedRows
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -160,17 +160,17 @@ class BertModel(FeaturesModel):
                 "segment_ids", features.get("token_type_ids")
             )
         self._check_shape(input_ids.shape)
-        unpadding = None
+        rows = None
         if input_mask is None:
             input_mask = keras.ops.ones_like(input_ids)
         elif self.unpad and len(input_mask.shape) == 2:
-            unpadding = Unpadding(input_mask)
+            rows = UnpaddedRows(input_mask)
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
         if seed is None:
             seed = self.draw_seed(training)
         embedding_output = self.embeddings(
-            input_ids, token_type_ids, seed=fold_in(seed, 0)
+            input_ids, token_type_ids, seed=dropout_seed(seed, 0)
         )
         all_encoder_layers = self.encoder(
             embedding_output,
@@ -179,7 +179,7 @@ class BertModel(FeaturesModel):
             ),
             seed=seed,
             first_dropout=1,
-            unpadding=unpadding,
+            rows=rows,
         )
         sequence_output = all_encoder_layers[-1]
         return {

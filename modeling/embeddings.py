@@ -7,8 +7,7 @@ from typing import Any
 
 import keras
 
-from modeling.accelerated.fusions import layer_norm
-from modeling.accelerated.kernels import dropout
+from modeling import ops
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
 from modeling.model import Shape
@@ -92,10 +91,10 @@ class Embeddings(BertLayer):
         seq_length = keras.ops.shape(input_ids)[1]
         positions = self.position_embeddings[:seq_length]
         embeddings = words + token_types + positions
-        if seed is None:
-            return layer_norm(self.layer_norm, embeddings)
-        embeddings = self.layer_norm(embeddings)
-        return dropout(embeddings, self.config.hidden_dropout_prob, seed)
+        embeddings = ops.layer_norm(embeddings, self.layer_norm, seed=seed)
+        return ops.dropout(
+            embeddings, self.config.hidden_dropout_prob, seed=seed
+        )
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the output for that of `input_ids`."""

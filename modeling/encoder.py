@@ -8,16 +8,14 @@ from typing import Any
 
 import keras
 
-from modeling.accelerated import fusions
-from modeling.accelerated.kernels import TRAINING_ACTIVATIONS, dropout_add_norm
-from modeling.accelerated.tracing import traced_once
+from modeling import ops
 from modeling.attention import AttentionLayer
 from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
-from modeling.layers import BertLayer
+from modeling.layers import BertLayer, Dense
 from modeling.model import Shape
-from modeling.ops import Tensor, fold_in
-from modeling.unpadding import AllRows, Unpadding
+from modeling.ops import Tensor, dropout_seed
+from modeling.unpadding import PaddedRows, UnpaddedRows
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -34,8 +32,8 @@ class TransformerBlock(BertLayer):
 
     Call arguments:
         inputs: float [R, W].
-        rows: `Unpadding` or `AllRows` of the batch that these rows are of;
-            None = `inputs` and the result are [B, F, W].
+        rows: `PaddedRows` or `UnpaddedRows` of the batch; None = `inputs` and
+            the result are [B, F, W].
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], seed of the block's first dropout, the others follow;
             None = no dropout.
@@ -64,8 +62,8 @@ class TransformerBlock(BertLayer):
         self.output_dense = self._create_dense(config.hidden_size)
         self.output_layer_norm = self._create_layer_norm()
 
-    def _create_dense(self, units: int) -> fusions.Dense:
-        return fusions.Dense(
+    def _create_dense(self, units: int) -> Dense:
+        return Dense(
             units,
             kernel_initializer=self.initializer,
             name="dense",
@@ -96,7 +94,7 @@ class TransformerBlock(BertLayer):
     def call(
         self,
         inputs: Tensor,
-        rows: Unpadding | AllRows | None = None,
+        rows: PaddedRows | UnpaddedRows | None = None,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
     ) -> Tensor:
@@ -104,42 +102,29 @@ class TransformerBlock(BertLayer):
         attention_output = self.attention(
             inputs, inputs, attention_mask, seed=seed, rows=rows
         )
-        attention_output = self._add_and_norm(
+        attention_output = ops.dropout_add_norm(
             self.attention_output(attention_output),
             inputs,
             self.attention_layer_norm,
-            fold_in(seed, 1),
+            self.config.hidden_dropout_prob,
+            seed=dropout_seed(seed, 1),
         )
-        activations = (
-            fusions.ACTIVATIONS if seed is None else TRAINING_ACTIVATIONS
+        intermediate_output = ops.activation(
+            self.intermediate(attention_output),
+            self.config.hidden_act,
+            seed=seed,
         )
-        activate = activations[self.config.hidden_act]
-        layer_output = self.output_dense(
-            activate(self.intermediate(attention_output))
-        )
-        return self._add_and_norm(
-            layer_output,
+        return ops.dropout_add_norm(
+            self.output_dense(intermediate_output),
             attention_output,
             self.output_layer_norm,
-            fold_in(seed, 2),
+            self.config.hidden_dropout_prob,
+            seed=dropout_seed(seed, 2),
         )
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the output, that of `inputs`."""
         return input_shape
-
-    def _add_and_norm(self, inputs, residual, layer_norm, seed):
-        if seed is None:
-            return fusions.layer_norm(layer_norm, inputs + residual)
-        return dropout_add_norm(
-            inputs,
-            residual,
-            layer_norm.gamma,
-            layer_norm.beta,
-            seed,
-            dropout_prob=self.config.hidden_dropout_prob,
-            epsilon=LAYER_NORM_EPSILON,
-        )
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -158,8 +143,8 @@ class Transformer(BertLayer):
         attention_mask: as `TransformerBlock`.
         seed: int [2], seed of the pass; None = no dropout.
         first_dropout: index in the pass of the first block's first dropout.
-        unpadding: `Unpadding`; given, the blocks compute no padding, and
-            what the outputs hold there is of no use.
+        rows: `UnpaddedRows`: the blocks compute no padding, and what the
+            outputs hold there has no meaning; None = padding is computed too.
 
     Returns:
         list of float [B, F, W], each block's output, the last block's last.
@@ -195,29 +180,28 @@ class Transformer(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         first_dropout: int = 0,
-        unpadding: Unpadding | None = None,
+        rows: UnpaddedRows | None = None,
     ) -> list[Tensor]:
         """Applies the blocks; see the class."""
-        rows = unpadding or AllRows(inputs)
-        inputs = rows.remove(inputs)
+        rows = rows or PaddedRows(inputs)
+        inputs = rows.unpad(inputs)
 
         def apply_block(block, seed, inputs):
             return block(
                 inputs, rows=rows, attention_mask=attention_mask, seed=seed
             )
 
-        if seed is not None and self._are_alike():
-            apply_block = traced_once(apply_block, self.blocks[0])
+        apply_block = ops.trace_once(apply_block, self.blocks, seed=seed)
         all_encoder_layers = []
         for index, block in enumerate(self.blocks):
             first = first_dropout + index * block.num_dropouts
             apply_this = functools.partial(
-                apply_block, block, fold_in(seed, first)
+                apply_block, block, dropout_seed(seed, first)
             )
             if self.gradient_checkpointing:
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
-            all_encoder_layers.append(rows.restore(inputs))
+            all_encoder_layers.append(rows.pad(inputs))
         return all_encoder_layers
 
     def compute_output_shape(self, input_shape: Shape) -> list[Shape]:
@@ -230,19 +214,3 @@ class Transformer(BertLayer):
             **super().get_config(),
             "gradient_checkpointing": self.gradient_checkpointing,
         }
-
-    def _are_alike(self):
-        """Returns whether nobody has made one block unlike the others."""
-
-        def traits(block):
-            rate = block.attention.attention_probs_dropout_prob
-            parts = (block, *block.__dict__.values())
-            layers = [p for p in parts if isinstance(p, keras.layers.Layer)]
-            return (
-                block.config,
-                rate,
-                [(type(layer), layer.dtype_policy.name) for layer in layers],
-            )
-
-        first = traits(self.blocks[0])
-        return all(traits(block) == first for block in self.blocks)

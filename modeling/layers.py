@@ -1,11 +1,12 @@
-"""The base of the network's layers."""
+"""The base of the network's layers, and their dense layer."""
 
 from typing import Any, Self
 
 import keras
 
+from modeling import ops
 from modeling.config import BertConfig
-from modeling.ops import create_initializer
+from modeling.ops import Tensor, create_initializer
 
 
 class BertLayer(keras.layers.Layer):
@@ -41,3 +42,25 @@ class BertLayer(keras.layers.Layer):
         return super().from_config(
             {**config, "config": BertConfig.from_dict(config["config"])}
         )
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class Dense(keras.layers.Dense):
+    """A dense layer without an activation, computed by `ops.dense`.
+
+    Call arguments:
+        inputs: float [..., W].
+    """
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Multiplies by the kernel and adds the bias."""
+        return ops.dense(inputs, self.kernel, self.bias)
+
+    def quantize(
+        self,
+        mode: str | None = None,
+        type_check: bool = False,
+        config: Any = None,
+    ) -> None:
+        """Quantizes the kernel; Keras's own refuses to do so in a subclass."""
+        super().quantize(mode, type_check=False, config=config)

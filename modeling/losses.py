@@ -11,6 +11,8 @@ are divided by them, and the parts' gradients add up to the whole batch's.
 
 import keras
 
+from modeling.ops import at_least_float32
+
 
 class Loss:
     """The mean over the batch of one number for each example.
@@ -86,7 +88,7 @@ class RegressionLoss(Loss):
 
     def example_loss(self, outputs, features):
         """Returns float [B], each example's loss."""
-        predictions = _at_least_float32(outputs)[..., 0]
+        predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return keras.ops.square(predictions - labels)
 
@@ -100,7 +102,7 @@ class MultiLabelLoss(Loss):
 
     def example_loss(self, outputs, features):
         """Returns float [B], each example's loss."""
-        logits = _at_least_float32(outputs)
+        logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
         label_loss = labels * keras.ops.softplus(-logits) + (
@@ -194,13 +196,8 @@ class PretrainingLoss(Loss):
         return {name: sums[name] for name in self.names}
 
 
-def _at_least_float32(logits):
-    dtype = keras.backend.result_type(logits.dtype, "float32")
-    return keras.ops.cast(logits, dtype)
-
-
 def _float_sum(weights):
-    return keras.ops.sum(_at_least_float32(weights))
+    return keras.ops.sum(at_least_float32(weights))
 
 
 def _example_weights(features, counted="input_ids"):
@@ -213,7 +210,7 @@ def _example_weights(features, counted="input_ids"):
 
 def _cross_entropy(logits, labels):
     """Returns -log softmax(logits) at each label, 0 for labels out of range."""
-    log_probs = keras.ops.log_softmax(_at_least_float32(logits), axis=-1)
+    log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
     # The length of a batch of SQuAD is known only when it is there.
     num_labels = keras.ops.shape(logits)[-1]
     one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)

@@ -1,18 +1,225 @@
-"""Small functions that several layers share.
+"""What a block is made of, in plain `keras.ops`: the definition of right.
 
-B = batch, T = length in WordPieces, P = positions gathered, W = width.
+B = batch, F = from length, T = to length in WordPieces, N = heads,
+P = positions gathered, W = width, R = rows.
+
+The network calls these functions and makes no choice of its own. Those that
+are marked `overridable` may have a faster form (modeling/accelerated/), whose
+results are the same to rounding. Their argument `seed` tells training from
+inference: int [2] in training, None in inference.
 """
 
+import contextlib
+import functools
+import importlib
 import math
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import keras
 
 # A tensor of whichever backend Keras runs on.
 Tensor = Any
+# (name, first argument, seed) -> the faster form of a function, or None.
+Chooser = Callable[[str, Any, Tensor | None], Callable | None]
+
+_plain = False
 
 
-def gelu(inputs):
+@functools.cache
+def _find_chooser() -> Chooser:
+    """Returns the rules of modeling/accelerated/, if it is there for Keras."""
+    package = "modeling.accelerated"
+    if keras.backend.backend() != "tensorflow" or not find_spec(package):
+        return lambda name, inputs, seed: None
+    return importlib.import_module(f"{package}.choice").choose
+
+
+@contextlib.contextmanager
+def plain() -> Iterator[None]:
+    """Switches all faster forms off, for graphs traced inside."""
+    global _plain
+    before, _plain = _plain, True
+    try:
+        yield
+    finally:
+        _plain = before
+
+
+def overridable(function: Callable) -> Callable:
+    """Marks a plain definition that may have a faster form.
+
+    The plain one stays at hand as the attribute `__wrapped__`.
+    """
+
+    @functools.wraps(function)
+    def call(inputs, *args, **kwargs):
+        form = None
+        if not _plain:
+            choose = _find_chooser()
+            form = choose(function.__name__, inputs, kwargs.get("seed"))
+        return (form or function)(inputs, *args, **kwargs)
+
+    return call
+
+
+def at_least_float32(inputs: Tensor) -> Tensor:
+    """Casts 16-bit floats to float32, and leaves float64 as it is."""
+    dtype = keras.backend.result_type(inputs.dtype, "float32")
+    return keras.ops.cast(inputs, dtype)
+
+
+@overridable
+def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
+    """Returns `inputs` [..., W] times `kernel` [W, V], plus `bias` [V]."""
+    return keras.ops.add(keras.ops.matmul(inputs, kernel), bias)
+
+
+@overridable
+def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
+    """Returns `inputs` in the shape of `other`."""
+    return keras.ops.reshape(inputs, keras.ops.shape(other))
+
+
+@overridable
+def keep_mask(
+    shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
+) -> Tensor:
+    """Draws which elements a dropout keeps.
+
+    Args:
+        shape: of the result.
+        dropout_prob: in [0, 1), the share that is dropped.
+        seed: int [2]; the same seed keeps the same elements.
+
+    Returns:
+        bool of that shape.
+    """
+    return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
+
+
+@overridable
+def dropout(
+    inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
+) -> Tensor:
+    """Sets a share of `inputs` to 0 and scales up the others.
+
+    The same `seed` drops the same elements, so a pass can be repeated.
+
+    Args:
+        inputs: float tensor.
+        dropout_prob: in [0, 1), the share that is dropped.
+        seed: int [2]; None = drop nothing.
+    """
+    if seed is None or dropout_prob == 0:
+        return inputs
+    kept = keep_mask(keras.ops.shape(inputs), dropout_prob, seed=seed)
+    return keras.ops.where(kept, inputs / (1.0 - dropout_prob), 0.0)
+
+
+@overridable
+def layer_norm(
+    inputs: Tensor,
+    layer: keras.layers.LayerNormalization,
+    *,
+    seed: Tensor | None = None,
+) -> Tensor:
+    """Normalises the last axis of `inputs` [..., W] by a layer."""
+    return layer(inputs)
+
+
+@overridable
+def dropout_add_norm(
+    inputs: Tensor,
+    residual: Tensor,
+    layer: keras.layers.LayerNormalization,
+    dropout_prob: float,
+    *,
+    seed: Tensor | None,
+) -> Tensor:
+    """Dropout, the residual sum and a layer normalisation.
+
+    Args:
+        inputs: float [..., W].
+        residual: as `inputs`.
+        layer: the normalisation.
+        dropout_prob: in [0, 1), the share of `inputs` that is dropped.
+        seed: int [2]; None = drop nothing.
+    """
+    dropped = dropout.__wrapped__(inputs, dropout_prob, seed=seed)
+    return layer(dropped + residual)
+
+
+@overridable
+def attention_probs(
+    attention_scores: Tensor,
+    adder: Tensor,
+    scale: float,
+    dropout_prob: float,
+    *,
+    seed: Tensor | None,
+) -> Tensor:
+    """Softmax of `scale * attention_scores + adder`, with dropout.
+
+    In float32 at least. Dropout takes whole positions from view, as in the
+    original.
+
+    Args:
+        attention_scores: float [B, N, F, T].
+        adder: float32 or more, broadcasts to the scores; no gradient is
+            needed.
+        scale: factor of the scores.
+        dropout_prob: in [0, 1), the share of the result that is dropped.
+        seed: int [2]; None = drop nothing.
+
+    Returns:
+        float [B, N, F, T], each row a distribution, of the scores' dtype.
+    """
+    scaled = at_least_float32(attention_scores) * scale
+    probs = keras.ops.softmax(scaled + adder, axis=-1)
+    probs = dropout.__wrapped__(probs, dropout_prob, seed=seed)
+    return keras.ops.cast(probs, attention_scores.dtype)
+
+
+@overridable
+def activation(
+    inputs: Tensor, hidden_act: str, *, seed: Tensor | None
+) -> Tensor:
+    """Applies the activation of that name, inside in float32 at least."""
+    outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
+    return keras.ops.cast(outputs, inputs.dtype)
+
+
+@overridable
+def trace_once(
+    function: Callable, layers: Sequence[Any], *, seed: Tensor | None
+) -> Callable:
+    """Returns a function of a layer, to be called with each of `layers`.
+
+    A place for a form that makes one graph for all layers.
+
+    Args:
+        function: (layer, *tensors) -> tensors; of variables it may use only
+            the layer's.
+        layers: built layers.
+        seed: int [2] in training, None in inference.
+    """
+    return function
+
+
+class _GivenSeed(keras.random.SeedGenerator):
+    """Hands a seed tensor to `keras.random`, which takes no bare tensors."""
+
+    def __init__(self, value):
+        # Keras on torch asks for the second whether there is a seed.
+        self.value = self._initial_seed = value
+
+    def next(self, ordered=True):
+        return self.value
+
+
+def gelu(inputs: Tensor) -> Tensor:
     """Gaussian error linear unit in the original's tanh form.
 
     0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the same
@@ -25,15 +232,16 @@ def gelu(inputs):
     return inputs * keras.ops.sigmoid(inputs * slope)
 
 
-def gelu_erf(inputs):
+def gelu_erf(inputs: Tensor) -> Tensor:
     """Gaussian error linear unit in its exact form, 0.5 x (1 + erf(x / 2^.5)).
 
     What Hugging Face configurations mean by "gelu".
     """
-    return keras.activations.gelu(inputs, approximate=False)
+    # Keras's own rounds the square root to float32 in float64 too.
+    return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
 
 
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": gelu,
     "gelu_erf": gelu_erf,
     "linear": keras.activations.linear,
@@ -49,7 +257,7 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
     Keras draws again what lies beyond two standard deviations.
     """
 
-    def __call__(self, shape, dtype=None):
+    def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
         """Returns new values of a shape."""
         dtype = keras.backend.standardize_dtype(dtype)
         limit = math.erf(math.sqrt(2.0))
@@ -67,7 +275,10 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
         )
 
 
-def create_initializer(initializer_range, seed_generator=None):
+def create_initializer(
+    initializer_range: float,
+    seed_generator: keras.random.SeedGenerator | None = None,
+) -> TruncatedNormal:
     """Returns a truncated normal initializer of mean 0.
 
     Args:
@@ -78,7 +289,9 @@ def create_initializer(initializer_range, seed_generator=None):
     return TruncatedNormal(stddev=initializer_range, seed=seed_generator)
 
 
-def create_attention_mask_from_input_mask(input_mask, left_to_right=False):
+def create_attention_mask_from_input_mask(
+    input_mask: Tensor, left_to_right: bool = False
+) -> Tensor:
     """Returns which positions each position may attend to.
 
     Args:
@@ -108,7 +321,7 @@ def create_attention_mask_from_input_mask(input_mask, left_to_right=False):
     return mask
 
 
-def gather_indexes(sequence_tensor, positions):
+def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
     """Gathers the vectors at `positions` of each sequence.
 
     Args:
@@ -126,13 +339,13 @@ def gather_indexes(sequence_tensor, positions):
     return keras.ops.take(flat_sequence, flat_positions, axis=0)
 
 
-def fold_in(seed, index):
+def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
     """Returns the seed of one dropout, of many that share one pass's seed.
 
     Args:
         seed: int [2], what `keras.random.SeedGenerator.next` gives: the
             generator's own number and a count of its draws. None stays None.
-        index: int, another one for each dropout in the same pass.
+        index: another one for each dropout of the pass.
     """
     if seed is None:
         return None

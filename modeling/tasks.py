@@ -15,12 +15,11 @@ from typing import Any
 
 import keras
 
-from modeling.accelerated.kernels import dropout
 from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import MaskedLanguageModelHead, OutputHead
 from modeling.model import FeaturesModel, Shape, get_feature
-from modeling.ops import Tensor, fold_in, gather_indexes
+from modeling.ops import Tensor, dropout, dropout_seed, gather_indexes
 
 # The original fixes this one: keep 0.9, whatever the configuration says.
 HEAD_DROPOUT_PROB = 0.1
@@ -102,7 +101,7 @@ class TaskModel(FeaturesModel):
             training=training,
             seed=seed,
         )
-        return outputs, fold_in(seed, self.bert.num_dropouts)
+        return outputs, dropout_seed(seed, self.bert.num_dropouts)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -208,7 +207,7 @@ class BertClassifier(TaskModel):
         """Computes the logits; see the class."""
         outputs, seed = self.encode(features, training, seed)
         return self.head(
-            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
+            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
@@ -243,7 +242,7 @@ class BertTokenClassifier(BertClassifier):
         """Computes the logits; see the class."""
         outputs, seed = self.encode(features, training, seed)
         return self.head(
-            dropout(outputs["sequence_output"], HEAD_DROPOUT_PROB, seed)
+            dropout(outputs["sequence_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
@@ -334,7 +333,7 @@ class BertMultipleChoice(TaskModel):
         }
         outputs, seed = self.encode(flat, training, seed)
         logits = self.head(
-            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed)
+            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
         return keras.ops.reshape(logits, (batch_size, num_choices))
 

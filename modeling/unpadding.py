@@ -9,10 +9,10 @@ B = batch, T = length in WordPieces, W = width, R = rows that are kept.
 
 import keras
 
-from modeling.accelerated.fusions import reshape_like
+from modeling.ops import Tensor, reshape_like
 
-# Rows are kept in multiples of this, the last ones of padding: of as many
-# shapes XLA can have compiled a step within a few batches.
+# Rows are kept in multiples of this, so that batches have few shapes: XLA
+# compiles a step for each.
 _MULTIPLE = 64
 
 
@@ -30,43 +30,45 @@ def _linear(function, transposed):
     return apply
 
 
-class AllRows:
-    """Takes a batch for rows, and back; padding stays.
+class PaddedRows:
+    """Views a batch as rows, padding included, and rows as a batch.
 
     Args:
         padded: tensor [B, T, W] of the batch.
     """
 
-    def __init__(self, padded):
+    def __init__(self, padded: Tensor) -> None:
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))
 
-    def remove(self, padded):
+    def unpad(self, padded: Tensor) -> Tensor:
         """Returns the rows [B * T, W] of a tensor [B, T, W]."""
         return reshape_like(padded, self._rows)
 
-    def restore(self, rows):
+    def pad(self, rows: Tensor) -> Tensor:
         """Returns [B, T, W] of rows [B * T, W]."""
         return keras.ops.reshape(
             rows, (self._batch_size, self._length, rows.shape[-1])
         )
 
 
-class Unpadding:
+class UnpaddedRows:
     """Takes the rows of WordPieces out of a batch, and puts them back.
+
+    The number of rows is rounded up to a multiple of 64 by rows of padding.
 
     Args:
         input_mask: int, float or bool [B, T], 0 = padding.
     """
 
-    def __init__(self, input_mask):
+    def __init__(self, input_mask: Tensor) -> None:
         ops = keras.ops
         input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
         self._batch_size, self._length = ops.shape(input_mask)
         number = self._batch_size * self._length
         is_padding = 1 - ops.reshape(input_mask, (-1,))
         used = number - ops.sum(is_padding)
-        # One at least, for there to be a row that padding can take.
+        # At least one row, which padding can take.
         count = -(-ops.maximum(used, 1) // _MULTIPLE) * _MULTIPLE
         count = ops.minimum(count, number)
         # All positions [B * T], those of WordPieces first, in their order.
@@ -77,14 +79,14 @@ class Unpadding:
         self._rows = ops.cast(ops.argsort(order), "int32")
         self._last = count - 1
 
-    def remove(self, padded):
+    def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W]."""
         # A gather's own gradient would add rows up one by one; here each row
         # goes to one place, and padding gets zeros.
         return _linear(self._take, self._put)(padded)
 
-    def restore(self, rows):
-        """Returns [B, T, W] of rows [R, W]; padding is of no use there."""
+    def pad(self, rows: Tensor) -> Tensor:
+        """Returns [B, T, W] of rows [R, W]; padding gets some row of them."""
         return _linear(self._spread, self._take)(rows)
 
     def _take(self, padded):

@@ -6,9 +6,13 @@ them optional; its README.md says what is in them. Tests take their cases
 from what they find, so any folder of that layout can be used.
 """
 
+import contextlib
+import dataclasses
 import json
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +61,54 @@ def cases(kind):
             name = case.get("name", kind)
             params.append(pytest.param(case, id=f"{label(folder)}/{name}"))
     return params
+
+
+@dataclasses.dataclass(frozen=True)
+class Form:
+    """A form in which the network's operations are computed.
+
+    Attributes:
+        training: whether the model has to be called for training, with all
+            dropout at 0, to take that form.
+        run: calls a function in that form and returns its results.
+    """
+
+    training: bool
+    run: Callable[[Callable[[], Any]], Any]
+
+
+FORMS = ("plain", "eager", "cpu_graph", "compiled")
+
+
+@contextlib.contextmanager
+def form(name: str) -> Iterator[Form]:
+    """Computes the network in one of FORMS.
+
+    plain: modeling/ops.py alone. eager: what calls without a graph take.
+    cpu_graph: what TensorFlow fuses in inference on the CPU. compiled: what
+    XLA compiles in training, however narrow.
+    """
+    from modeling import ops
+
+    if name in ("plain", "eager"):
+        with ops.plain() if name == "plain" else contextlib.nullcontext():
+            yield Form(False, lambda function: function())
+        return
+    tf = pytest.importorskip("tensorflow")
+    if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
+        pytest.skip("a form of TensorFlow's")
+    from modeling.accelerated import choice
+
+    def run(function):
+        with tf.device("CPU:0" if name == "cpu_graph" else None):
+            return tf.function(function, autograph=False)()
+
+    width = choice.LEAST_WIDTH
+    choice.LEAST_WIDTH = 1 if name == "compiled" else width
+    try:
+        yield Form(name == "compiled", run)
+    finally:
+        choice.LEAST_WIDTH = width
 
 
 def shared(relative):

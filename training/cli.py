@@ -195,7 +195,11 @@ def _guarded(main, argv, passes_rest):
     if len(argv) > 1 and not passes_rest:
         return _fail(f"no argument goes without a flag; received: {argv[1:]}")
     if not getattr(flags.FLAGS, "do_train", False):
-        pack_weights(getattr(flags.FLAGS, "mixed_precision", None))
+        if getattr(flags.FLAGS, "mixed_precision", None) == "bfloat16":
+            # Imported here: it takes seconds, which --help does not need.
+            from modeling.accelerated.inference import pack_weights
+
+            pack_weights("bfloat16")
     try:
         given = _given_paths()
         paths.check_paths(given)
@@ -225,17 +229,6 @@ def is_chief():
         has_chief = "chief" in (cluster.get("cluster") or {})
         return not has_chief and int(task.get("index", 0)) == 0
     return task.get("type", "chief") == "chief"
-
-
-def pack_weights(mixed_precision):
-    """Has oneDNN bring weights into its own order once, not at each product.
-
-    It is for processes that do not train: TensorFlow then takes for granted
-    that weights never change. In float32 that order depends on the batch's
-    shape, and little is won.
-    """
-    if mixed_precision == "bfloat16":
-        os.environ.setdefault("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", "1")
 
 
 def _is_users(error):

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from modeling.accelerated.inference import Predictor
 from training import checkpointing, progress, train_step
 from training.hooks import Hook
 from training.skipped_steps import SkippedSteps
@@ -53,13 +54,9 @@ class Trainer:
         self.loss = loss
         self.optimizer: Any = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
-        # In graphs tied to the CPU the model takes faster forms.
-        devices = {
-            device.device_type for device in tf.config.list_logical_devices()
-        }
-        self._device = None if jit_compile or devices != {"CPU"} else "CPU:0"
+        self._predictor = Predictor(model, jit_compile)
         self._forward = tf.function(
-            self._infer,
+            self._predictor,
             jit_compile=jit_compile or None,
             reduce_retracing=True,
             autograph=False,
@@ -182,23 +179,6 @@ class Trainer:
                 if done:
                     break
 
-    def _infer(self, features, kernels=()):
-        with tf.device(self._device), keras.StatelessScope() as scope:
-            if kernels:
-                for update in zip(self._kernels(), kernels, strict=True):
-                    scope.add_update(update)
-            return self.model(features, training=False)
-
-    def _kernels(self):
-        return [v for v in self.model.weights if v.path.endswith("/kernel")]
-
-    def _cast_kernels(self):
-        """Returns the kernels as the model computes with them; [] = as is."""
-        dtype = self.model.compute_dtype
-        if self._device is None or dtype == self.model.variable_dtype:
-            return []
-        return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
-
     def predict(
         self,
         dataset: Iterable[train_step.Features],
@@ -210,7 +190,7 @@ class Trainer:
         Says so, once, where an output is NaN.
         """
         # Cast once, not with every batch.
-        kernels = self._cast_kernels()
+        kernels = self._predictor.cast_kernels()
         found_nan = False
         batches = progress.track(dataset, num_batches, "batch", label)
         for number, features in enumerate(batches, start=1):
@@ -246,11 +226,11 @@ class Trainer:
         """
         if self.loss is None:
             raise ValueError("A Trainer needs a loss to evaluate")
-        kernels, loss = self._cast_kernels(), self.loss
+        kernels, loss = self._predictor.cast_kernels(), self.loss
 
         @tf.function(reduce_retracing=True, autograph=False)
         def step(features, kernels):
-            outputs = self._infer(features, kernels)
+            outputs = self._predictor(features, kernels)
             total, _ = loss(outputs, features)
             return metric_fn(outputs, features) | {"loss": (total, 1.0)}
 

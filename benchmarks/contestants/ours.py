@@ -17,7 +17,8 @@ import run_squad
 from benchmarks.contestants import worker
 from data import tfrecords
 from modeling import losses
-from training import checks, cli, fine_tuning, pretraining, report, runner
+from modeling.accelerated.inference import pack_weights
+from training import checks, fine_tuning, pretraining, report, runner
 from training import flags as common_flags
 from training.options import FineTuningOptions, PretrainingOptions
 from training.splits import Splits
@@ -35,7 +36,7 @@ def parse_flags(script, spec, kind=FineTuningOptions, **arguments):
     """
     script.define_flags()
     if not arguments.get("do_train"):
-        cli.pack_weights(spec["precision"])
+        pack_weights(spec["precision"])
     arguments |= {
         "output_dir": spec["folder"],
         "mixed_precision": spec["precision"],

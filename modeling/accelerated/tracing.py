@@ -1,48 +1,72 @@
-"""Layers that differ by their weights alone, traced once for all of them.
+"""One graph for layers that differ by their weights alone.
 
 Python makes the operations of a graph one by one, which for all blocks of an
 encoder and their gradients takes seconds. Here it makes one block's, called
 with the weights of each; TensorFlow puts copies in the calls' places.
+
+For training only: where an exported graph runs without copies, oneDNN, told
+that weights never change, would use one layer's weights for all layers.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import keras
+import tensorflow as tf
 
-_TRACES = keras.backend.backend() == "tensorflow"
+from modeling.ops import Tensor
 
 
-def traced_once(function, layer):
-    """Has a graph made of one copy of a function of a layer, for all like it.
+def trace_once(
+    function: Callable,
+    layers: Sequence[keras.layers.Layer],
+    *,
+    seed: Tensor | None,
+) -> Callable:
+    """`ops.trace_once`: traces the function for the first layer, for all.
 
-    It is for training: where an exported graph is run without copies, oneDNN,
-    told that weights never change, would take one layer's for those of all.
-
-    In mixed precision what `keras.remat` computes again is a second trace:
-    Keras casts weights in the forward pass alone.
-
-    Args:
-        function: (layer, *tensors) -> tensors. It may use other tensors of
-            the graph that it is called in, but of variables only the layer's.
-        layer: built keras.layers.Layer, the one that is traced.
-
-    Returns:
-        the function of any layer that differs from `layer` by its weights
-        alone; outside of graphs, and of TensorFlow, `function` as it is.
+    Outside of graphs, and where the layers are not alike, it returns the
+    function as it is. In mixed precision what `keras.remat` computes again is
+    a second trace: Keras casts weights in the forward pass alone.
     """
-    if not _TRACES:
+    if tf.executing_eagerly() or not are_alike(layers):
         return function
-    import tensorflow as tf
-
-    if tf.executing_eagerly():
-        return function
+    traced = layers[0]
 
     @tf.function(autograph=False)
     def call_with(weights, *tensors):
-        mapping = list(zip(layer.variables, weights, strict=True))
+        mapping = list(zip(traced.variables, weights, strict=True))
         with keras.StatelessScope(mapping):
-            return function(layer, *tensors)
+            return function(traced, *tensors)
 
     def call(layer, *tensors):
         weights = [tf.convert_to_tensor(v.value) for v in layer.variables]
         return call_with(weights, *tensors)
 
     return call
+
+
+def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
+    """Returns whether layers differ by names, weights and what is frozen.
+
+    Two layers are alike if the layers inside, in their order, have the same
+    classes and the same `get_config()`, which holds dtype policies, dropout
+    and LoRA's rank; and the same shapes of variables.
+    """
+    first, *others = map(_describe, layers)
+    return all(description == first for description in others)
+
+
+def _describe(layer: keras.layers.Layer) -> list[Any]:
+    inner = [
+        (
+            type(each),
+            {
+                name: value
+                for name, value in each.get_config().items()
+                if name not in ("name", "trainable")
+            },
+        )
+        for each in layer._flatten_layers()
+    ]
+    return [inner, [(v.shape, v.dtype) for v in layer.variables]]

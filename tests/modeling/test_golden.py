@@ -1,5 +1,10 @@
 """The network against recordings of the original code."""
 
+import dataclasses
+import shutil
+import subprocess
+import sys
+
 import keras
 import numpy as np
 import pytest
@@ -28,7 +33,12 @@ def load(folder, name, prefix=""):
 
 def create(folder, model_class, *args, extra=None, **kwargs):
     """Returns a model with the folder's weights and those of `extra`."""
-    config = BertConfig.from_json_file(folder / "bert_config.json")
+    # Without dropout, as the recordings were made, in training too.
+    config = dataclasses.replace(
+        BertConfig.from_json_file(folder / "bert_config.json"),
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
     model = model_class(config, *args, **kwargs)
     model.build()
     reader = tf.train.load_checkpoint(str(folder / "bert_model.ckpt"))
@@ -50,23 +60,33 @@ def largest_difference(left, right):
     return np.abs(left - right).max()
 
 
+@pytest.fixture(params=golden.FORMS)
+def form(request):
+    with golden.form(request.param) as form:
+        yield form
+
+
 @pytest.mark.backends
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("one_hot", [False, True])
 @pytest.mark.parametrize("folder", MODELS)
-def test_forward(folder, one_hot):
+def test_forward(folder, one_hot, dtype, form):
     features = load(folder, "forward.npz", "in/")
     expected = load(folder, "forward.npz", "out/")
-    model = create(folder, BertPretrainer, use_one_hot_embeddings=one_hot)
-
-    encoded = model.bert(
-        features["input_ids"], features["input_mask"], features["segment_ids"]
+    model = create(
+        folder, BertPretrainer, use_one_hot_embeddings=one_hot, dtype=dtype
+    )
+    encoded, outputs = form.run(
+        lambda: (
+            model.bert(features, training=form.training),
+            model(features, training=form.training),
+        )
     )
     for index, layer in enumerate(encoded.pop("all_encoder_layers")):
         encoded[f"encoder_layer_{index}"] = layer
     for name, value in encoded.items():
         assert largest_difference(value, expected.pop(name)) < 1e-4, name
 
-    outputs = model(features)
     total, losses = PretrainingLoss()(outputs, features)
     masked_lm_log_probs = log_softmax(outputs["masked_lm_logits"])
     masked_lm_log_probs = masked_lm_log_probs.reshape(
@@ -90,7 +110,7 @@ def test_forward(folder, one_hot):
 
 @pytest.mark.parametrize("gradient_checkpointing", [False, True])
 @pytest.mark.parametrize("folder", MODELS)
-def test_gradients(folder, gradient_checkpointing):
+def test_gradients(folder, gradient_checkpointing, form):
     features = load(folder, "forward.npz", "in/")
     expected = load(folder, "gradients.npz")
     model = create(
@@ -99,15 +119,17 @@ def test_gradients(folder, gradient_checkpointing):
         dtype="float64",
         gradient_checkpointing=gradient_checkpointing,
     )
-    with tf.GradientTape() as tape:
-        total, _ = PretrainingLoss()(model(features), features)
-    gradients = tape.gradient(total, model.trainable_variables)
-    actual = {
-        original_name(variable): tf.convert_to_tensor(gradient)
-        for variable, gradient in zip(
-            model.trainable_variables, gradients, strict=True
-        )
-    }
+
+    def differentiate():
+        with tf.GradientTape() as tape:
+            outputs = model(features, training=form.training)
+            total, _ = PretrainingLoss()(outputs, features)
+        variables = [v.value for v in model.trainable_variables]
+        gradients = tape.gradient(total, variables)
+        return [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+    names = [original_name(v) for v in model.trainable_variables]
+    actual = dict(zip(names, form.run(differentiate), strict=True))
     assert actual.keys() == expected.keys()
     for name, gradient in actual.items():
         assert largest_difference(gradient, expected[name]) < 1e-8, name
@@ -150,3 +172,21 @@ def test_span_labeler(folder):
     total, _ = SpanLoss()(outputs, features)
     for name, value in {**outputs, "loss": total}.items():
         assert largest_difference(value, expected[name]) < 1e-7, name
+
+
+def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
+    for folder in ("modeling", "files", "tests"):
+        shutil.copytree(golden.ROOT / folder, tmp_path / folder)
+    shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)
+    shutil.rmtree(tmp_path / "modeling" / "accelerated")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "tests/modeling/test_golden.py"]
+        + ["-p", "no:cacheprovider", "-k", "plain or classifier or span"],
+        cwd=tmp_path,
+        # Of the recordings, those in tests/ are enough.
+        env={"TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "8 passed" in done.stdout

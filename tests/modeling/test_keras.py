@@ -18,10 +18,10 @@ from modeling import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from modeling.accelerated.fusions import Dense
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer, TransformerBlock
 from modeling.heads import MaskedLanguageModelHead, OutputHead
+from modeling.layers import Dense
 
 # batch, choices, length, masked positions, hidden size, vocabulary size
 B, C, T, P, W, V = 3, 2, 8, 4, 12, 40

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling.unpadding import Unpadding
+from modeling.unpadding import UnpaddedRows
 
 
 def features(lengths, length, vocab_size):
@@ -91,22 +91,22 @@ def test_outputs_and_gradients_are_the_same(
 
 def test_rows_come_back_to_their_places():
     batch = features([40, 3, 17, 1, 22], 40, 50)
-    unpadding = Unpadding(batch["input_mask"])
+    places = UnpaddedRows(batch["input_mask"])
     padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
-    rows = unpadding.remove(padded)
+    rows = places.unpad(padded)
     # 83 WordPieces, in whole steps of 64.
     assert rows.shape == (128, 8)
     mask = tf.cast(batch["input_mask"], tf.float32)[..., None]
-    np.testing.assert_array_equal(unpadding.restore(rows) * mask, padded * mask)
+    np.testing.assert_array_equal(places.pad(rows) * mask, padded * mask)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "uint8"])
 def test_masks_of_any_type(dtype):
     batch = features([40, 3, 17, 1, 22], 40, 50)
     padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
-    expected = Unpadding(batch["input_mask"]).remove(padded)
+    expected = UnpaddedRows(batch["input_mask"]).unpad(padded)
     mask = tf.cast(batch["input_mask"], dtype)
-    np.testing.assert_array_equal(Unpadding(mask).remove(padded), expected)
+    np.testing.assert_array_equal(UnpaddedRows(mask).unpad(padded), expected)
 
 
 def test_a_mask_of_rank_3_is_computed_with_its_padding():

@@ -79,11 +79,18 @@ def no_head_dropout(monkeypatch):
     monkeypatch.setattr("modeling.tasks.HEAD_DROPOUT_PROB", 0.0)
 
 
+@pytest.fixture(params=["plain", "compiled"])
+def form(request):
+    """Operations by their plain definitions, or as real sizes compile them."""
+    with golden.form(request.param) as form:
+        yield form
+
+
 @pytest.mark.parametrize(
     "path",
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
-def test_training_equals_the_original(path, monkeypatch):
+def test_training_equals_the_original(path, form, monkeypatch):
     no_head_dropout(monkeypatch)
     recording, variables, trainer = start(path)
     logs = []

@@ -10,7 +10,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import test_util
 
 import modeling
-from modeling.accelerated import fusions
+from modeling.layers import Dense
 
 CPU_INFO = Path("/proc/cpuinfo")
 HIDDEN_ACTS = ["gelu", "gelu_erf"]
@@ -132,7 +132,7 @@ def test_a_graph_for_any_device_has_no_kernel_of_the_cpu_alone():
 
 @pytest.mark.parametrize("rank", [2, 3])
 def test_the_gradient_of_a_bias_is_added_up_in_float32(rank):
-    layer = fusions.Dense(8, dtype="mixed_bfloat16")
+    layer = Dense(8, dtype="mixed_bfloat16")
     layer.build((None, 8))
     generator = np.random.default_rng(0)
     # Added up in bfloat16, ones beyond 256 would no longer count.

@@ -1,10 +1,13 @@
 """Blocks that are traced once for all."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import modeling
+from modeling.accelerated import tracing
 
 
 def create_model(**kwargs):
@@ -79,6 +82,62 @@ def test_a_block_unlike_the_others_stays_so():
     attention.attention_probs_dropout_prob = 0.1
     others, _ = gradients(*map(tf.constant, batch))
     assert not np.allclose(others, expected, atol=0.1)
+
+
+def give_lora(block):
+    block.intermediate.enable_lora(2)
+
+
+def quantize(block):
+    block.output_dense.quantize("int8")
+
+
+def change_precision(block):
+    block.attention.key.dtype_policy = "mixed_bfloat16"
+
+
+def change_activation(block):
+    block.config = dataclasses.replace(block.config, hidden_act="relu")
+
+
+def freeze(block):
+    block.trainable = False
+
+
+@pytest.mark.parametrize(
+    ("change", "alike"),
+    [
+        (give_lora, False),
+        (quantize, False),
+        (change_precision, False),
+        (change_activation, False),
+        (freeze, True),
+    ],
+)
+def test_blocks_are_alike_but_for_names_weights_and_what_is_frozen(
+    change, alike
+):
+    blocks = create_model().encoder.blocks
+    assert tracing.are_alike(blocks)
+    change(blocks[1])
+    assert tracing.are_alike(blocks) == alike
+
+
+def test_lora_in_one_block_is_trained_there():
+    model = create_model(dtype="float64")
+    layer = model.encoder.blocks[1].intermediate
+    layer.enable_lora(2)
+    batch = create_batch()
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            outputs = model(*batch[:2], training=True, seed=batch[2])
+            loss = tf.reduce_sum(tf.sin(outputs["sequence_output"]))
+        return tape.gradient(loss, layer.lora_kernel_b.value)
+
+    expected = gradient()
+    found = tf.function(gradient, autograph=False)()
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("training", [True, False])

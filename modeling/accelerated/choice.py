@@ -1,0 +1,79 @@
+"""Which form of an operation a call takes. All rules are here.
+
+1. Keras runs on another backend than TensorFlow: the plain one of
+   modeling/ops.py, which does not even ask.
+2. Forms for every graph, and for eager calls: `ALWAYS`.
+3. In training (a seed is given): `TRAINING`; and where rows are known to be
+   at least `LEAST_WIDTH` wide, or may be, `COMPILED`. Compiling costs time, and
+   takes longer than it saves where they are shorter.
+4. In inference, in a graph that is tied to the CPU (`tf.device`), in float32
+   or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, where
+   it then has no kernel.
+5. In inference: `INFERENCE`.
+6. All others: the plain one.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from modeling.accelerated import fusions, kernels, tracing
+from modeling.ops import Tensor
+
+# Elements of a row: those of the smallest BERT.
+LEAST_WIDTH = 128
+
+Forms = dict[str, Callable]
+
+ALWAYS: Forms = {
+    "dense": fusions.dense,
+    "reshape_like": fusions.reshape_like,
+    "keep_mask": kernels.keep_mask,
+}
+TRAINING: Forms = {"trace_once": tracing.trace_once}
+COMPILED: Forms = {
+    "activation": kernels.activation,
+    "attention_probs": kernels.attention_probs,
+    "dropout": kernels.dropout,
+    "dropout_add_norm": kernels.dropout_add_norm,
+}
+FUSED_ON_CPU: Forms = {
+    "attention_probs": fusions.attention_probs,
+    "dropout_add_norm": fusions.dropout_add_norm,
+    "layer_norm": fusions.layer_norm,
+}
+INFERENCE: Forms = {"activation": fusions.activation}
+
+
+def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
+    """Returns the form of an operation for one call; None = the plain one.
+
+    Args:
+        name: of the function in modeling/ops.py.
+        inputs: its first argument.
+        seed: int [2] in training, None in inference.
+    """
+    if name in ALWAYS:
+        return ALWAYS[name]
+    if seed is not None:
+        if name in COMPILED and _is_wide(inputs):
+            return COMPILED[name]
+        return TRAINING.get(name)
+    if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
+        return FUSED_ON_CPU[name]
+    return INFERENCE.get(name)
+
+
+def _is_wide(inputs: tf.Tensor) -> bool:
+    return (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
+
+
+def _is_in_cpu_graph(inputs: tf.Tensor) -> bool:
+    dtype = keras.backend.standardize_dtype(inputs.dtype)
+    return (
+        dtype in ("float32", "bfloat16")
+        and not tf.executing_eagerly()
+        and "CPU" in (inputs.device or "")
+    )

@@ -1,0 +1,64 @@
+"""How a trained model is called for prediction, as fast as it can be."""
+
+import os
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+
+class Predictor:
+    """Calls a model for evaluation and prediction, inside a graph.
+
+    Where the CPU is the only device the graph is tied to it, so that the model
+    takes the forms that are fused there; kernels can be cast once, not with
+    every batch.
+
+    Args:
+        model: a keras.Model over a dict of features.
+        jit_compile: whether XLA compiles the graph; it fuses by itself.
+    """
+
+    def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
+        self.model = model
+        devices = {
+            device.device_type for device in tf.config.list_logical_devices()
+        }
+        self.device = None if jit_compile or devices != {"CPU"} else "CPU:0"
+
+    def __call__(self, features: Any, kernels: list[tf.Tensor] = ()) -> Any:
+        """Returns the model's outputs.
+
+        Args:
+            features: dict of tensors.
+            kernels: of `cast_kernels`; empty = the model's own.
+        """
+        with tf.device(self.device), keras.StatelessScope() as scope:
+            if kernels:
+                for update in zip(self._kernels(), kernels, strict=True):
+                    scope.add_update(update)
+            return self.model(features, training=False)
+
+    def cast_kernels(self) -> list[tf.Tensor]:
+        """Returns the kernels in the dtype of products; [] = as they are."""
+        dtype = self.model.compute_dtype
+        if self.device is None or dtype == self.model.variable_dtype:
+            return []
+        return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
+
+    def _kernels(self):
+        return [v for v in self.model.weights if v.path.endswith("/kernel")]
+
+
+def pack_weights(compute_dtype: str) -> None:
+    """Has oneDNN bring weights into its own order once, not at each product.
+
+    For processes that do not train, before their first product: TensorFlow
+    then takes for granted that weights never change. In float32 that order
+    depends on the batch's shape, and little is won, so it is left alone.
+
+    Args:
+        compute_dtype: dtype of the products, such as "bfloat16".
+    """
+    if compute_dtype == "bfloat16":
+        os.environ.setdefault("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", "1")

@@ -1,0 +1,202 @@
+"""Every faster form of an operation against its plain definition."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from modeling import ops
+from modeling.accelerated import choice
+
+SEED = (5, 6)
+TABLES = {
+    "always": choice.ALWAYS,
+    "training": choice.TRAINING,
+    "compiled": choice.COMPILED,
+    "fused_on_cpu": choice.FUSED_ON_CPU,
+    "inference": choice.INFERENCE,
+}
+# Their results are random numbers, and another function: other tests.
+APART = {"keep_mask", "trace_once"}
+FORMS = [
+    pytest.param(table, name, id=f"{table}-{name}")
+    for table, forms in TABLES.items()
+    for name in forms
+    if name not in APART
+]
+# The smallest row that XLA is given, and one beyond a vector's register.
+WIDTHS = (1, 3, 130)
+
+
+def draw(*shape, number=0):
+    return np.random.default_rng(number).normal(size=shape)
+
+
+def create_layer_norm(width, dtype):
+    layer = keras.layers.LayerNormalization(epsilon=1e-12, dtype=dtype)
+    layer.build((None, width))
+    layer.gamma.assign(draw(width, number=8))
+    layer.beta.assign(draw(width, number=9))
+    return layer
+
+
+def create_calls(name, width, dtype, seed):
+    """Returns calls of an operation: (float tensors, constants) of each."""
+    rows = draw(12, width), draw(12, width, number=1)
+    norm = {"layer": create_layer_norm(width, dtype)}
+    drop = {"dropout_prob": 0.4, "seed": seed}
+    hidden = draw(2, 4, width) * 3
+    adder = np.random.default_rng(0).integers(-1, 1, (2, 1, 1, width)) * 1e4
+    # bfloat16 does not tell scores apart where all are masked.
+    adder[..., 0] = 0
+    adder = tf.constant(adder, "float64" if dtype == "float64" else "float32")
+    scores = {"adder": adder, "scale": 0.125} | drop
+    calls = {
+        "dense": [
+            ((*shaped, draw(width, 24), draw(24)), {})
+            for shaped in (rows[:1], (hidden,))
+        ],
+        "reshape_like": [((rows[0], draw(3, 4, width)), {})],
+        "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
+        "layer_norm": [((hidden,), norm | {"seed": seed})],
+        "dropout_add_norm": [
+            (rows, norm | drop),
+            ((hidden, draw(2, 4, width, number=1)), norm | drop),
+        ],
+        "attention_probs": [((draw(2, 3, 5, width) * 4,), scores)],
+        "activation": [
+            ((hidden,), {"hidden_act": act, "seed": seed})
+            for act in ops.ACTIVATIONS
+        ],
+    }
+    return calls[name]
+
+
+def compute(function, tensors, constants, dtype):
+    """Returns a function's value and gradients, all in float64."""
+
+    @tf.function(autograph=False)
+    def graph(tensors):
+        with tf.device("CPU:0"), tf.GradientTape() as tape:
+            tape.watch(tensors)
+            # What does not vary with each call goes by its name.
+            (inputs, *others) = tensors
+            outputs = function(inputs, *others, **constants)
+            upstream = tf.cast(draw(*outputs.shape, number=7), outputs.dtype)
+            loss = tf.reduce_sum(tf.cast(outputs * upstream, "float64"))
+        layer = constants.get("layer")
+        weights = [layer.gamma.value, layer.beta.value] if layer else []
+        return outputs, tape.gradient(loss, [*tensors, *weights])
+
+    found = graph([tf.cast(tensor, dtype) for tensor in tensors])
+    return [
+        None if each is None else tf.cast(each, "float64").numpy()
+        for each in tf.nest.flatten(found)
+    ]
+
+
+def rms(values):
+    return np.sqrt(np.mean(np.square(values)))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+@pytest.mark.parametrize("table, name", FORMS)
+def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
+    if table == "fused_on_cpu" and dtype == "float64":
+        pytest.skip("never chosen: TensorFlow fuses 32 and 16 bits")
+    form, plain = TABLES[table][name], getattr(ops, name).__wrapped__
+    seed = tf.constant(SEED) if table == "compiled" else None
+    exact_calls = create_calls(name, width, "float64", seed)
+    for call, exact_call in zip(
+        create_calls(name, width, dtype, seed), exact_calls, strict=True
+    ):
+        found = compute(form, *call, dtype)
+        # What both start from is rounded the same way.
+        rounded = [tf.cast(tensor, dtype) for tensor in call[0]]
+        exact = compute(plain, rounded, exact_call[1], "float64")
+        plainly = compute(plain, *call, dtype)
+        assert len(found) == len(exact) == len(plainly)
+        for one, other, right in zip(found, plainly, exact, strict=True):
+            if right is None:
+                # `reshape_like` has no gradient to the shape.
+                assert one is None
+                continue
+            assert one.shape == right.shape
+            # The size of a rounding, and what is lost where numbers that
+            # are nearly the same are subtracted.
+            unit = {"float64": 1e-14, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
+            allowed = 1.5 * rms(other - right) + unit * max(rms(right), 0.1)
+            assert rms(one - right) <= allowed
+
+
+class Calls:
+    """A tensor of which only what a rule asks for is known."""
+
+    def __init__(self, width=256, dtype="float32", device=""):
+        self.shape, self.dtype, self.device = (None, width), dtype, device
+
+
+@pytest.mark.parametrize("name", choice.COMPILED)
+def test_training_is_compiled_where_rows_are_or_may_be_wide(name):
+    def chosen(width):
+        return choice.choose(name, Calls(width), tf.constant(SEED))
+
+    assert chosen(128) is chosen(None) is choice.COMPILED[name]
+    assert chosen(127) is None
+
+
+@pytest.mark.parametrize("name", choice.FUSED_ON_CPU)
+def test_inference_is_fused_in_graphs_of_the_cpu_alone(name):
+    def chosen(dtype, device, graph=True):
+        with tf.Graph().as_default() if graph else tf.init_scope():
+            return choice.choose(name, Calls(256, dtype, device), None)
+
+    assert chosen("float32", "/device:CPU:0") is choice.FUSED_ON_CPU[name]
+    assert chosen("bfloat16", "/device:CPU:0") is choice.FUSED_ON_CPU[name]
+    for dtype, device, graph in (
+        ("float64", "/device:CPU:0", True),
+        ("float16", "/device:CPU:0", True),
+        ("float32", "", True),
+        ("float32", "/device:GPU:0", True),
+        ("float32", "/device:CPU:0", False),
+    ):
+        assert chosen(dtype, device, graph) is None
+
+
+def test_all_forms_stand_for_functions_that_ask_for_them():
+    for forms in TABLES.values():
+        for name in forms:
+            assert hasattr(getattr(ops, name), "__wrapped__")
+
+
+def test_plain_switches_all_forms_off():
+    inputs = tf.cast(draw(4, 256), "float32")
+    arguments = dict(dropout_prob=0.5, seed=tf.constant(SEED))
+    faster = ops.dropout(inputs, **arguments)
+    with ops.plain():
+        plain = ops.dropout(inputs, **arguments)
+        again = ops.dropout(inputs, **arguments)
+    # Another generator draws what is dropped.
+    assert not np.array_equal(plain, faster)
+    np.testing.assert_array_equal(plain, again)
+    np.testing.assert_array_equal(ops.dropout(inputs, **arguments), faster)
+
+
+@pytest.mark.backends
+def test_plain_dropout_drops_its_share_and_scales_up_the_others():
+    inputs = keras.ops.ones((50, 200))
+    generator = keras.random.SeedGenerator(1)
+    seed, another = generator.next(), generator.next()
+
+    def drop(seed):
+        with ops.plain():
+            outputs = ops.dropout(inputs, 0.1, seed=seed)
+        return keras.ops.convert_to_numpy(outputs)
+
+    dropped = drop(seed)
+    assert abs(np.mean(dropped == 0) - 0.1) < 0.02
+    np.testing.assert_allclose(dropped[dropped != 0], 1 / 0.9, rtol=1e-6)
+    np.testing.assert_array_equal(dropped, drop(seed))
+    assert (dropped != drop(another)).mean() > 0.1
+    np.testing.assert_array_equal(drop(None), inputs)
