@@ -30,6 +30,10 @@ _WRITTEN = re.compile(
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
     + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
 )
+# What a killed run leaves of the other files that it writes next to them.
+_PARTIAL = re.compile(
+    r"(checkpoint|(run_settings|eval_results|summary)\.json)\.partial-[0-9]+"
+)
 
 
 class Checkpointer:
@@ -175,7 +179,9 @@ class Checkpointer:
         # without its index, which is written last, is not one.
         whole = self.steps()
         for file in self.output_dir.iterdir():
-            if match := _WRITTEN.fullmatch(file.name):
+            if _PARTIAL.fullmatch(file.name):
+                file.unlink(missing_ok=True)
+            elif match := _WRITTEN.fullmatch(file.name):
                 if match["partial"] or int(match["step"]) not in whole:
                     file.unlink(missing_ok=True)
 

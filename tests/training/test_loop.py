@@ -263,6 +263,19 @@ def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
     assert "one is not finite)" in caplog.text
 
 
+def test_what_a_killed_run_left_is_removed_and_nothing_else(tmp_path):
+    ours = ["checkpoint.partial-7", "eval_results.json.partial-12"]
+    theirs = ["checkpoint.partial-old", "notes.json.partial-7", "checkpoints"]
+    for name in ours + theirs:
+        (tmp_path / name).touch()
+    trainer = create_trainer()
+    trainer.train(
+        batches([1]), 1, BATCH_SIZE, checkpointer_of(trainer, tmp_path)
+    )
+    assert not any((tmp_path / name).exists() for name in ours)
+    assert all((tmp_path / name).exists() for name in theirs)
+
+
 def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     trainer = create_trainer()
     checkpointer = checkpointer_of(trainer, tmp_path / "ends", keep=2)
