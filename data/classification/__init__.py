@@ -1,0 +1,1 @@
+"""Sentences, pairs and choices with a label."""

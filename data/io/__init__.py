@@ -1,0 +1,1 @@
+"""Files, tables, TFRecords and worker processes."""

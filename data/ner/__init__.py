@@ -1,0 +1,1 @@
+"""Named entities: tagged words, windows, scores."""

@@ -1,0 +1,1 @@
+"""Instances for pretraining, and how they are masked."""

@@ -1,0 +1,1 @@
+"""Pretraining records of any corpus in bounded memory, by many processes."""

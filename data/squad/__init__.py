@@ -1,0 +1,1 @@
+"""Questions about passages: reading, windows, decoding, scores."""

@@ -1,0 +1,1 @@
+"""Text to WordPieces: in Python, and the same in a graph."""
