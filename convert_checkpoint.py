@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from absl import flags, logging
 
 import modeling
-from data import tokenization
+from data.text import tokenization
 from files import paths
 from training import cli
 

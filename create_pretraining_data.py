@@ -17,18 +17,13 @@ import time
 
 from absl import flags, logging
 
-from data import (
-    at_scale,
-    files,
-    masking,
-    pretraining,
-    records,
-    token_store,
-    tokenization,
-    workers,
-)
-from data.instance_options import InstanceOptions
-from data.job import Job
+from data.io import records, text_files, workers
+from data.pretraining import instances as pretraining
+from data.pretraining import masking
+from data.pretraining.at_scale import stages, token_store
+from data.pretraining.at_scale.job import Job
+from data.pretraining.options import InstanceOptions
+from data.text import tokenization
 from files import paths
 from files.atomic import is_remote
 from training import cli, progress
@@ -138,7 +133,7 @@ def _define_scalable_flags():
         None,
         "Files to write; by default as the size of the corpus asks.",
         lower_bound=1,
-        upper_bound=at_scale.MAX_SHARDS,
+        upper_bound=stages.MAX_SHARDS,
     )
     flags.DEFINE_enum(
         "pipeline",
@@ -254,7 +249,7 @@ def create_at_scale(input_files, beam_arguments):
         )
     boundary_files = ()
     if FLAGS.word_boundary_file:
-        boundary_files = files.expand_patterns(
+        boundary_files = text_files.expand_patterns(
             FLAGS.word_boundary_file, "word_boundary_file"
         )
         if len(boundary_files) != len(input_files):
@@ -276,7 +271,7 @@ def create_at_scale(input_files, beam_arguments):
         FLAGS.num_shards or 0,
     )
     if FLAGS.pipeline == "beam":
-        from data import beam_executor
+        from data.io import beam_executor
 
         executor = beam_executor.BeamExecutor(beam_arguments)
     else:
@@ -285,7 +280,7 @@ def create_at_scale(input_files, beam_arguments):
             1 if num_processes is None else num_processes
         )
     with executor:
-        manifest, is_new = at_scale.create_shards(
+        manifest, is_new = stages.create_shards(
             job,
             executor,
             lambda iterable, total, label: progress.track(
@@ -312,7 +307,7 @@ def main(argv):
     start = time.monotonic()
     if argv[1:] and FLAGS.pipeline != "beam":
         raise ValueError(f"unknown arguments. Received: {argv[1:]}")
-    input_files = files.expand_patterns(FLAGS.input_file, "input_file")
+    input_files = text_files.expand_patterns(FLAGS.input_file, "input_file")
     tokenization.check_vocab(FLAGS.vocab_file)
     if FLAGS.max_predictions_per_seq > FLAGS.max_seq_length:
         raise ValueError(

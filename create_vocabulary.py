@@ -11,7 +11,8 @@ import time
 
 from absl import flags, logging
 
-from data import files, vocabulary
+from data.io import text_files
+from data.text import vocabulary
 from files import paths
 from files.atomic import atomic_open
 from training import cli, progress
@@ -53,16 +54,16 @@ def define_flags():
 def main(_):
     """Counts the words, learns the vocabulary, writes it."""
     start = time.monotonic()
-    input_files = files.expand_patterns(FLAGS.input_file, "input_file")
+    input_files = text_files.expand_patterns(FLAGS.input_file, "input_file")
     vocabulary.check_sizes(FLAGS.vocab_size, FLAGS.num_unused)
     dropped = collections.Counter()
     lines = itertools.chain.from_iterable(
-        files.read_lines(path, dropped) for path in input_files
+        text_files.read_lines(path, dropped) for path in input_files
     )
     counts = vocabulary.count_words(
         progress.track(lines, unit="line"), FLAGS.do_lower_case
     )
-    if warning := files.dropped_bytes_warning(dropped):
+    if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)
     logging.info("Learning from %d different words", len(counts))
     with atomic_open(FLAGS.output_file) as file:

@@ -10,7 +10,9 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data import feature_files, files, glue, tokenization
+from data.classification import features as glue
+from data.io import feature_files, text_files
+from data.text import tokenization
 from files import paths
 from training import cli
 from training import flags as common_flags
@@ -155,7 +157,7 @@ def parse_weights(texts, name, num_blocks):
 
 def read_examples(input_file):
     """Yields an InputExample for each line of a file."""
-    for index, line in enumerate(files.read_lines(input_file)):
+    for index, line in enumerate(text_files.read_lines(input_file)):
         line = line.strip()
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
         text_a, text_b = pair.groups() if pair else (line, None)
@@ -208,7 +210,7 @@ def main(_):
     name, num_blocks = FLAGS.token_features, config.num_hidden_layers
     layer_names = parse_features(name, FLAGS.layers, num_blocks)
     block_weights = parse_weights(FLAGS.layer_weights, name, num_blocks)
-    files.expand_patterns(FLAGS.input_file, "input_file")
+    text_files.expand_patterns(FLAGS.input_file, "input_file")
     export_dir = cli.export_folder(FLAGS)
     if export_dir:
         export.check_export_dir(export_dir)

@@ -11,22 +11,17 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data import examples as data_examples
-from data import (
-    feature_specs,
-    glue,
-    glue_tasks,
-    label_decoding,
-    table_task,
-    tokenization,
-)
+from data.classification import decoding, features, glue, table_task
+from data.classification import examples as data_examples
+from data.io import feature_specs
+from data.text import tokenization
 from training import cli, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
 FLAGS = flags.FLAGS
 
-TASKS = sorted([*glue_tasks.PROCESSORS, "csv"])
+TASKS = sorted([*glue.PROCESSORS, "csv"])
 
 LOSSES = {
     "classification": "ClassifierLoss",
@@ -47,7 +42,7 @@ def define_flags():
     flags.DEFINE_enum(
         "xnli_language",
         "zh",
-        glue.XnliProcessor.languages,
+        features.XnliProcessor.languages,
         "XNLI's language.",
     )
     flags.DEFINE_bool(
@@ -97,7 +92,7 @@ def define_table_flags():
 
 
 def create_processors(options, saved_labels):
-    """Returns {suffix: processor} of --task_name, see glue_tasks.
+    """Returns {suffix: processor} of --task_name (classification/glue.py).
 
     Args:
         options: FineTuningOptions.
@@ -113,7 +108,7 @@ def create_processors(options, saved_labels):
             f"{', '.join(TASKS)}"
         )
     if name != "csv":
-        return glue_tasks.create_processors(name, FLAGS.xnli_language)
+        return glue.create_processors(name, FLAGS.xnli_language)
     labels = FLAGS.labels
     if labels is None and not options.do_train:
         labels = saved_labels
@@ -142,7 +137,7 @@ class ClassifierTask(task.Task):
         """Chooses the processors and the labels of --task_name."""
         options, name = self.options, FLAGS.task_name.lower()
         if FLAGS.glue_submission:
-            glue_tasks.submission_file(name)
+            glue.submission_file(name)
             if not options.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
         self.tokenizer = tokenization.load_tokenizer(
@@ -154,9 +149,7 @@ class ClassifierTask(task.Task):
         self.processors = create_processors(options, saved_labels)
         processor = self.processors[""]
         self.labels = processor.get_labels()
-        self.decoder = label_decoding.LabelDecoder(
-            processor.output_mode, self.labels
-        )
+        self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         self.loss = getattr(modeling, LOSSES[processor.output_mode])()
         # The last one is the one that the paper reports.
         self.metrics = processor.metrics[::-1]
@@ -188,10 +181,10 @@ class ClassifierTask(task.Task):
         """See Task."""
         if split.startswith("predict"):
             self.examples[split] = examples
-        features = glue.convert_examples_to_features(
+        encoded = features.convert_examples_to_features(
             examples, self.labels, self.options.max_seq_length, self.tokenizer
         )
-        return map(glue.encode_classification_features, features)
+        return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split):
         """Returns the spec; the labels of a test set need not be known."""
@@ -225,11 +218,11 @@ class ClassifierTask(task.Task):
         examples = self.examples[split]
         has_labels = self.processors[suffix].test_set_has_labels
         results = os.path.join(output_dir, f"test_results{suffix}.tsv")
-        labels = label_decoding.write_predictions(
+        labels = decoding.write_predictions(
             results,
             os.path.join(output_dir, f"predictions{suffix}.jsonl"),
             [
-                label_decoding.describe_example(example, has_labels)
+                decoding.describe_example(example, has_labels)
                 for example in examples
             ],
             (outputs for _, outputs in batches),
@@ -238,7 +231,7 @@ class ClassifierTask(task.Task):
         logging.info("Wrote %d predictions to %s", len(labels), results)
         if FLAGS.glue_submission:
             name = FLAGS.task_name.lower() + suffix.replace("_", "-")
-            path = glue_tasks.write_submission(output_dir, name, labels)
+            path = glue.write_submission(output_dir, name, labels)
             logging.info("Wrote GLUE's submission to %s", path)
         return self._score(examples, labels) if has_labels else {}
 

@@ -10,8 +10,10 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data import examples as data_examples
-from data import feature_specs, ner, ner_reading, ner_scoring, tokenization
+from data.classification import examples as data_examples
+from data.io import feature_specs
+from data.ner import reading, scoring, windows
+from data.text import tokenization
 from training import cli, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -57,7 +59,7 @@ class NerTask(task.Task):
         )
         if labels is None and not options.do_train:
             labels = saved_labels
-        self.processor = ner_reading.NerProcessor(labels)
+        self.processor = reading.NerProcessor(labels)
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
 
@@ -71,7 +73,7 @@ class NerTask(task.Task):
         """See Task."""
         if split != "train":
             self.examples[split], self.features[split] = examples, []
-        for feature in ner.create_features(
+        for feature in windows.create_features(
             examples,
             self.labels,
             self.options.max_seq_length,
@@ -80,7 +82,7 @@ class NerTask(task.Task):
         ):
             if split != "train":
                 self.features[split].append(feature)
-            yield ner.encode_ner_features(feature)
+            yield windows.encode_ner_features(feature)
 
     def feature_spec(self, split):
         """See Task."""
@@ -93,28 +95,28 @@ class NerTask(task.Task):
     def evaluate(self, split, batches):
         """Returns conlleval's figures."""
         right = [example.labels for example in self.examples[split]]
-        return ner_scoring.score_entities(right, self._tag(split, batches))
+        return scoring.score_entities(right, self._tag(split, batches))
 
     def write_predictions(self, split, batches, output_dir):
         """Writes the tags, and scores where the test set has tags itself."""
         examples, tags = self.examples[split], self._tag(split, batches)
         path = os.path.join(output_dir, "test_predictions.txt")
-        ner.write_predictions(path, examples, tags)
-        ner.write_json_lines(
+        windows.write_predictions(path, examples, tags)
+        windows.write_json_lines(
             os.path.join(output_dir, "predictions.jsonl"), examples, tags
         )
         logging.info("Wrote %d sentences to %s", len(tags), path)
         right = [example.labels for example in examples]
         if all(label == "O" for labels in right for label in labels):
             return {}
-        return ner_scoring.score_entities(right, tags)
+        return scoring.score_entities(right, tags)
 
     def _tag(self, split, batches):
         """Returns the tags of each sentence, list of list of str."""
         predicted_ids = []
         for _, logits in batches:
             predicted_ids += list(np.argmax(logits, axis=-1))
-        return ner.decode_predictions(
+        return windows.decode_predictions(
             self.examples[split],
             self.features[split],
             predicted_ids,

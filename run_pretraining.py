@@ -7,7 +7,7 @@ newest checkpoint of --output_dir, if there is one.
 from absl import flags
 
 import serving
-from data import tokenization
+from data.text import tokenization
 from files import paths
 from training import cli
 from training import flags as common_flags

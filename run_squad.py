@@ -12,16 +12,10 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data import (
-    feature_specs,
-    squad,
-    squad_decoding,
-    squad_reading,
-    squad_records,
-    squad_report,
-    squad_scoring,
-    tokenization,
-)
+from data.io import feature_specs
+from data.squad import decoding, reading, records, report, scoring
+from data.squad import windows as squad
+from data.text import tokenization
 from files import atomic, paths
 from training import cli, task
 from training import flags as common_flags
@@ -153,7 +147,7 @@ class SquadTask(task.Task):
             FLAGS.max_query_length,
             FLAGS.use_char_offsets,
         )
-        self.decoding = squad_decoding.DecodingOptions(
+        self.decoding = decoding.DecodingOptions(
             FLAGS.n_best_size,
             FLAGS.max_answer_length,
             options.do_lower_case,
@@ -176,7 +170,7 @@ class SquadTask(task.Task):
         """See Task."""
         is_training = split == "train"
         path = FLAGS.train_file if is_training else FLAGS.predict_file
-        examples = squad_reading.read_squad_examples(
+        examples = reading.read_squad_examples(
             path, is_training, FLAGS.version_2_with_negative
         )
         if is_training:
@@ -185,7 +179,7 @@ class SquadTask(task.Task):
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
             # Fails now, not after an epoch, if the file has no answers.
-            squad_scoring.score_predictions(
+            scoring.score_predictions(
                 path,
                 {example.qas_id: "" for example in examples},
                 FLAGS.version_2_with_negative,
@@ -195,7 +189,7 @@ class SquadTask(task.Task):
     def encode(self, split, examples):
         """See Task; in "eval" with padding left out, the longest come first."""
         if split == "train":
-            return squad_records.create_records(
+            return records.create_records(
                 examples,
                 self.tokenizer,
                 self.windows,
@@ -212,10 +206,7 @@ class SquadTask(task.Task):
             # Windows of one length share a batch, and too little memory is
             # noticed at once. Their ids tell the questions.
             features = sorted(features, key=lambda each: -len(each.tokens))
-        return (
-            squad_records.encode_squad_features(each, False)
-            for each in features
-        )
+        return (records.encode_squad_features(each, False) for each in features)
 
     def feature_spec(self, split):
         """See Task."""
@@ -257,7 +248,7 @@ class SquadTask(task.Task):
             return {}
         if FLAGS.report:
             path = os.path.join(output_dir, "report.html")
-            squad_report.write_report(
+            report.write_report(
                 path,
                 FLAGS.predict_file,
                 predictions,
@@ -267,16 +258,16 @@ class SquadTask(task.Task):
         return scores
 
     def answer(self, batches):
-        """Returns the answers, as squad_decoding.decode_predictions does."""
+        """Returns the answers, as decoding.decode_predictions does."""
         results = []
         for features, outputs in batches:
             results += map(
-                squad_decoding.RawResult,
+                decoding.RawResult,
                 features["unique_ids"].tolist(),
                 outputs["start_logits"],
                 outputs["end_logits"],
             )
-        return squad_decoding.decode_predictions(
+        return decoding.decode_predictions(
             self.examples,
             self.features,
             results,
@@ -284,7 +275,7 @@ class SquadTask(task.Task):
         )
 
     def _score(self, predictions, nbest, null_odds):
-        return squad_scoring.score_outputs(
+        return scoring.score_outputs(
             FLAGS.predict_file, predictions, nbest, null_odds
         )
 

@@ -9,14 +9,10 @@ from absl import logging
 
 import modeling
 import serving
-from data import examples as data_examples
-from data import (
-    feature_specs,
-    glue,
-    label_decoding,
-    swag,
-    tokenization,
-)
+from data.classification import decoding, features, swag
+from data.classification import examples as data_examples
+from data.io import feature_specs
+from data.text import tokenization
 from training import cli, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -38,7 +34,7 @@ class SwagTask(task.Task):
 
     def __init__(self, options):
         self.options = options
-        self.decoder = label_decoding.LabelDecoder("classification", LABELS)
+        self.decoder = decoding.LabelDecoder("classification", LABELS)
 
     def prepare(self, config, saved_labels):
         """See Task."""
@@ -60,10 +56,10 @@ class SwagTask(task.Task):
         """See Task."""
         if split == "predict":
             self.entries = [{"guid": example.guid} for example in examples]
-        features = swag.create_features(
+        encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
-        return map(glue.encode_classification_features, features)
+        return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split):
         """See Task."""
@@ -86,7 +82,7 @@ class SwagTask(task.Task):
     def write_predictions(self, split, batches, output_dir):
         """Writes test_results.tsv and predictions.jsonl."""
         results = os.path.join(output_dir, "test_results.tsv")
-        label_decoding.write_predictions(
+        decoding.write_predictions(
             results,
             os.path.join(output_dir, "predictions.jsonl"),
             self.entries,

@@ -91,9 +91,9 @@ def time_layer(lines, num_mb):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 
-    from data import tf_tokenization
+    from data.text import tokenizer_layer
 
-    layer = tf_tokenization.TokenizerLayer(FLAGS.vocab_file)
+    layer = tokenizer_layer.TokenizerLayer(FLAGS.vocab_file)
     # Long enough for the start of the pipeline not to count.
     repeats = 1 + int(50 / num_mb)
     dataset = (

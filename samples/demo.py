@@ -184,11 +184,11 @@ def main():
     for command in (CREATE_DATA, PRETRAIN, CLASSIFY, ANSWER, EXTRACT):
         run(command)
 
-    from data import squad_scoring
+    from data.squad import scoring
 
     pretraining = read_results("pretraining")
     classifier = read_results("classifier")
-    scores = squad_scoring.score_predictions(
+    scores = scoring.score_predictions(
         str(SAMPLES / "squad" / "dev.json"),
         json.loads((OUTPUT / "squad" / "predictions.json").read_text()),
     )

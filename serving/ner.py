@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from data.tf_ner import NerWindows, part_punctuation
+from data.ner.words_layer import NerWindows, part_punctuation
 from serving import signatures
 from training import export
 

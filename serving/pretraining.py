@@ -8,7 +8,7 @@ import os
 import keras
 import tensorflow as tf
 
-from data.tf_ragged import first_values, with_row_splits
+from data.text.ragged import first_values, with_row_splits
 from serving import signatures
 from training import export
 

@@ -12,8 +12,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from data.tf_packing import PackingLayer
-from data.tfrecords import trim_padding
+from data.io.tfrecords import trim_padding
+from data.text.packing_layer import PackingLayer
 from training import export
 
 # Padded outputs have at most so many values, or four times the real ones.

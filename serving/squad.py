@@ -8,10 +8,10 @@ import os
 import keras
 import tensorflow as tf
 
-from data.squad import WindowOptions
-from data.squad_decoding import DecodingOptions
-from data.tf_squad import SquadWindows
-from data.tf_squad_decoding import SquadDecoder
+from data.squad.decoder_layer import SquadDecoder
+from data.squad.decoding import DecodingOptions
+from data.squad.windows import WindowOptions
+from data.squad.windows_layer import SquadWindows
 from serving import signatures
 from training import export
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import keras
 import tensorflow as tf
 
-from data import glue, tfrecords
-from data.tokenization import FullTokenizer
+from data.classification import features as glue
+from data.io import tfrecords
+from data.text.tokenization import FullTokenizer
 from modeling import BertModel
 from training import export
 

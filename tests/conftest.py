@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests import scripts
+from tests import script_runner
 
 TINY = {
     "vocab_size": 1600,
@@ -21,11 +21,11 @@ def tiny(tmp_path_factory):
     """A folder with a tiny configuration and records for pretraining."""
     folder = tmp_path_factory.mktemp("tiny")
     (folder / "bert_config.json").write_text(json.dumps(TINY))
-    scripts.run(
+    script_runner.run(
         "create_pretraining_data.py",
         folder,
-        input_file=scripts.SAMPLES / "corpus.txt",
-        vocab_file=scripts.SAMPLES / "vocab.txt",
+        input_file=script_runner.SAMPLES / "corpus.txt",
+        vocab_file=script_runner.SAMPLES / "vocab.txt",
         output_file="train.tfrecord",
         max_seq_length=32,
         max_predictions_per_seq=5,
@@ -51,7 +51,7 @@ def pretraining_flags(tiny):
 @pytest.fixture(scope="session")
 def pretrained(tiny, pretraining_flags):
     """A folder with `run`, 7 steps of pretraining; and what they said."""
-    done = scripts.run(
+    done = script_runner.run(
         "run_pretraining.py",
         tiny,
         **pretraining_flags,
@@ -70,7 +70,7 @@ def model_flags(tiny, pretrained):
     folder, _ = pretrained
     return {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "init_checkpoint": folder / "model.ckpt-7",
     }
 
@@ -79,12 +79,12 @@ def model_flags(tiny, pretrained):
 def classified(tmp_path_factory, model_flags):
     """A folder with a classifier's `run` and `export`; and what it said."""
     folder = tmp_path_factory.mktemp("classifier")
-    done = scripts.run(
+    done = script_runner.run(
         "run_classifier.py",
         folder,
         **model_flags,
         task_name="MRPC",
-        data_dir=scripts.SAMPLES / "glue",
+        data_dir=script_runner.SAMPLES / "glue",
         output_dir="run",
         export_dir="export",
         do_train=True,

@@ -110,7 +110,7 @@ def _create_call(path, signature):
 
         call.model = model
         return call
-    from data.tf_tokenization import TokenizerLayer
+    from data.text.tokenizer_layer import TokenizerLayer
 
     layer = TokenizerLayer(path)
     function = tf.function(

@@ -1,6 +1,8 @@
 """Who may import whom, read from the source."""
 
 import ast
+import graphlib
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,16 @@ def imported(path):
             assert node.level == 0, f"{path}: relative import"
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def modules(path, package):
+    """Returns the modules of a package that a file imports, dotted."""
+    return {
+        name
+        for name in imported(path)
+        if (ROOT / Path(*name.split("."))).with_suffix(".py").is_file()
+        and name.startswith(f"{package}.")
+    }
 
 
 def top_level(path):
@@ -69,12 +81,32 @@ def test_training_takes_only_files_and_configurations_from_modeling():
 
 def test_training_takes_only_records_from_data():
     # A task is read and scored by its script, never by a driver.
-    records = {"feature_specs", "masking", "tf_masking", "tfrecords"}
+    records = (
+        "data.io.feature_specs",
+        "data.io.tfrecords",
+        "data.pretraining.dynamic_masking",
+        "data.pretraining.masking",
+    )
     for path in sources("training"):
-        for name in imported(path):
-            package, _, module = name.partition(".")
-            if package == "data" and module:
-                assert module.split(".")[0] in records, path
+        for name in modules(path, "data"):
+            assert name.startswith(records), path
+
+
+def test_rooms_of_data_have_no_circles():
+    rooms = {
+        path.parent.name: {
+            name.split(".")[1]
+            for source in path.parent.rglob("*.py")
+            for name in modules(source, "data")
+        }
+        - {path.parent.name}
+        for path in (ROOT / "data").glob("*/__init__.py")
+    }
+    # Raises CycleError, which names the circle.
+    order = list(graphlib.TopologicalSorter(rooms).static_order())
+    assert set(order) == {
+        *("classification", "io", "ner", "pretraining", "squad", "text")
+    }
 
 
 def test_the_import_rules_look_at_something():

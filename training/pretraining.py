@@ -8,7 +8,9 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
-from data import feature_specs, masking, tf_masking, tfrecords
+from data.io import feature_specs, tfrecords
+from data.pretraining import masking
+from data.pretraining.dynamic_masking import DynamicMasking
 from training import checks, export, runner
 from training.options import PretrainingOptions
 
@@ -92,7 +94,7 @@ class Records(NamedTuple):
 
     files: list[str]
     spec: feature_specs.Spec
-    dynamic_masking: tf_masking.DynamicMasking | None
+    dynamic_masking: DynamicMasking | None
 
 
 def find_records(
@@ -126,7 +128,7 @@ def find_records(
                 "vocabulary that it was made with"
             )
         masking.check_shares(options.mask_token_prob, options.same_token_prob)
-        dynamic_masking = tf_masking.DynamicMasking(
+        dynamic_masking = DynamicMasking(
             options.vocab_file,
             options.max_predictions_per_seq,
             options.masked_lm_prob,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 from absl import logging
 
-from data import tfrecords
+from data.io import tfrecords
 from training import distribution, progress, runner
 from training.options import FineTuningOptions
 from training.task import Task

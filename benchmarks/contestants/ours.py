@@ -15,7 +15,7 @@ import run_classifier
 import run_pretraining
 import run_squad
 from benchmarks.contestants import worker
-from data import tfrecords
+from data.io import tfrecords
 from modeling import losses
 from modeling.accelerated.inference import pack_weights
 from training import checks, fine_tuning, pretraining, report, runner

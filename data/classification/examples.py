@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data import files
+from data.io import text_files
 
 
 class InputExample:
@@ -94,7 +94,7 @@ class DataProcessor:
             rows = [
                 Row(line.rstrip("\r").split("\t"), input_file, number)
                 for number, line in enumerate(
-                    files.read_lines(input_file, dropped), start=1
+                    text_files.read_lines(input_file, dropped), start=1
                 )
             ]
         except FileNotFoundError:
@@ -102,7 +102,7 @@ class DataProcessor:
                 f"{input_file} is not there; the data folder has to hold the "
                 "task's files under their own names"
             ) from None
-        if warning := files.dropped_bytes_warning(dropped):
+        if warning := text_files.dropped_bytes_warning(dropped):
             logging.warning(warning)
         return rows
 

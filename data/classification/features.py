@@ -1,6 +1,6 @@
 """Sentence classification: the original's four tasks, and features.
 
-The other tasks of GLUE are in glue_tasks.py, a user's own tables in
+The other tasks of GLUE are in glue.py, a user's own tables in
 table_task.py; both give examples of the same kind (examples.py).
 """
 
@@ -8,13 +8,13 @@ import dataclasses
 
 from absl import logging
 
-from data import records
-from data.examples import (
+from data.classification.examples import (
     DataProcessor,
     InputExample,
     SplitFilesProcessor,
     regression_label,
 )
+from data.io import records
 
 # The original's names, for those who import them from here.
 __all__ = [

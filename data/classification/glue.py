@@ -8,8 +8,8 @@ import os
 
 from absl import logging
 
-from data import glue
-from data.examples import (
+from data.classification import features
+from data.classification.examples import (
     InputExample,
     SplitFilesProcessor,
     regression_label,
@@ -77,7 +77,7 @@ class HeaderProcessor(SplitFilesProcessor):
         return self.labels[0]
 
 
-class MnliMismatchedProcessor(glue.MnliProcessor):
+class MnliMismatchedProcessor(features.MnliProcessor):
     """MultiNLI, evaluated on texts of other kinds than those trained on."""
 
     set_files = {
@@ -90,7 +90,7 @@ class MnliMismatchedProcessor(glue.MnliProcessor):
 class AxProcessor(HeaderProcessor):
     """GLUE's diagnostics, to predict with a model of MultiNLI."""
 
-    labels = glue.MnliProcessor.labels
+    labels = features.MnliProcessor.labels
     set_files = {"test": ("test", "diagnostic.tsv")}
     metrics = ("matthews",)
 
@@ -151,17 +151,17 @@ class WnliProcessor(HeaderProcessor):
 # By the name that --task_name takes: the task, and GLUE's submission file.
 _TASKS = {
     "ax": (AxProcessor, "AX.tsv"),
-    "cola": (glue.ColaProcessor, "CoLA.tsv"),
-    "mnli": (glue.MnliProcessor, "MNLI-m.tsv"),
+    "cola": (features.ColaProcessor, "CoLA.tsv"),
+    "mnli": (features.MnliProcessor, "MNLI-m.tsv"),
     "mnli-mm": (MnliMismatchedProcessor, "MNLI-mm.tsv"),
-    "mrpc": (glue.MrpcProcessor, "MRPC.tsv"),
+    "mrpc": (features.MrpcProcessor, "MRPC.tsv"),
     "qnli": (QnliProcessor, "QNLI.tsv"),
     "qqp": (QqpProcessor, "QQP.tsv"),
     "rte": (RteProcessor, "RTE.tsv"),
     "sst-2": (Sst2Processor, "SST-2.tsv"),
     "sts-b": (StsbProcessor, "STS-B.tsv"),
     "wnli": (WnliProcessor, "WNLI.tsv"),
-    "xnli": (glue.XnliProcessor, None),
+    "xnli": (features.XnliProcessor, None),
 }
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
@@ -178,7 +178,7 @@ def create_processors(task_name, xnli_language="zh"):
         xnli_language: see XnliProcessor.
     """
     if task_name == "xnli":
-        return {"": glue.XnliProcessor(xnli_language)}
+        return {"": features.XnliProcessor(xnli_language)}
     processors = {"": PROCESSORS[task_name]()}
     if task_name == "mnli":
         processors["_mm"] = MnliMismatchedProcessor()

@@ -8,12 +8,12 @@ Each choice is a pair of its own, with the start of the ending before it:
 import dataclasses
 import os
 
-from data.glue import (
+from data.classification.features import (
     ClassificationFeatures,
     InputExample,
     convert_single_example,
 )
-from data.tables import check_text, read_table
+from data.io.tables import check_text, read_table
 
 NUM_CHOICES = 4
 

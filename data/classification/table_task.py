@@ -5,7 +5,8 @@ from typing import Any
 
 from absl import logging
 
-from data.examples import (
+from data.classification.decoding import Label
+from data.classification.examples import (
     DataProcessor,
     InputExample,
     check_labels,
@@ -13,8 +14,7 @@ from data.examples import (
     is_label,
     regression_label,
 )
-from data.label_decoding import Label
-from data.tables import check_text, read_table
+from data.io.tables import check_text, read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
 

@@ -1,4 +1,4 @@
-"""The tasks of at_scale.py run by Apache Beam instead of processes here.
+"""Runs the tasks of pretraining/at_scale with Apache Beam.
 
 Beam's workers read and write the same paths as the script that starts the
 pipeline, so with a runner of many machines these are on a file system that

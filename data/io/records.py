@@ -13,7 +13,7 @@ import struct
 import google_crc32c
 import numpy as np
 
-from data import files as files_lib
+from data.io import text_files as files_lib
 from files.atomic import atomic_open, is_remote
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)

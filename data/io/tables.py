@@ -11,7 +11,7 @@ from typing import Any
 
 from absl import logging
 
-from data import files
+from data.io import text_files
 from files.json_files import parse_json
 
 
@@ -46,13 +46,13 @@ def read_table(
     """
     path = str(path)
     dropped = collections.Counter()
-    lines = _without_mark(files.read_lines(path, dropped))
+    lines = _without_mark(text_files.read_lines(path, dropped))
     if path.endswith(".jsonl"):
         yield from _read_json_lines(path, lines, columns, optional_columns)
     else:
         rows = _read_separated(path, lines, quoting)
         yield from _select_columns(rows, columns, optional_columns)
-    if warning := files.dropped_bytes_warning(dropped):
+    if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)
 
 

@@ -9,9 +9,9 @@ import itertools
 
 import tensorflow as tf
 
-from data import records
-from data.files import expand_patterns
-from data.records import RecordWriter, count_records, encode_example
+from data.io import records
+from data.io.records import RecordWriter, count_records, encode_example
+from data.io.text_files import expand_patterns
 
 __all__ = [
     "RecordWriter",

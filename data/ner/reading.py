@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data import files
-from data.examples import check_labels
-from data.ner_scoring import to_scheme
+from data.classification.examples import check_labels
+from data.io import text_files
+from data.ner.scoring import to_scheme
 
 _SET_FILES = {
     "train": ("train.txt", "eng.train"),
@@ -153,7 +153,9 @@ def _read_sentences(
     """Yields (number of the document, [(line number, columns)])."""
     document, sentence = 0, []
     dropped = collections.Counter()
-    for number, line in enumerate(files.read_lines(path, dropped), start=1):
+    for number, line in enumerate(
+        text_files.read_lines(path, dropped), start=1
+    ):
         # Other white space, such as that which does not break, is the word's.
         columns = re.findall("[^ \t\r]+", line.removeprefix("\ufeff"))
         if columns and columns[0] != "-DOCSTART-":
@@ -165,7 +167,7 @@ def _read_sentences(
         document += bool(columns)
     if sentence:
         yield document, sentence
-    if warning := files.dropped_bytes_warning(dropped):
+    if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)
 
 

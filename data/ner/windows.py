@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from data import records
-from data.ner_reading import NerExample
-from data.tokenization import FullTokenizer
-from data.windows import check_is_max_context, cut_spans
+from data.io import records
+from data.ner.reading import NerExample
+from data.text.tokenization import FullTokenizer
+from data.text.windows import check_is_max_context, cut_spans
 from files.atomic import atomic_open
 
 

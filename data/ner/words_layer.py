@@ -7,9 +7,9 @@ N = texts, F = length of a window, W = windows, L = labels.
 
 import tensorflow as tf
 
-from data import tf_ragged
-from data.tf_tokenization import TokenizerLayer
-from data.tf_windows import cut_windows
+from data.text import ragged
+from data.text.tokenizer_layer import TokenizerLayer
+from data.text.windows_layer import cut_windows
 
 # What `str.split` splits at.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
@@ -93,7 +93,7 @@ class NerWindows:
         )
         words = tf.strings.split(texts, " ")
         kept = tf.where(words.flat_values != "")[:, 0]
-        return tf_ragged.with_row_splits(
+        return ragged.with_row_splits(
             tf.gather(words.flat_values, kept),
             tf.searchsorted(kept, words.row_splits),
         )

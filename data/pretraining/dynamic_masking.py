@@ -8,7 +8,7 @@ max_predictions_per_seq.
 import numpy as np
 import tensorflow as tf
 
-from data import tokenization
+from data.text import tokenization
 
 
 class DynamicMasking:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, MutableSequence, Sequence
 
 from absl import logging
 
-from data import corpus_report, files
-from data.instance_options import InstanceOptions
-from data.tokenization import FullTokenizer
+from data.io import text_files
+from data.pretraining import corpus_report
+from data.pretraining.options import InstanceOptions
+from data.text.tokenization import FullTokenizer
 
 # A document is a list of segments, a segment a list of WordPieces.
 Document = list[list[str]]
@@ -75,7 +76,7 @@ def read_documents(
     documents = [[]]
     dropped = collections.Counter()
     for input_file in input_files:
-        for line in files.read_lines(input_file, dropped):
+        for line in text_files.read_lines(input_file, dropped):
             line = line.strip()
             if not line:
                 documents.append([])
@@ -83,7 +84,7 @@ def read_documents(
             tokens = tokenizer.tokenize(line)
             if tokens:
                 documents[-1].append(tokens)
-    if warning := files.dropped_bytes_warning(dropped):
+    if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)
     documents = [document for document in documents if document]
     if not documents:

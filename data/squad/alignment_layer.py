@@ -1,7 +1,7 @@
 """SQuAD inside a graph: WordPieces led back to the passage's own text.
 
 S = spans of WordPieces. For passages' WordPieces, characters and letters see
-tf_squad.py.
+windows_layer.py.
 """
 
 import tensorflow as tf

@@ -1,19 +1,19 @@
 """SQuAD inside a graph: start and end logits to answers.
 
-The answers are those of squad_decoding.py, ties and odd cases included; no
+The answers are those of decoding.py, ties and odd cases included; no
 Python runs when it is called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. For passages' WordPieces, characters and letters see
-tf_squad.py.
+windows_layer.py.
 """
 
 from typing import NamedTuple
 
 import tensorflow as tf
 
-from data.squad_decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
-from data.tf_squad_alignment import letters_of, span_texts
+from data.squad.alignment_layer import letters_of, span_texts
+from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 
 # Spans whose texts are looked at together, for each answer wanted.
 _SPANS_AT_A_TIME = 4

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from absl import logging
 
-from data.squad import SquadFeatures
-from data.squad_reading import SquadExample
-from data.tokenization import BasicTokenizer
+from data.squad.reading import SquadExample
+from data.squad.windows import SquadFeatures
+from data.text.tokenization import BasicTokenizer
 
 RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]

@@ -3,15 +3,15 @@
 import functools
 from collections.abc import Iterable, Iterator
 
-from data import records, workers
-from data.squad import (
+from data.io import records, workers
+from data.squad.reading import SquadExample
+from data.squad.windows import (
     FIRST_UNIQUE_ID,
     SquadFeatures,
     WindowOptions,
     create_windows,
 )
-from data.squad_reading import SquadExample
-from data.tokenization import FullTokenizer
+from data.text.tokenization import FullTokenizer
 
 
 def create_records(

@@ -4,8 +4,8 @@ import html
 import os
 from collections.abc import Mapping
 
-from data.squad_reading import field, read_questions
-from data.squad_scoring import compute_exact, compute_f1, has_gold_answers
+from data.squad.reading import field, read_questions
+from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
 from files.atomic import atomic_open
 
 _HEAD = """<!DOCTYPE html>

@@ -9,7 +9,7 @@ from typing import Any
 
 from absl import logging
 
-from data.squad_reading import field, read_questions
+from data.squad.reading import field, read_questions
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -1,8 +1,8 @@
 """SQuAD: the windows of question and passage that the network reads.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`; a passage that
-is too long for one is cut into windows that overlap. squad_reading.py reads
-the questions from a file; squad_decoding.py turns the network's outputs for
+is too long for one is cut into windows that overlap. reading.py reads
+the questions from a file; decoding.py turns the network's outputs for
 the windows into answers.
 """
 
@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from data.alignment import tokenize_with_spans
-from data.squad_reading import WORD, SquadExample
-from data.tokenization import FullTokenizer
-from data.windows import check_is_max_context as _check_is_max_context
-from data.windows import cut_spans
+from data.squad.reading import WORD, SquadExample
+from data.text.alignment import tokenize_with_spans
+from data.text.tokenization import FullTokenizer
+from data.text.windows import check_is_max_context as _check_is_max_context
+from data.text.windows import cut_spans
 
 FIRST_UNIQUE_ID = 1000000000
 

@@ -1,7 +1,7 @@
 """SQuAD inside a graph: questions and passages to windows.
 
-The windows are those of squad.py, and tf_squad_decoding.py makes answers of
-them as squad_decoding.py does; no Python runs when they are called.
+The windows are those of windows.py, and decoder_layer.py makes answers of
+them as decoding.py does; no Python runs when they are called.
 
 N = questions, each with its passage; F = length of a window. What all
 passages hold together is counted through, from the first passage's first:
@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from data import tf_ragged
-from data.squad import WindowOptions
-from data.tf_tokenization import TokenizerLayer, utf8_length
-from data.tf_windows import cut_windows
+from data.squad.windows import WindowOptions
+from data.text import ragged
+from data.text.tokenizer_layer import TokenizerLayer, utf8_length
+from data.text.windows_layer import cut_windows
 
-# As in squad_reading.py; RE2 and Python write it differently.
+# As in reading.py; RE2 and Python write it differently.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 # Marks that lower-casing drops, and behind them all.
@@ -180,9 +180,9 @@ def read_passages(tokenizer, contexts):
     # Bytes of all texts strung together find the letter of each character.
     text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
     letter_rows = tf.boolean_mask(
-        tf_ragged.row_ids(decoded.row_splits, tf.size(is_space)), ~is_space
+        ragged.row_ids(decoded.row_splits, tf.size(is_space)), ~is_space
     )
-    char_rows = tf_ragged.row_ids(chars.row_splits, tf.size(chars.cps))
+    char_rows = ragged.row_ids(chars.row_splits, tf.size(chars.cps))
     char_letters = tf.searchsorted(
         letter_starts + tf.gather(text_bytes, letter_rows),
         tf.gather(chars.starts, chars.source)

@@ -6,8 +6,8 @@ N = texts, F = length of an input, P = WordPieces of all texts together.
 import keras
 import tensorflow as tf
 
-from data.tf_ragged import first_values
-from data.tf_tokenization import TokenizerLayer
+from data.text.ragged import first_values
+from data.text.tokenizer_layer import TokenizerLayer
 
 
 @keras.saving.register_keras_serializable("bert")

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from itertools import chain
 
-from data import files
+from data.io import text_files
 
 # Words remembered by each tokenizer, and the longest that is worth it.
 MAX_CACHED_WORDS = 1 << 17
@@ -83,7 +83,7 @@ def read_vocab(vocab_file):
         ValueError: it begins with a byte order mark, which would be part of
             its first WordPiece.
     """
-    tokens = [line.strip() for line in files.read_lines(vocab_file)]
+    tokens = [line.strip() for line in text_files.read_lines(vocab_file)]
     if tokens and tokens[0].startswith("\ufeff"):
         raise ValueError(
             f"{vocab_file} begins with a byte order mark, which would be part "

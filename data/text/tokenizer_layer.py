@@ -20,8 +20,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data import tf_ragged, tokenization, unicode_tables
-from data.tf_wordpiece import WordpieceTable
+from data.text import ragged, tokenization, unicode_tables
+from data.text.wordpiece_layer import WordpieceTable
 
 _CAPITAL_SIGMA = 0x3A3
 _FINAL_SIGMA = 0x3C2
@@ -133,7 +133,7 @@ class TokenizerLayer(keras.layers.Layer):
         word_starts = tf.cast(tf.where(chars.begins)[:, 0], tf.int32)
         ids, first, last = self._table.split(chars.cps, word_starts)
         row_splits = tf.searchsorted(first, chars.row_splits)
-        return tf_ragged.with_row_splits(ids, row_splits), first, last, chars
+        return ragged.with_row_splits(ids, row_splits), first, last, chars
 
     def _split_words(self, texts):
         """Returns the Characters of texts."""
@@ -254,7 +254,7 @@ def _expand(cps, flags, source, values, several):
     num_added = tf.math.count_nonzero(rows >= 0, axis=1, dtype=tf.int32) - 1
     added = tf.scatter_nd(places[:, None], num_added, tf.shape(cps))
     ends = tf.cumsum(added + 1)
-    origin = tf_ragged.row_ids(
+    origin = ragged.row_ids(
         tf.concat([[0], ends], 0), tf.size(cps) + tf.reduce_sum(num_added)
     )
     # Where the code points of each row go.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from data import tokenization
+from data.text import tokenization
 
 # Flags of an entry.
 DROPPED = 1  # a control, or a mark that is stripped

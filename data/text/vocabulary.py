@@ -9,7 +9,7 @@ that what it learns is what the tokenizer will meet.
 import collections
 import itertools
 
-from data import tokenization
+from data.text import tokenization
 
 # Distinct words kept in memory; beyond, those met once are forgotten.
 _MAX_WORDS = 5_000_000

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from data import tf_ragged
+from data.text import ragged
 
 
 class Windows(NamedTuple):
@@ -42,7 +42,7 @@ def cut_windows(row_splits, max_tokens, stride):
     beyond = tf.maximum(num_tokens - max_tokens, 0)
     counts = tf.where(num_tokens > 0, 1 + (beyond + strides - 1) // strides, 0)
     numbers = tf.ragged.range(counts)
-    rows = tf_ragged.row_ids(numbers.row_splits, tf.size(numbers.flat_values))
+    rows = ragged.row_ids(numbers.row_splits, tf.size(numbers.flat_values))
     starts = numbers.flat_values * tf.gather(strides, rows)
     lengths = tf.minimum(
         tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
@@ -55,7 +55,7 @@ def cut_windows(row_splits, max_tokens, stride):
 
 def _find_max_context(tokens, starts, lengths, num_tokens):
     """Returns `Windows.is_max_context` flat, bool [Q]."""
-    windows = tf_ragged.row_ids(tokens.row_splits, tf.size(tokens.flat_values))
+    windows = ragged.row_ids(tokens.row_splits, tf.size(tokens.flat_values))
     tokens = tokens.flat_values
     starts, lengths = tf.gather(starts, windows), tf.gather(lengths, windows)
     context = tf.minimum(tokens - starts, starts + lengths - 1 - tokens)

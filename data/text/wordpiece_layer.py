@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from data import tf_ragged
+from data.text import ragged
 
 _GROUP_SIZE = 1 << 16  # characters that are looked up at a time
 _NODE_SHIFT = 21  # bits of a code point
@@ -116,7 +116,7 @@ class WordpieceTable:
         places = chars.flat_values
         starts = tf.cast(chars.row_starts(), tf.int32)
         ends = tf.cast(chars.row_limits(), tf.int32)
-        words = tf_ragged.row_ids(
+        words = ragged.row_ids(
             tf.cast(chars.row_splits, tf.int32), tf.size(places)
         )
         piece_ids, piece_lengths = self._find_longest(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from data import tokenization
+from data.text import tokenization
 from modeling import (
     BertClassifier,
     BertConfig,

@@ -7,10 +7,10 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from data import records
-from tests import scripts
+from data.io import records
+from tests import script_runner
 
-SAMPLES = scripts.SAMPLES
+SAMPLES = script_runner.SAMPLES
 # The casing is told by the names of released folders.
 UNCASED, CASED = "uncased_L-12_H-768_A-12", "cased_L-12_H-768_A-12"
 
@@ -83,7 +83,7 @@ def refusals(files):
                 given["output_dir"] = f"out{number}"
             commands.append((script, files, given))
         for done, (changes, *parts) in zip(
-            scripts.run_all(commands), cases, strict=True
+            script_runner.run_all(commands), cases, strict=True
         ):
             lost = [part for part in parts if part not in done.error]
             assert not lost, f"{changes}: {done.error}"
@@ -173,7 +173,7 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
 def test_records_that_are_found_corrupt_while_training(
     tmp_path, files, pretraining_flags
 ):
-    done = scripts.run(
+    done = script_runner.run(
         "run_pretraining.py",
         tmp_path,
         **pretraining_flags
@@ -199,7 +199,7 @@ def test_an_id_beyond_the_vocabulary_in_a_later_record(
     with records.RecordWriter([str(tmp_path / "beyond.tfrecord")]) as writer:
         for record in serialized:
             writer.write(record)
-    done = scripts.run(
+    done = script_runner.run(
         "run_pretraining.py",
         tmp_path,
         **pretraining_flags
@@ -221,7 +221,7 @@ def test_another_run_in_the_folder(tmp_path, pretrained, pretraining_flags):
     for path in (tmp_path / "damaged").glob("*.data*"):
         path.write_bytes(b"")
     flags = pretraining_flags | {"do_train": True, "num_train_steps": 9}
-    other, damaged = scripts.run_all(
+    other, damaged = script_runner.run_all(
         [
             (
                 "run_pretraining.py",
@@ -288,7 +288,7 @@ def test_run_classifier(files, refusals, model_flags):
 
 
 def test_a_training_set_of_less_than_a_step(tmp_path, files, model_flags):
-    done = scripts.run(
+    done = script_runner.run(
         "run_classifier.py",
         tmp_path,
         **model_flags,
@@ -359,7 +359,7 @@ def test_extract_features(files, refusals, model_flags):
 
 
 def test_flags_that_are_missing_or_unknown(tmp_path):
-    missing, unknown, out_of_range, a_list = scripts.run_all(
+    missing, unknown, out_of_range, a_list = script_runner.run_all(
         [
             ("run_pretraining.py", tmp_path, {"input_file": "a"}),
             ("run_pretraining.py", tmp_path, {"input_fil": "a"}),

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import bad_inputs, scripts, test_run_ner, test_run_swag
+from tests import bad_inputs, script_runner
+from tests.scripts import test_run_ner, test_run_swag
 from training import checkpointing
 
 pytestmark = pytest.mark.soak
@@ -53,7 +54,7 @@ def data(tmp_path_factory):
     row |= {f"ending{i}": "c" for i in range(4)}
     text = "\n".join([json.dumps(row)] * 40)
     (folder / "swag-rows/train.jsonl").write_text(text)
-    corpus = (scripts.SAMPLES / "corpus.txt").read_text(encoding="utf-8")
+    corpus = (script_runner.SAMPLES / "corpus.txt").read_text(encoding="utf-8")
     (folder / "corpus.txt").write_text("\n\n".join([corpus] * 20))
     return folder
 
@@ -73,13 +74,13 @@ def runners(data, tiny, pretraining_flags, model_flags):
         "save_checkpoints_steps": 2,
         "learning_rate": 1e-3,
     }
-    squad = scripts.SAMPLES / "squad"
+    squad = script_runner.SAMPLES / "squad"
     return {
         "data": (
             "create_pretraining_data.py",
             {
                 "input_file": data / "corpus.txt",
-                "vocab_file": scripts.SAMPLES / "vocab.txt",
+                "vocab_file": script_runner.SAMPLES / "vocab.txt",
                 "output_file": "out/shard",
                 "max_seq_length": 32,
                 "max_predictions_per_seq": 5,
@@ -104,7 +105,7 @@ def runners(data, tiny, pretraining_flags, model_flags):
             fine_tuning
             | {
                 "task_name": "mrpc",
-                "data_dir": scripts.SAMPLES / "glue",
+                "data_dir": script_runner.SAMPLES / "glue",
                 "do_eval": True,
                 "evaluate_each_epoch": True,
                 "num_train_epochs": 0.3,
@@ -202,7 +203,7 @@ def test_killed_runs_end_with_the_same_bits(tmp_path, runners, name, capsys):
     whole.mkdir()
     noted, note = first_output(whole / "out")
     started = time.monotonic()
-    scripts.run(script, whole, kill_when=note, **flags).check()
+    script_runner.run(script, whole, kill_when=note, **flags).check()
     length = time.monotonic() - started
     expected = read_outputs(whole / "out")
 
@@ -214,7 +215,7 @@ def test_killed_runs_end_with_the_same_bits(tmp_path, runners, name, capsys):
         # Most of the time before the first output goes to imports.
         delay = rng.uniform(0.5 * noted[0], length)
         is_last = num_kills >= NUM_KILLS
-        done = scripts.run(
+        done = script_runner.run(
             script,
             killed,
             kill_when=(lambda: False) if is_last else kill_after(delay),
@@ -241,9 +242,9 @@ def test_killed_runs_end_with_the_same_bits(tmp_path, runners, name, capsys):
 @pytest.fixture(scope="module")
 def good_commands(data, tiny, pretraining_flags, model_flags, classified):
     """Commands that are well, with the kinds of their path flags."""
-    vocab = scripts.SAMPLES / "vocab.txt"
-    corpus = scripts.SAMPLES / "corpus.txt"
-    squad = scripts.SAMPLES / "squad"
+    vocab = script_runner.SAMPLES / "vocab.txt"
+    corpus = script_runner.SAMPLES / "corpus.txt"
+    squad = script_runner.SAMPLES / "squad"
     make = {
         "input_file": corpus,
         "vocab_file": vocab,
@@ -338,7 +339,7 @@ def good_commands(data, tiny, pretraining_flags, model_flags, classified):
                 (
                     "run_classifier.py",
                     tune | {"task_name": "mrpc"},
-                    scripts.SAMPLES / "glue",
+                    script_runner.SAMPLES / "glue",
                     "mrpc",
                 ),
                 ("run_classifier.py", classify, data / "csv", "csv"),
@@ -353,7 +354,7 @@ def good_commands(data, tiny, pretraining_flags, model_flags, classified):
 
 def read_flag_types(script, folder):
     """Returns the type of each flag that a script itself defines."""
-    done = scripts.run(script, folder, helpxml=True)
+    done = script_runner.run(script, folder, helpxml=True)
     return {
         flag.findtext("name"): flag.findtext("type")
         for flag in ElementTree.fromstring(done.stdout).iter("flag")
@@ -410,7 +411,7 @@ def test_bad_inputs_are_refused(tmp_path, good_commands, capsys):
             rng, good_commands, flag_types, folder
         )
         before = snapshot(folder)
-        done = scripts.run(command.script, folder, **flags)
+        done = script_runner.run(command.script, folder, **flags)
         found = faults(done, before, snapshot(folder))
         shutil.rmtree(folder)
         if not found:

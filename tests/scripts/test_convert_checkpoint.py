@@ -17,7 +17,7 @@ import tensorflow as tf
 import convert_checkpoint
 import modeling
 from serving import classifier, signatures
-from tests import golden, scripts
+from tests import golden, script_runner
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 CREATE = {
@@ -80,7 +80,7 @@ def converted(tmp_path_factory):
         for name in CREATE
     ]
     for commands in (there, back):
-        for done in scripts.run_all(commands):
+        for done in script_runner.run_all(commands):
             done.check()
     return folder
 
@@ -222,7 +222,7 @@ def test_transformers_reads_what_is_written(converted, name):
 def test_transformers_answers_as_the_saved_model(tmp_path):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("torch")
-    vocab_file = scripts.SAMPLES / "vocab.txt"
+    vocab_file = script_runner.SAMPLES / "vocab.txt"
     config = modeling.BertConfig(
         vocab_size=len(vocab_file.read_text("utf-8").splitlines()),
         hidden_size=32,
@@ -242,7 +242,7 @@ def test_transformers_answers_as_the_saved_model(tmp_path):
         LABELS,
         signatures.ServingOptions(vocab_file, max_seq_length=64),
     )
-    scripts.run(
+    script_runner.run(
         "convert_checkpoint.py",
         tmp_path,
         init_checkpoint="tf1/bert_model.ckpt",
@@ -319,7 +319,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
             "larger.txt is larger than the model: 25 WordPieces",
         ),
     ]
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             ("convert_checkpoint.py", tmp_path, {"output_dir": "new"} | flags)
             for flags, _ in cases
@@ -369,7 +369,7 @@ def test_minilm(tmp_path):
         pytest.skip("BERT_MINILM_DIR does not name MiniLM's folder")
     folder = Path(os.environ["BERT_MINILM_DIR"])
     for source, made in ((folder, "tf1"), (tmp_path / "tf1", "back")):
-        scripts.run(
+        script_runner.run(
             "convert_checkpoint.py",
             tmp_path,
             init_checkpoint=source,

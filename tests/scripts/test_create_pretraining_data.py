@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from data import feature_specs, records, tfrecords
+from data.io import feature_specs, records, tfrecords
 from tests import golden
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"

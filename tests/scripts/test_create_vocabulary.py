@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from data import tokenization, vocabulary
+from data.text import tokenization, vocabulary
 from tests import golden
 
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"

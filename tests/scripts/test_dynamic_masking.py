@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests import golden, scripts
+from tests import golden, script_runner
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
 
@@ -12,7 +12,7 @@ SAMPLES = golden.ROOT / "tests/testdata/golden"
 @pytest.fixture
 def flags(tmp_path):
     vocab_file = SAMPLES / "vocab/uncased.txt"
-    scripts.run(
+    script_runner.run(
         "create_pretraining_data.py",
         tmp_path,
         input_file=SAMPLES / "pretraining_data/corpus/harbor.txt",
@@ -47,7 +47,7 @@ def flags(tmp_path):
 
 def test_training_masks_what_it_reads(tmp_path, flags):
     vocab_file = SAMPLES / "vocab/uncased.txt"
-    scripts.run(
+    script_runner.run(
         "run_pretraining.py",
         tmp_path,
         **flags,
@@ -59,5 +59,5 @@ def test_training_masks_what_it_reads(tmp_path, flags):
 
 
 def test_the_vocabulary_is_asked_for(tmp_path, flags):
-    error = scripts.run("run_pretraining.py", tmp_path, **flags).error
+    error = script_runner.run("run_pretraining.py", tmp_path, **flags).error
     assert "without masks; give --vocab_file" in error

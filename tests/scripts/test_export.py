@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import tokenization
-from tests import scripts
+from data.text import tokenization
+from tests import script_runner
 from training import export
 
 PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
@@ -65,7 +65,9 @@ def serve(folder, requests):
 
 def tokenize(pairs, max_seq_length=None):
     """Returns the three inputs of pairs of texts, as long as the longest."""
-    tokenizer = tokenization.FullTokenizer(str(scripts.SAMPLES / "vocab.txt"))
+    tokenizer = tokenization.FullTokenizer(
+        str(script_runner.SAMPLES / "vocab.txt")
+    )
     rows = []
     for first, second in pairs:
         parts = [
@@ -90,7 +92,7 @@ def exported(tmp_path_factory, tiny, model_flags):
     folder = tmp_path_factory.mktemp("exports")
     (folder / "lines.txt").write_text(f"{PAIR[0]} ||| {PAIR[1]}\n")
     no_vocab = {k: v for k, v in model_flags.items() if k != "vocab_file"}
-    for done in scripts.run_all(
+    for done in script_runner.run_all(
         [
             (
                 "extract_features.py",
@@ -137,7 +139,9 @@ def exported(tmp_path_factory, tiny, model_flags):
 
 def test_serves_what_the_script_predicts(tmp_path, classified, exported):
     folder, _ = classified
-    with open(scripts.SAMPLES / "glue/test.tsv", encoding="utf-8") as file:
+    with open(
+        script_runner.SAMPLES / "glue/test.tsv", encoding="utf-8"
+    ) as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     pairs = [row[3:5] for row in rows[1:]]
     # Those that the script did not have to cut to 32 WordPieces.
@@ -200,7 +204,7 @@ def test_versions_are_numbered_folders_and_nothing_else(exported):
 def test_vocabulary_and_labels_go_with_it(tiny, classified):
     folder, _ = classified
     extra = folder / "export" / "assets.extra"
-    vocab = scripts.SAMPLES / "vocab.txt"
+    vocab = script_runner.SAMPLES / "vocab.txt"
     assert (extra / "vocab.txt").read_bytes() == vocab.read_bytes()
     assert (extra / "labels.txt").read_text() == "0\n1\n"
     config = json.loads((extra / "bert_config.json").read_text())
@@ -362,13 +366,13 @@ def test_a_killed_export_leaves_nothing_under_its_name(
     tmp_path, classified, model_flags
 ):
     folder, _ = classified
-    done = scripts.run(
+    done = script_runner.run(
         "run_classifier.py",
         tmp_path,
         kill_when=(tmp_path / "export.unfinished").exists,
         **model_flags | {"init_checkpoint": folder / "run/model.ckpt-8"},
         task_name="mrpc",
-        data_dir=scripts.SAMPLES / "glue",
+        data_dir=script_runner.SAMPLES / "glue",
         output_dir="run",
         max_seq_length=32,
         export_dir="export",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from tests import golden, scripts
+from tests import golden, script_runner
 
 
 def read_lines(path):
@@ -27,7 +27,7 @@ def test_golden_features(tmp_path, case):
         {"batch_size": 2},
         {"batch_size": 32, "jit_compile": True},
     ]
-    runs = scripts.run_all(
+    runs = script_runner.run_all(
         [
             (
                 "extract_features.py",
@@ -79,7 +79,7 @@ def deep(tmp_path_factory):
     return folder, {
         "init_checkpoint": folder / "bert_model.ckpt",
         "bert_config_file": folder / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "input_file": folder / "input.txt",
         "max_seq_length": 16,
         "pooled": True,
@@ -101,7 +101,7 @@ def test_one_vector_a_token_as_the_paper_makes_them(deep):
     for name, more in variants.items():
         commands.append({"output_file": f"{name}.npz", "token_features": name})
         commands[-1] |= {"output_format": "npz", **more}
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [("extract_features.py", folder, flags | more) for more in commands]
     )
     for each in done:
@@ -162,7 +162,7 @@ def test_flags_that_do_not_fit_are_named(deep):
         ),
         ({"layers": "-1,7"}, "--layers=-1,7: '7' is not one of the model's"),
     ]
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             (
                 "extract_features.py",

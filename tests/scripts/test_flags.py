@@ -15,7 +15,7 @@ from absl import flags
 
 from files import paths
 from files.paths import Kind
-from tests import scripts
+from tests import script_runner
 from tests.golden import ROOT
 from training import cli, options
 
@@ -135,18 +135,18 @@ def defaults(script):
 @pytest.fixture(scope="module")
 def pool():
     with concurrent.futures.ProcessPoolExecutor(
-        2, mp_context=scripts.PROCESSES, max_tasks_per_child=1
+        2, mp_context=script_runner.PROCESSES, max_tasks_per_child=1
     ) as pool:
         yield pool
 
 
 def test_scripts_are_imported_together_and_define_no_flag(pool):
-    assert pool.submit(import_all).result(scripts.TIMEOUT) == set()
+    assert pool.submit(import_all).result(script_runner.TIMEOUT) == set()
 
 
 @pytest.mark.parametrize("script", ORIGINAL)
 def test_flags_are_the_originals(pool, script):
-    found = pool.submit(defaults, script).result(scripts.TIMEOUT)
+    found = pool.submit(defaults, script).result(script_runner.TIMEOUT)
     expected = ORIGINAL[script]
     assert {name: found.get(name, "absent") for name in expected} == expected
 
@@ -192,7 +192,7 @@ OUTPUTS = {
 
 @pytest.mark.parametrize("script", [path.stem for path in ROOT.glob("*.py")])
 def test_every_flag_for_a_path_is_checked(pool, script):
-    found = pool.submit(path_flags, script).result(scripts.TIMEOUT)
+    found = pool.submit(path_flags, script).result(script_runner.TIMEOUT)
     assert None not in found.values(), found
     outputs = {
         name: kind for name, kind in found.items() if kind not in paths.INPUTS
@@ -202,7 +202,7 @@ def test_every_flag_for_a_path_is_checked(pool, script):
 
 
 def test_help_lists_flags_that_are_defined_in_shared_files(tmp_path):
-    done = scripts.run("run_squad.py", tmp_path, help=True)
+    done = script_runner.run("run_squad.py", tmp_path, help=True)
     for name in ("train_file", "init_checkpoint", "learning_rate", "use_tpu"):
         assert f"--{name}" in done.stdout or f"[no]{name}" in done.stdout
 
@@ -235,7 +235,7 @@ def refused_numbers(script):
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
 def test_numbers_that_mean_nothing_are_refused_by_name(pool, script):
-    found = pool.submit(refused_numbers, script).result(scripts.TIMEOUT)
+    found = pool.submit(refused_numbers, script).result(script_runner.TIMEOUT)
     for name, value, error in found:
         assert error.startswith("error: "), (name, value, error)
         assert f"--{name}={value}" in error
@@ -269,7 +269,7 @@ def test_defaults_of_flags_are_those_of_the_options(pool):
         ("run_pretraining", options.PretrainingOptions),
         ("run_swag", options.FineTuningOptions),
     ):
-        found = pool.submit(defaults, script).result(scripts.TIMEOUT)
+        found = pool.submit(defaults, script).result(script_runner.TIMEOUT)
         for field in dataclasses.fields(kind):
             is_flag = field.name in found and field.name != "learning_rate"
             if is_flag and field.default is not dataclasses.MISSING:
@@ -308,4 +308,4 @@ def test_weights_count_as_frozen_only_where_none_is_trained(
     pool, script, arguments, expected
 ):
     found = pool.submit(frozen_weights, script, arguments)
-    assert found.result(scripts.TIMEOUT) == expected
+    assert found.result(script_runner.TIMEOUT) == expected

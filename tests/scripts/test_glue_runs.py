@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import scripts
+from tests import script_runner
 from training import metrics
 
 WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
@@ -19,7 +19,7 @@ WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
 def flags(tiny):
     return {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "max_seq_length": 24,
         "train_batch_size": 4,
         "num_train_epochs": 1,
@@ -89,7 +89,7 @@ def runs(tmp_path_factory, flags):
     write_table(folder / "csv-data")
     commands = {
         "mrpc": {
-            "data_dir": scripts.SAMPLES / "glue",
+            "data_dir": script_runner.SAMPLES / "glue",
             "num_train_runs": 2,
             "num_train_epochs": 0.1,
             "save_checkpoints_steps": 20,
@@ -115,7 +115,7 @@ def runs(tmp_path_factory, flags):
             "output_dir": folder / name,
             **more,
         }
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             ("run_classifier.py", folder, command)
             for command in commands.values()
@@ -314,7 +314,7 @@ def test_goes_on_from_what_stands_there(runs, tmp_path):
     rows[2]["colours"] = None
     (lone / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     predicting = {"do_train": False, "do_eval": False}
-    again, tables, diagnostics = scripts.run_all(
+    again, tables, diagnostics = script_runner.run_all(
         [
             ("run_classifier.py", folder, commands["mrpc"]),
             (
@@ -386,7 +386,7 @@ def test_what_does_not_fit_is_named(runs):
         ("mrpc", {"num_train_runs": 1}, "holds several runs"),
         ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv is not there"),
     ]
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             ("run_classifier.py", folder, commands[name] | more)
             for name, more, _ in cases

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests import scripts
+from tests import script_runner
 from training import cli
 
 
@@ -21,7 +21,7 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     folder, ended = tmp_path / "run", threading.Event()
 
     def run(**more):
-        return scripts.run("run_pretraining.py", tmp_path, **flags | more)
+        return script_runner.run("run_pretraining.py", tmp_path, **flags | more)
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
         first = pool.submit(run, kill_when=ended.is_set)

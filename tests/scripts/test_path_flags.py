@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests import scripts
+from tests import script_runner
 
 
 def test_scripts_leave_an_input_that_is_also_the_output(tmp_path):
@@ -57,7 +57,7 @@ def test_scripts_leave_an_input_that_is_also_the_output(tmp_path):
         ),
     ]
     before = contents(tmp_path)
-    for done in scripts.run_all(
+    for done in script_runner.run_all(
         [(script, tmp_path, given) for script, given in commands]
     ):
         assert "are the same" in done.error or "is inside" in done.error
@@ -98,6 +98,6 @@ def test_paths_are_checked_before_any_work(tmp_path, values, message):
             f"--{name}={value}\n" for name, value in (given | values).items()
         )
     )
-    done = scripts.run("run_classifier.py", tmp_path, flagfile=flagfile)
+    done = script_runner.run("run_classifier.py", tmp_path, flagfile=flagfile)
     assert message in done.error
     assert os.listdir(tmp_path) == ["flags"]

@@ -3,7 +3,7 @@ import re
 import numpy as np
 import tensorflow as tf
 
-from tests import scripts
+from tests import script_runner
 
 
 def test_results_are_the_originals(classified):
@@ -71,13 +71,13 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
     flags = {
         **model_flags,
         "task_name": "mrpc",
-        "data_dir": scripts.SAMPLES / "glue",
+        "data_dir": script_runner.SAMPLES / "glue",
         "do_predict": True,
         "max_seq_length": 32,
         "predict_batch_size": 7,
         "init_checkpoint": folder / "run" / "model.ckpt-8",
     }
-    for done in scripts.run_all(
+    for done in script_runner.run_all(
         [
             ("run_classifier.py", tmp_path, {**flags, **more})
             for more in (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import ner_scoring
-from tests import golden, scripts
+from data.ner import scoring
+from tests import golden, script_runner
 
 SENTENCES = [
     ["The O", "river I-LOC", "runs O"],
@@ -36,7 +36,7 @@ def runs(tmp_path_factory, tiny):
     write_set(folder / "test.txt", 5)
     flags = {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "data_dir": folder,
         "output_dir": folder / "run",
         "max_seq_length": 24,
@@ -48,7 +48,7 @@ def runs(tmp_path_factory, tiny):
         "do_predict": True,
         "evaluate_each_epoch": True,
     }
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             (
                 "run_ner.py",
@@ -123,7 +123,7 @@ def test_predictions_are_conllevals_columns(runs):
         right.append(list(tags))
         predicted.append(list(labels))
     results = read_results(folder / "test_eval_results.txt")
-    scores = ner_scoring.score_entities(right, predicted)
+    scores = scoring.score_entities(right, predicted)
     step = read_results(folder / "eval_results.txt")["global_step"]
     assert results == pytest.approx(scores | {"global_step": step})
 
@@ -162,7 +162,7 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
         "init_checkpoint": folder / "given",
         "output_dir": tmp_path / "predicted",
     }
-    given, wrong, order = scripts.run_all(
+    given, wrong, order = script_runner.run_all(
         [
             ("run_ner.py", folder, more)
             for more in (
@@ -190,7 +190,7 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
 def test_conll_2003(tmp_path, runs):
     """The real files, every window of them; the tiny model learns little."""
     folder = golden.shared("data/conll2003")
-    scripts.run(
+    script_runner.run(
         "run_ner.py",
         tmp_path,
         **runs[1]

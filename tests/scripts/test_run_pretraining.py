@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import tensorflow as tf
 
-from tests import scripts
+from tests import script_runner
 
 
 def read_results(folder):
@@ -91,7 +91,7 @@ def test_goes_on_from_the_newest_sound_checkpoint(
         shutil.copytree(folder, copy)
     newest = damaged / "model.ckpt-7.data-00000-of-00001"
     newest.write_bytes(newest.read_bytes()[:1000])
-    further, again, fallen_back = scripts.run_all(
+    further, again, fallen_back = script_runner.run_all(
         [
             (
                 "run_pretraining.py",
@@ -146,7 +146,7 @@ def test_trains_from_a_checkpoint_the_same_each_time(
         "num_warmup_steps": 0,
         "train_batch_size": 8,
     }
-    runs = scripts.run_all(
+    runs = script_runner.run_all(
         [
             ("run_pretraining.py", tmp_path, {**flags, **more})
             for more in (

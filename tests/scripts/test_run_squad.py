@@ -3,9 +3,9 @@ import math
 
 import pytest
 
-from tests import scripts
+from tests import script_runner
 
-SQUAD = scripts.SAMPLES / "squad"
+SQUAD = script_runner.SAMPLES / "squad"
 
 
 def read_json(path):
@@ -45,7 +45,7 @@ def answered(tmp_path_factory, model_flags):
         "n_best_size": 5,
         "train_batch_size": 8,
     }
-    runs = scripts.run_all(
+    runs = script_runner.run_all(
         [
             (
                 "run_squad.py",

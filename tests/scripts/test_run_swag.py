@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import golden, scripts
+from tests import golden, script_runner
 
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
@@ -39,7 +39,7 @@ def run(tmp_path_factory, tiny):
     write_set(folder / "test.csv", 5, with_labels=False)
     flags = {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "data_dir": folder,
         "output_dir": folder / "run",
         "max_seq_length": 24,
@@ -52,7 +52,7 @@ def run(tmp_path_factory, tiny):
         "do_predict": True,
         "export_dir": folder / "served",
     }
-    done = scripts.run("run_swag.py", folder, **flags).check()
+    done = script_runner.run("run_swag.py", folder, **flags).check()
     return folder, flags, done
 
 
@@ -126,7 +126,7 @@ def test_goes_on_and_names_what_is_wrong(run, tmp_path):
         shutil.copy(rows, sample / "val.jsonl")
     else:
         shutil.copy(folder / "val.csv", sample)
-    further, wrong, lacking, real = scripts.run_all(
+    further, wrong, lacking, real = script_runner.run_all(
         [
             ("run_swag.py", folder, flags | more)
             for more in (

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from data import tokenization
+from data.text import tokenization
 from tests.golden import ROOT
 
 SAMPLES = ROOT / "samples"

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests import golden, scripts
+from tests import golden, script_runner
 
 CONTEXT = "黄河长5464公里，流经九省。长江更长，約6300公里!"
 # In the middle of what white space parts: words alone cannot find it.
@@ -88,7 +88,7 @@ def answered(tmp_path_factory, tiny):
                 "num_train_epochs": 2,
             }
         )
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [("run_squad.py", folder, command) for command in commands]
     )
     for each in done:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import events, scripts
+from tests import events, script_runner
 from tests.golden import ROOT
 from training import checkpointing
 
@@ -71,7 +71,7 @@ def runs(flags, tiny, tmp_path_factory):
             "keep_checkpoint_max": 0,
         },
     }
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             (
                 "run_pretraining.py",
@@ -277,7 +277,7 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
         f"input_file=[{same}": {"input_file": tmp_path / "train.tfrecord"},
         "next_sentence=True; received False": {"next_sentence": False},
     }
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             (
                 "run_pretraining.py",
@@ -301,7 +301,7 @@ def test_other_mistakes_are_named_before_training(flags, tiny, tmp_path):
         "gradient_accumulation_steps": {"train_batch_size": 100_000_000},
         "TF_CONFIG": {"distribution_strategy": "multi_worker"},
     }
-    done = scripts.run_all(
+    done = script_runner.run_all(
         [
             (
                 "run_pretraining.py",
@@ -322,7 +322,7 @@ def test_other_mistakes_are_named_before_training(flags, tiny, tmp_path):
 def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
     flags, tiny, tmp_path
 ):
-    done = scripts.run(
+    done = script_runner.run(
         "run_pretraining.py",
         tmp_path,
         **{
@@ -384,11 +384,11 @@ def test_a_full_disk_leaves_the_earlier_checkpoints(flags, tmp_path):
 def test_two_phases_of_lengths(tiny, pretraining_flags, tmp_path):
     # 90% of the steps on short records, then 10% on long ones from the first
     # phase's weights, with a schedule of their own (paper A.2).
-    scripts.run(
+    script_runner.run(
         "create_pretraining_data.py",
         tmp_path,
-        input_file=scripts.SAMPLES / "corpus.txt",
-        vocab_file=scripts.SAMPLES / "vocab.txt",
+        input_file=script_runner.SAMPLES / "corpus.txt",
+        vocab_file=script_runner.SAMPLES / "vocab.txt",
         output_file="long.tfrecord",
         max_seq_length=64,
         max_predictions_per_seq=10,
@@ -400,7 +400,7 @@ def test_two_phases_of_lengths(tiny, pretraining_flags, tmp_path):
         "do_train": True,
         "num_train_steps": 18,
     }
-    scripts.run("run_pretraining.py", tmp_path, **first).check()
+    script_runner.run("run_pretraining.py", tmp_path, **first).check()
     second = {
         **pretraining_flags,
         "input_file": "long.tfrecord",
@@ -413,7 +413,7 @@ def test_two_phases_of_lengths(tiny, pretraining_flags, tmp_path):
         "num_warmup_steps": 0,
         "summary_steps": 1,
     }
-    done = scripts.run("run_pretraining.py", tmp_path, **second).check()
+    done = script_runner.run("run_pretraining.py", tmp_path, **second).check()
     assert " variables loaded" in done.stderr
     after = values(tmp_path / "phase2", 2)
     assert after["global_step"] == 2

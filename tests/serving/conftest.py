@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import modeling
-from data import tokenization
-from data.squad import WindowOptions
-from data.squad_decoding import DecodingOptions
+from data.squad.decoding import DecodingOptions
+from data.squad.windows import WindowOptions
+from data.text import tokenization
 from serving import classifier, features, ner, pretraining, squad
 from serving.signatures import ServingOptions
-from tests.scripts import SAMPLES
+from tests.script_runner import SAMPLES
 
 VOCAB = SAMPLES / "vocab.txt"
 LABELS = ["no", "maybe", "yes"]

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from serving import json_lines, requests
-from tests import scripts
+from tests import script_runner
 from tests.golden import ROOT
 
 ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
@@ -122,7 +122,7 @@ def answered(tmp_path_factory, exported, served):
             tmp_path, exported, "features", asked("features"), tokens=True
         ),
     }
-    done = scripts.run_all(list(commands.values()))
+    done = script_runner.run_all(list(commands.values()))
     return {
         task: (answers_of(command), one.check())
         for (task, command), one in zip(commands.items(), done, strict=True)
@@ -265,7 +265,7 @@ def test_csv(tmp_path, exported, answered):
     (tmp_path / "in.csv").write_text(
         "\n".join(rows), "utf-8-sig", errors="surrogateescape"
     )
-    done = scripts.run(
+    done = script_runner.run(
         "predict.py",
         tmp_path,
         model=exported / "classifier",
@@ -349,7 +349,7 @@ def test_errors(tmp_path, exported):
         ask(tmp_path, exported, "ner", [], input_file="not-there"),
     ]
     for done, part in zip(
-        scripts.run_all(commands),
+        script_runner.run_all(commands),
         [
             "line 2: no 'text'; embed takes text",
             "--task=tag, but --model=",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import glue
+from data.classification import features as glue
 from tests.serving.conftest import CASINGS, LABELS, LENGTH
 
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import ner, ner_reading, squad, squad_decoding, squad_reading
-from tests.data.test_tf_squad import check_bytes
+from data.ner import reading, windows
+from data.squad import decoding as squad_decoding
+from data.squad import reading as squad_reading
+from data.squad import windows as squad
+from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     CASED,
     CASINGS,
@@ -85,16 +88,16 @@ def test_tag_words(exports):
     served = exports["ner"]
     found = served.outputs[0]
     examples = [
-        ner_reading.NerExample(
-            str(i), text.split(), ["O"] * len(text.split()), i
-        )
+        reading.NerExample(str(i), text.split(), ["O"] * len(text.split()), i)
         for i, text in enumerate(TEXTS)
     ]
     features = list(
-        ner.create_features(examples, TAGS, LENGTH, served.tokenizer)
+        windows.create_features(examples, TAGS, LENGTH, served.tokenizer)
     )
     logits = call(served.model, features).numpy()
-    tags = ner.decode_predictions(examples, features, logits.argmax(-1), TAGS)
+    tags = windows.decode_predictions(
+        examples, features, logits.argmax(-1), TAGS
+    )
     assert len({tag for row in tags for tag in row}) > 2
     for row, example in enumerate(examples):
         count = len(example.words)

@@ -6,7 +6,7 @@ import re
 import pytest
 import tensorflow as tf
 
-from tests import scripts
+from tests import script_runner
 from tests.golden import ROOT
 
 
@@ -34,7 +34,7 @@ def run(tmp_path_factory, tiny):
         (folder / f"{name}.jsonl").write_text(lines)
     flags = {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "data_dir": folder,
         "output_dir": "run",
         "export_dir": "served",
@@ -46,7 +46,12 @@ def run(tmp_path_factory, tiny):
         "do_eval": True,
         "do_predict": True,
     }
-    return script, folder, flags, scripts.run(script, folder, **flags).check()
+    return (
+        script,
+        folder,
+        flags,
+        script_runner.run(script, folder, **flags).check(),
+    )
 
 
 def test_it_trains_evaluates_and_predicts(run):
@@ -83,7 +88,7 @@ def test_its_errors_are_one_line(run):
     script, folder, flags, _ = run
     (folder / "broken").mkdir()
     (folder / "broken/train.jsonl").write_text('{"question": "is it"}\n')
-    wrong = scripts.run(
+    wrong = script_runner.run(
         script,
         folder,
         **flags | {"data_dir": "broken", "output_dir": "new"},

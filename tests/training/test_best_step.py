@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from data import feature_specs, tfrecords
+from data.io import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest
 from training import checkpointing, fine_tuning, task

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests import scripts
+from tests import script_runner
 
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] ")
 
@@ -19,7 +19,7 @@ def evaluation(model_flags, tmp_path_factory):
     def run(name, *arguments):
         flags = model_flags | {
             "task_name": "mrpc",
-            "data_dir": scripts.SAMPLES / "glue",
+            "data_dir": script_runner.SAMPLES / "glue",
             "output_dir": folder / name,
             "export_dir": folder / f"{name}_export",
             "max_seq_length": 32,
@@ -27,7 +27,7 @@ def evaluation(model_flags, tmp_path_factory):
         return subprocess.run(
             [
                 sys.executable,
-                scripts.ROOT / "run_classifier.py",
+                script_runner.ROOT / "run_classifier.py",
                 *(f"--{name}={value}" for name, value in flags.items()),
                 "--do_eval",
                 *arguments,
@@ -37,7 +37,7 @@ def evaluation(model_flags, tmp_path_factory):
             # As a user has it, not as the tests do.
             env={
                 name: value
-                for name, value in scripts.os.environ.items()
+                for name, value in script_runner.os.environ.items()
                 if name != "TF_CPP_MIN_LOG_LEVEL"
             },
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import events, scripts
+from tests import events, script_runner
 from tests.golden import ROOT
 from training import checkpointing
 
@@ -32,7 +32,7 @@ def flags(tiny, tmp_path_factory):
         "task_name": "csv",
         "data_dir": data_dir,
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": scripts.SAMPLES / "vocab.txt",
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "max_seq_length": 16,
         "train_batch_size": 8,
         "learning_rate": 1e-3,
@@ -70,7 +70,7 @@ def test_early_stopping_survives_kills(flags, tmp_path):
     }
 
     def run(output_dir, **kwargs):
-        return scripts.run(
+        return script_runner.run(
             "run_classifier.py",
             tmp_path,
             **kwargs,
@@ -158,7 +158,7 @@ def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path):
         commands.append(
             (script, tmp_path, {**flags, **more, "output_dir": name})
         )
-    for done in scripts.run_all(commands):
+    for done in script_runner.run_all(commands):
         done.check()
     losses, figures = {}, {}
     for name in changes:

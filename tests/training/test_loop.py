@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from modeling.checkpoints import tf1
-from tests import scripts
+from tests import script_runner
 from training import checkpointing, distribution, hooks, loop, optimization
 
 BATCH_SIZE = 2
@@ -173,7 +173,7 @@ def overflow_on_all_devices():
 def test_devices_overflow_together(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(ON_TWO_DEVICES)
-    scripts.run(script, tmp_path).check()
+    script_runner.run(script, tmp_path).check()
 
 
 @pytest.mark.parametrize("steps_per_call", [1, 4])

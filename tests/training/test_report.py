@@ -7,7 +7,7 @@ import types
 import pytest
 
 import modeling
-from tests import scripts
+from tests import script_runner
 from training import report
 
 LENGTH, NUM_PREDICTIONS = 32, 5
@@ -38,7 +38,7 @@ def estimate_and_peak(pretraining_flags, config_file, folder, **more):
         "summary_steps": 0,
         **more,
     }
-    scripts.run("run_pretraining.py", folder, **flags).check()
+    script_runner.run("run_pretraining.py", folder, **flags).check()
     summary = json.loads((folder / "run" / "summary.json").read_text())
     model = modeling.BertPretrainer(
         modeling.BertConfig.from_json_file(str(config_file))

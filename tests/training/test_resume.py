@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from tests import scripts
+from tests import script_runner
 from tests.golden import ROOT
 from training import checkpointing, loop
 
@@ -177,14 +177,14 @@ def test_ctrl_c_saves_and_the_run_goes_on(inputs, undisturbed, tmp_path):
             os.kill(process.pid, signal.SIGINT)
             sent.append(process.pid)
 
-    done = scripts.run(
+    done = script_runner.run(
         "run_pretraining.py", tmp_path, kill_when=interrupt, **flags
     )
     assert done.status == loop.INTERRUPTED_STATUS, done.stderr
     saved = checkpointing.checkpoint_steps(tmp_path)[-1]
     assert saved < NUM_STEPS
     assert f"Stopped after step {saved}, which is saved" in done.stderr
-    done = scripts.run("run_pretraining.py", tmp_path, **flags).check()
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
         done.stderr
     )

@@ -1,4 +1,4 @@
-"""The job of at_scale.py: what was asked for, and what is made of it already.
+"""A job: what was asked for, and what is made of it already.
 
 While the job is unfinished its results lie in the folder OUTPUT.work; at its
 end OUTPUT.manifest.json lists the shards with their sizes and checksums.
@@ -12,9 +12,9 @@ from typing import Any
 
 import google_crc32c
 
-from data import files
-from data.instance_options import InstanceOptions
-from data.token_store import TextOptions
+from data.io import text_files
+from data.pretraining.at_scale.token_store import TextOptions
+from data.pretraining.options import InstanceOptions
 from files.atomic import write_json
 from files.json_files import read_json
 
@@ -207,11 +207,11 @@ class Job:
 def fingerprint(path: str) -> dict[str, Any]:
     """Returns {"bytes", "crc32c"} of a file."""
     checksum = google_crc32c.Checksum()
-    with files.open_raw(path) as file:
+    with text_files.open_raw(path) as file:
         for _ in checksum.consume(file, 1 << 20):
             pass
     return {
-        "bytes": files.size(path),
+        "bytes": text_files.size(path),
         "crc32c": checksum.hexdigest().decode(),
     }
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from data import masking, records
+from data.io import records
+from data.pretraining import masking
 
 # Instances made together: enough for arrays to pay, little memory.
 _BATCH = 1024

@@ -19,14 +19,10 @@ import os
 
 import numpy as np
 
-from data import (
-    corpus_report,
-    instance_plan,
-    shards,
-    token_store,
-    tokenization,
-)
-from data.job import fingerprint, is_whole
+from data.pretraining import corpus_report
+from data.pretraining.at_scale import instance_plan, shards, token_store
+from data.pretraining.at_scale.job import fingerprint, is_whole
+from data.text import tokenization
 from files import locks
 from files.atomic import atomic_open, write_json
 

@@ -20,7 +20,8 @@ import shutil
 
 import numpy as np
 
-from data import files, sentences, tokenization
+from data.io import text_files
+from data.text import sentences, tokenization
 from files.atomic import atomic_open
 
 BLOCK_BYTES = 4 << 20
@@ -88,7 +89,7 @@ def split_to_blocks(input_files, boundary_files=()):
         if path.endswith(".gz"):
             blocks.append(Block(path))
             continue
-        size = files.size(path)
+        size = text_files.size(path)
         blocks += [
             Block(path, start, min(start + BLOCK_BYTES, size))
             for start in range(0, size, BLOCK_BYTES)
@@ -166,9 +167,9 @@ def _number_file(path, dtype):
 
 def _read_block(encoder, block, dropped):
     """Yields each sentence of a block, encoded; None where a document ends."""
-    lines = files.read_block(block.path, block.start, block.end, dropped)
+    lines = text_files.read_block(block.path, block.start, block.end, dropped)
     if block.boundaries:
-        segmented = files.read_lines(block.boundaries)
+        segmented = text_files.read_lines(block.boundaries)
         for number, line in enumerate(lines, start=1):
             words = next(segmented, "").split()
             if not line:

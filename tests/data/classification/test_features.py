@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import glue, tokenization
+from data.classification import features as glue
+from data.text import tokenization
 from tests import golden
 
 PROCESSORS = {

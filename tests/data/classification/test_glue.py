@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from data import glue, glue_tasks
+from data.classification import features, glue
 from tests import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -31,7 +31,7 @@ def test_distributed_files(task, split, text_columns, label_column):
     if isinstance(text_columns[0], str):
         rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
-    processor = glue_tasks.PROCESSORS[task.lower()]()
+    processor = glue.PROCESSORS[task.lower()]()
     examples = getattr(processor, f"get_{split}_examples")(path.parent)
     assert len(examples) == len(rows)
     for example, row in zip(examples, rows, strict=True):
@@ -57,7 +57,7 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write(tmp_path, "train.tsv", *lines)
     write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", "0\te\tf")
-    processor = glue_tasks.QqpProcessor()
+    processor = glue.QqpProcessor()
     examples = processor.get_train_examples(tmp_path)
     assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [
         ("train-1", "a", "b", "1"),
@@ -72,28 +72,28 @@ def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write(tmp_path, "dev_mismatched.tsv", "header", row)
     write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
-    mismatched = glue_tasks.MnliMismatchedProcessor()
+    mismatched = glue.MnliMismatchedProcessor()
     (example,) = mismatched.get_dev_examples(tmp_path)
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
-    ax = glue_tasks.AxProcessor()
+    ax = glue.AxProcessor()
     (example,) = ax.get_test_examples(tmp_path)
     assert (example.text_a, example.text_b) == ("a", "b")
-    assert ax.get_labels() == glue.MnliProcessor().get_labels()
+    assert ax.get_labels() == features.MnliProcessor().get_labels()
     with pytest.raises(ValueError, match="no train set, but test"):
         ax.get_train_examples(tmp_path)
 
 
-@pytest.mark.parametrize("language", glue.XnliProcessor.languages)
+@pytest.mark.parametrize("language", features.XnliProcessor.languages)
 def test_xnli_languages(tmp_path, language):
     row = "\tneutral\t\t\t\t\ta\tb"
     write(
         tmp_path,
         "xnli.test.tsv",
         "header",
-        *[other + row for other in glue.XnliProcessor.languages],
+        *[other + row for other in features.XnliProcessor.languages],
     )
-    (example,) = glue.XnliProcessor(language).get_test_examples(tmp_path)
-    line = glue.XnliProcessor.languages.index(language) + 1
+    (example,) = features.XnliProcessor(language).get_test_examples(tmp_path)
+    line = features.XnliProcessor.languages.index(language) + 1
     assert (example.guid, example.label) == (f"test-{line}", "neutral")
 
 
@@ -127,19 +127,19 @@ def test_xnli_languages(tmp_path, language):
 def test_bad_files_are_named(tmp_path, task, lines, message):
     write(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=message) as error:
-        glue_tasks.PROCESSORS[task]().get_dev_examples(tmp_path)
+        glue.PROCESSORS[task]().get_dev_examples(tmp_path)
     assert str(error.value).startswith(str(tmp_path / "dev.tsv"))
 
 
 def test_submission_files(tmp_path):
-    path = glue_tasks.write_submission(
+    path = glue.write_submission(
         tmp_path, "rte", ["entailment", "not_entailment"]
     )
     assert path == str(tmp_path / "RTE.tsv")
     expected = "index\tprediction\n0\tentailment\n1\tnot_entailment\n"
     assert (tmp_path / "RTE.tsv").read_text() == expected
-    glue_tasks.write_submission(tmp_path, "sts-b", [2.25, -0.1, 5.4])
+    glue.write_submission(tmp_path, "sts-b", [2.25, -0.1, 5.4])
     lines = (tmp_path / "STS-B.tsv").read_text().splitlines()
     assert lines[1:] == ["0\t2.250", "1\t0.000", "2\t5.000"]
     with pytest.raises(ValueError, match="task_name='xnli'"):
-        glue_tasks.write_submission(tmp_path, "xnli", [])
+        glue.write_submission(tmp_path, "xnli", [])

@@ -6,7 +6,9 @@ import json
 import pytest
 import tensorflow as tf
 
-from data import glue, swag, tokenization
+from data.classification import features as glue
+from data.classification import swag
+from data.text import tokenization
 from tests import golden
 
 RELEASED = (

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data import table_task
+from data.classification import table_task
 from tests import golden
 
 

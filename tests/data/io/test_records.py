@@ -4,7 +4,7 @@ import os
 import pytest
 import tensorflow as tf
 
-from data import files, records
+from data.io import records, text_files
 
 
 def test_examples_are_those_of_protocol_buffers():
@@ -124,12 +124,12 @@ def test_a_changed_byte_is_found_when_reading(tmp_path):
 def test_patterns_expand_in_order(tmp_path):
     for name in ("b.txt", "a.txt", "c.dat"):
         (tmp_path / name).write_text("")
-    assert files.expand_patterns(
+    assert text_files.expand_patterns(
         f"{tmp_path}/c.dat, {tmp_path}/*.txt", "input_file"
     ) == [f"{tmp_path}/{name}" for name in ("c.dat", "a.txt", "b.txt")]
     for patterns in (f"{tmp_path}/a.txt,{tmp_path}/x*", "", None):
         with pytest.raises(FileNotFoundError, match="--input_file"):
-            files.expand_patterns(patterns, "input_file")
+            text_files.expand_patterns(patterns, "input_file")
 
 
 def test_gzip_is_unpacked_and_damage_named(tmp_path):
@@ -137,7 +137,7 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
 
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress("eins\r\nzwei\u2028\n\n".encode() * 999))
-    assert list(files.read_lines(path))[:3] == ["eins\r", "zwei\u2028", ""]
+    assert list(text_files.read_lines(path))[:3] == ["eins\r", "zwei\u2028", ""]
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(OSError, match="a.txt.gz: the gzip file is damaged"):
-        list(files.read_lines(path))
+        list(text_files.read_lines(path))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import feature_specs, tfrecords
+from data.io import feature_specs, tfrecords
 
 SPEC = feature_specs.pretraining_features(4, 2)
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from data import workers
+from data.io import workers
 from tests import golden
 
 
@@ -142,7 +142,7 @@ def test_a_process_killed_before_it_reads_a_task_names_it(is_sent):
 PARENT = """
 import os, sys, time
 sys.path.insert(0, {root!r})
-from data import workers
+from data.io import workers
 from tests.data import test_workers
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import ner, ner_reading, ner_scoring, tokenization
+from data.ner import reading, scoring, windows
+from data.text import tokenization
 from tests import golden
 
 
@@ -37,7 +38,7 @@ b NN O O
 
 def test_sentences_documents_and_labels(tmp_path):
     write(tmp_path, "train.txt", TRAIN)
-    processor = ner_reading.NerProcessor()
+    processor = reading.NerProcessor()
     assert processor.get_labels(tmp_path) == ["O", "B-LOC", "B-PER", "I-PER"]
     examples = processor.get_train_examples(tmp_path)
     assert [(e.guid, e.words, e.document) for e in examples] == [
@@ -51,17 +52,17 @@ def test_sentences_documents_and_labels(tmp_path):
 def test_iob1_becomes_iob2(tmp_path):
     # As first released: B- only between neighbours of one type.
     path = write(tmp_path, "eng.testb", "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
-    (example,) = ner_reading.NerProcessor().get_test_examples(tmp_path)
+    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
     assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
     path = write(tmp_path, "test.txt", "a\nb\n")
-    (example,) = ner_reading.read_conll(path, "test")
+    (example,) = reading.read_conll(path, "test")
     assert example.labels == ["O", "O"]
 
 
 def test_columns_are_parted_by_spaces_and_tabs_alone(tmp_path):
     path = tmp_path / "dev.txt"
     path.write_bytes("\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n".encode())
-    first, second = ner_reading.read_conll(path, "dev")
+    first, second = reading.read_conll(path, "dev")
     assert (first.words, first.labels) == (["a\u00a0b"], ["O"])
     assert second.words == ["c"]
 
@@ -69,7 +70,7 @@ def test_columns_are_parted_by_spaces_and_tabs_alone(tmp_path):
 @pytest.mark.parametrize("name", ["train", "valid", "test"])
 def test_distributed_files(name):
     path = golden.shared(f"data/conll2003/{name}.txt")
-    examples = ner_reading.read_conll(path, name)
+    examples = reading.read_conll(path, name)
     # The figures of the shared task's description.
     sentences, words, entities = {
         "train": (14041, 203621, 23499),
@@ -78,7 +79,7 @@ def test_distributed_files(name):
     }[name]
     assert len(examples) == sentences
     assert sum(len(e.words) for e in examples) == words
-    found = [ner_scoring.find_entities(e.labels) for e in examples]
+    found = [scoring.find_entities(e.labels) for e in examples]
     assert sum(map(len, found)) == entities
     # They are IOB2 already.
     lines = [line.split() for line in path.read_text().splitlines()]
@@ -99,7 +100,7 @@ def test_distributed_files(name):
 )
 def test_bad_files_are_named(tmp_path, text, message):
     write(tmp_path, "dev.txt", text)
-    processor = ner_reading.NerProcessor(labels=["O", "B-LOC"])
+    processor = reading.NerProcessor(labels=["O", "B-LOC"])
     with pytest.raises(ValueError, match=message):
         processor.get_dev_examples(tmp_path)
     with pytest.raises(OSError, match="named train.txt or eng.train"):
@@ -109,18 +110,16 @@ def test_bad_files_are_named(tmp_path, text, message):
 def test_a_train_set_without_entities_is_refused(tmp_path):
     write(tmp_path, "train.txt", "a O\n")
     with pytest.raises(ValueError, match="has no tag but O"):
-        ner_reading.NerProcessor().get_labels(tmp_path)
+        reading.NerProcessor().get_labels(tmp_path)
 
 
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 
 
 def features_of(tmp_path, tokenizer, **kwargs):
-    examples = ner_reading.read_conll(
-        write(tmp_path, "train.txt", TRAIN), "train"
-    )
+    examples = reading.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
     return examples, list(
-        ner.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
+        windows.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
     )
 
 
@@ -133,7 +132,7 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
     assert first.input_mask == [1] * 6 + [0] * 2
     assert first.label_ids == [0, 2, 0, 3, 0, 0, 0, 0]
     assert first.label_weights == [0, 1, 0, 1, 1, 0, 0, 0]
-    record = tf.train.Example.FromString(ner.encode_ner_features(first))
+    record = tf.train.Example.FromString(windows.encode_ner_features(first))
     feature = record.features.feature
     assert list(feature["label_ids"].int64_list.value) == first.label_ids
     assert list(feature["label_weights"].float_list.value) == (
@@ -158,7 +157,7 @@ def test_every_word_counts_once_and_is_decoded(
 ):
     rng = np.random.default_rng(max_seq_length)
     examples = [
-        ner_reading.NerExample(
+        reading.NerExample(
             f"g-{i}",
             words := rng.choice(
                 ["a", "bd", "cde", "\u200b"], rng.integers(1, 9)
@@ -169,7 +168,7 @@ def test_every_word_counts_once_and_is_decoded(
         for i in range(10)
     ]
     features = list(
-        ner.create_features(
+        windows.create_features(
             examples, LABELS, max_seq_length, tokenizer, document_context
         )
     )
@@ -186,24 +185,22 @@ def test_every_word_counts_once_and_is_decoded(
         np.where(np.array(f.label_weights) > 0, f.label_ids, 1)
         for f in features
     ]
-    tags = ner.decode_predictions(examples, features, predicted, LABELS)
+    tags = windows.decode_predictions(examples, features, predicted, LABELS)
     assert tags == [e.labels for e in examples]
 
 
 def test_wrong_arguments(tmp_path, tokenizer):
     with pytest.raises(ValueError, match="max_seq_length=2"):
         features_of(tmp_path, tokenizer, max_seq_length=2)
-    example = ner_reading.NerExample("dev-4", ["a"], ["B-X"], 0)
+    example = reading.NerExample("dev-4", ["a"], ["B-X"], 0)
     with pytest.raises(ValueError, match="dev-4 has the label 'B-X'"):
-        list(ner.create_features([example], LABELS, 8, tokenizer))
+        list(windows.create_features([example], LABELS, 8, tokenizer))
 
 
 def test_predictions_file(tmp_path):
-    examples = ner_reading.read_conll(
-        write(tmp_path, "train.txt", TRAIN), "train"
-    )
+    examples = reading.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
     tags = [["O", "B-PER", "O"], ["O"], ["B-LOC"]]
-    ner.write_predictions(tmp_path / "out.txt", examples, tags)
+    windows.write_predictions(tmp_path / "out.txt", examples, tags)
     assert (tmp_path / "out.txt").read_text() == (
         "ad B-PER O\nb I-PER B-PER\nc O O\n\na B-LOC O\n\nb O B-LOC\n\n"
     )
@@ -226,7 +223,7 @@ def test_predictions_file(tmp_path):
     ],
 )
 def test_entities(tags, entities):
-    assert ner_scoring.find_entities(tags.split()) == entities
+    assert scoring.find_entities(tags.split()) == entities
 
 
 def random_entities(rng, num_words):
@@ -269,12 +266,12 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
         num_words = rng.randint(0, 9)
         entities = random_entities(rng, num_words)
         tags = encode(entities, num_words, SCHEMES[scheme])
-        iob2 = ner_scoring.to_scheme(tags)
+        iob2 = scoring.to_scheme(tags)
         assert iob2 == encode(entities, num_words, "BIIB")
-        assert ner_scoring.find_entities(iob2) == entities
+        assert scoring.find_entities(iob2) == entities
         for wanted in ("BIES", "BILU"):
             labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
-            assert ner_scoring.to_scheme(tags, labels) == encode(
+            assert scoring.to_scheme(tags, labels) == encode(
                 entities, num_words, wanted
             )
 
@@ -282,7 +279,7 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
 def test_a_file_of_iobes(tmp_path):
     text = "a B-PER\nb E-PER\nc S-PER\n\nd S-LOC\n"
     write(tmp_path, "train.txt", text)
-    processor = ner_reading.NerProcessor()
+    processor = reading.NerProcessor()
     assert processor.get_labels(tmp_path) == LABELS
     first, second = processor.get_train_examples(tmp_path)
     assert first.labels == ["B-PER", "I-PER", "B-PER"]
@@ -290,7 +287,7 @@ def test_a_file_of_iobes(tmp_path):
     # A model of IOBES, such as another toolkit trained, keeps it.
     labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
     write(tmp_path, "train.txt", text.replace("c S-PER", "c B-PER"))
-    first, _ = ner_reading.NerProcessor(labels).get_train_examples(tmp_path)
+    first, _ = reading.NerProcessor(labels).get_train_examples(tmp_path)
     assert first.labels == ["B-PER", "E-PER", "S-PER"]
 
 
@@ -337,14 +334,14 @@ def test_scores_of_any_tags_are_those_of_conlleval():
             tag if rng.random() < 0.7 else rng.choice(tags) for tag in right
         ]
         num_right, num_found, correct = count_as_conlleval(right, found)
-        scores = ner_scoring.score_entities([right], [found])
+        scores = scoring.score_entities([right], [found])
         assert scores["precision"] == (correct / num_found if correct else 0)
         assert scores["recall"] == (correct / num_right if correct else 0)
 
 
 def test_an_entity_found_too_long_is_wrong():
     right, found = "B-MISC E-MISC O O", "B-MISC E-MISC S-MISC O"
-    scores = ner_scoring.score_entities([right.split()], [found.split()])
+    scores = scoring.score_entities([right.split()], [found.split()])
     assert (scores["f1"], scores["accuracy"]) == (0, 3 / 4)
 
 
@@ -354,7 +351,7 @@ def test_scores_are_those_of_conlleval():
     # LOC 1 of 2 found and of 1; PER 1 of 3 found and of 3.
     right = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
     found = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
-    scores = ner_scoring.score_entities(
+    scores = scoring.score_entities(
         [tags.split() for tags in right], [tags.split() for tags in found]
     )
     assert scores == pytest.approx(
@@ -374,10 +371,10 @@ def test_scores_are_those_of_conlleval():
 
 
 def test_scores_without_entities():
-    scores = ner_scoring.score_entities([["O"]], [["O"]])
+    scores = scoring.score_entities([["O"]], [["O"]])
     assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}
     with pytest.raises(ValueError, match="sentence 1 has 1 tags, but 2"):
-        ner_scoring.score_entities([["O"]], [["O", "O"]])
+        scoring.score_entities([["O"]], [["O", "O"]])
 
 
 @pytest.mark.parametrize(
@@ -392,4 +389,4 @@ def test_scores_without_entities():
 )
 def test_labels_that_cannot_be_learned_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
-        ner_reading.NerProcessor(labels)
+        reading.NerProcessor(labels)

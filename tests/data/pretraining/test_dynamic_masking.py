@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from data import feature_specs, tf_masking, tfrecords, tokenization
+from data.io import feature_specs, tfrecords
+from data.pretraining import dynamic_masking
+from data.text import tokenization
 
 WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
 N, LENGTH = 600, 40
@@ -39,7 +41,7 @@ def records(tmp_path):
 
 
 def read(path, vocab_file, is_training=True, skip=0, count=2 * N, **options):
-    masking = tf_masking.DynamicMasking(
+    masking = dynamic_masking.DynamicMasking(
         vocab_file, **{"max_predictions_per_seq": 10, "seed": 3, **options}
     )
     dataset = tfrecords.create_dataset(

@@ -5,8 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from data import pretraining, tokenization
-from data.instance_options import InstanceOptions
+from data.pretraining import instances as pretraining
+from data.pretraining.options import InstanceOptions
+from data.text import tokenization
 from tests import golden
 
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"

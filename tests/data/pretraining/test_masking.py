@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from data import masking
-from data.instance_options import InstanceOptions
+from data.pretraining import masking
+from data.pretraining.options import InstanceOptions
 
 MASK, VOCAB_SIZE = 4, 1000
 

@@ -3,7 +3,7 @@
 import html.parser
 import json
 
-from data import squad_report
+from data.squad import report
 
 CONTEXT = "Cats <b> & dogs ran. Cats & mice ran too."
 
@@ -50,9 +50,7 @@ def write_report(tmp_path, predictions, **kwargs):
     content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": qas}]}]}
     (tmp_path / "dev.json").write_text(json.dumps(content))
     output = tmp_path / "report.html"
-    squad_report.write_report(
-        output, tmp_path / "dev.json", predictions, **kwargs
-    )
+    report.write_report(output, tmp_path / "dev.json", predictions, **kwargs)
     return Page(output.read_text(encoding="utf-8"))
 
 
@@ -117,7 +115,7 @@ def test_odd_answers_do_not_cost_the_report(tmp_path):
     (tmp_path / "dev.json").write_text(json.dumps(content))
     output = tmp_path / "report.html"
     predictions = {qa["id"]: "Cats" for qa in qas}
-    squad_report.write_report(output, tmp_path / "dev.json", predictions)
+    report.write_report(output, tmp_path / "dev.json", predictions)
     page = Page(output.read_text(encoding="utf-8"))
     assert len(page.questions) == 5
     assert ("b", "who ??") in page.questions[0]

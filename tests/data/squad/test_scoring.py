@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data import squad_scoring
+from data.squad import scoring
 from tests import golden
 
 
@@ -15,7 +15,7 @@ def test_published_predictions_score_as_published(case):
         pytest.skip(f"the shared data is not here: {case['data_file']}")
     predictions = json.loads((case["folder"] / case["predictions"]).read_text())
     is_v2 = "is_impossible" in data_file.read_text()
-    scores = squad_scoring.score_predictions(data_file, predictions, is_v2)
+    scores = scoring.score_predictions(data_file, predictions, is_v2)
     exact = scores["exact" if is_v2 else "exact_match"]
     assert exact == pytest.approx(case["exact_match"], abs=1e-6)
     assert scores["f1"] == pytest.approx(case["f1"], abs=1e-6)
@@ -34,8 +34,8 @@ def test_published_predictions_score_as_published(case):
     ],
 )
 def test_one_answer(right, predicted, exact, f1):
-    assert squad_scoring.compute_exact(right, predicted) == exact
-    assert squad_scoring.compute_f1(right, predicted) == pytest.approx(f1)
+    assert scoring.compute_exact(right, predicted) == exact
+    assert scoring.compute_f1(right, predicted) == pytest.approx(f1)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_v2_parts_and_best_threshold(data_file):
     predictions = {"q1": "red", "q2": "y", "q3": "w", "q4": "", "q5": "z"}
     # Answering all but q3 is best for F1; q1 does not help exact match.
     odds = {"q2": -3.0, "q1": -1.0, "q3": 0.5, "q5": -2.0, "q4": 0.0, "no": -9}
-    scores = squad_scoring.score_predictions(data_file, predictions, True, odds)
+    scores = scoring.score_predictions(data_file, predictions, True, odds)
     assert scores == pytest.approx(
         {
             "exact": 60.0,
@@ -82,11 +82,11 @@ def test_v2_parts_and_best_threshold(data_file):
 
 
 def test_missing_predictions(data_file, caplog):
-    scores = squad_scoring.score_predictions(data_file, {"q2": "y"})
+    scores = scoring.score_predictions(data_file, {"q2": "y"})
     assert scores["exact_match"] == scores["f1"] == 100 / 3
     assert "2 of 3 questions" in caplog.text
     # As the official script of v2.0 has it, only what is answered counts.
-    scores = squad_scoring.score_predictions(data_file, {"q2": "y"}, True)
+    scores = scoring.score_predictions(data_file, {"q2": "y"}, True)
     assert scores["exact"] == 100.0
     assert "NoAns_exact" not in scores
 
@@ -106,7 +106,7 @@ def test_questions_without_gold_answers_are_left_out(tmp_path, caplog):
         tmp_path / "dev.json", [answered, unknown, unanswerable, answered]
     )
     predictions = {"q0": "x", "q1": "x", "q2": "", "q3": "y"}
-    scores = squad_scoring.score_predictions(path, predictions)
+    scores = scoring.score_predictions(path, predictions)
     assert scores == {
         "exact_match": 50.0,
         "f1": 50.0,
@@ -117,7 +117,7 @@ def test_questions_without_gold_answers_are_left_out(tmp_path, caplog):
     assert "have no gold answers" in caplog.text
     nbest = {key: [{"text": text}] for key, text in predictions.items()}
     odds = dict.fromkeys(predictions, 0.0)
-    scores = squad_scoring.score_outputs(path, predictions, nbest, odds)
+    scores = scoring.score_outputs(path, predictions, nbest, odds)
     assert scores["total"] == 3
     assert scores["exact"] == 100 * 2 / 3
     assert scores["NoAns_total"] == scores["num_without_gold_answers"] == 1
@@ -128,7 +128,7 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
     path = tmp_path / "dev.json"
     unanswerable = {"answers": [], "is_impossible": True}
     write_questions(path, [unanswerable] * 2)
-    scores = squad_scoring.score_predictions(path, {"q0": "x", "q1": ""}, True)
+    scores = scoring.score_predictions(path, {"q0": "x", "q1": ""}, True)
     assert scores["exact"] == scores["NoAns_f1"] == 50.0
     assert "HasAns_exact" not in scores
     # A file to predict says nothing of answers.
@@ -136,7 +136,7 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
         write_questions(path, [qa])
         for is_v2 in (False, True):
             with pytest.raises(ValueError, match="holds no answers"):
-                squad_scoring.score_predictions(path, {"q0": ""}, is_v2)
+                scoring.score_predictions(path, {"q0": ""}, is_v2)
 
 
 def test_questions_with_one_id(tmp_path):
@@ -145,9 +145,9 @@ def test_questions_with_one_id(tmp_path):
         tmp_path / "dev.json",
         [{"id": "q", "answers": [{"text": text}]} for text in ("x", "y", "y")],
     )
-    scores = squad_scoring.score_predictions(path, {"q": "x"})
+    scores = scoring.score_predictions(path, {"q": "x"})
     assert scores == {"exact_match": 100 / 3, "f1": 100 / 3, "total": 3}
-    scores = squad_scoring.score_predictions(path, {"q": "x"}, True)
+    scores = scoring.score_predictions(path, {"q": "x"}, True)
     assert (scores["exact"], scores["total"]) == (0.0, 1)
 
 
@@ -161,25 +161,25 @@ def test_sums_are_in_the_order_of_the_file(tmp_path):
             tmp_path / "dev.json", [{"answers": [{"text": gold}]}] * count
         )
         predictions = {f"q{i}": text for i, text in enumerate(texts)}
-        scores = squad_scoring.score_predictions(path, predictions, True)
-        total = sum(squad_scoring.compute_f1(gold, text) for text in texts)
+        scores = scoring.score_predictions(path, predictions, True)
+        total = sum(scoring.compute_f1(gold, text) for text in texts)
         assert scores["HasAns_f1"] == scores["f1"] == 100 * total / count
 
 
 def test_a_file_without_answers_cannot_be_scored(data_file):
     data_file.write_text(data_file.read_text().replace('"text"', '"t"'))
     with pytest.raises(ValueError, match=r"qas\[0\] has no 'text'"):
-        squad_scoring.score_predictions(data_file, {})
+        scoring.score_predictions(data_file, {})
     data_file.write_text('{"data": []}')
     with pytest.raises(ValueError, match="holds no answers"):
-        squad_scoring.score_predictions(data_file, {})
+        scoring.score_predictions(data_file, {})
 
 
 def test_predictions_of_another_file(data_file):
     with pytest.raises(ValueError, match="no prediction is for a question of"):
-        squad_scoring.score_predictions(data_file, {"other": "x"}, True)
+        scoring.score_predictions(data_file, {"other": "x"}, True)
 
 
 def test_best_answers():
     nbest = {"q1": [{"text": ""}, {"text": "x"}], "q2": [{"text": ""}]}
-    assert squad_scoring.best_answers(nbest) == {"q1": "x", "q2": ""}
+    assert scoring.best_answers(nbest) == {"q1": "x", "q2": ""}

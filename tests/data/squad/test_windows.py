@@ -11,28 +11,23 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import (
-    feature_specs,
-    squad,
-    squad_decoding,
-    squad_reading,
-    squad_records,
-    tfrecords,
-    tokenization,
-)
+from data.io import feature_specs, tfrecords
+from data.squad import decoding, reading, windows
+from data.squad import records as squad_records
+from data.text import tokenization
 from tests import golden
 
 CASES = golden.cases("squad")
 
 
 def window_options(case):
-    return squad.WindowOptions(
+    return windows.WindowOptions(
         case["max_seq_length"], case["doc_stride"], case["max_query_length"]
     )
 
 
 def decoding_options(case):
-    return squad_decoding.DecodingOptions(
+    return decoding.DecodingOptions(
         case["n_best_size"],
         case["max_answer_length"],
         case["do_lower_case"],
@@ -47,11 +42,11 @@ def load(case, file_key, is_training):
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = squad_reading.read_squad_examples(
+    examples = reading.read_squad_examples(
         folder / case[file_key], is_training, case["version_2_with_negative"]
     )
     features = list(
-        squad.create_features(
+        windows.create_features(
             examples, tokenizer, window_options(case), is_training
         )
     )
@@ -107,7 +102,7 @@ def test_prediction_features_equal_the_originals(case):
 def test_predictions_equal_the_originals(case):
     examples, features, recorded = load(case, "predict_file", False)
     results = [
-        squad_decoding.RawResult(*values)
+        decoding.RawResult(*values)
         for values in zip(
             recorded["unique_ids"].tolist(),
             recorded["start_logits"],
@@ -115,7 +110,7 @@ def test_predictions_equal_the_originals(case):
             strict=True,
         )
     ]
-    decoded = squad_decoding.decode_predictions(
+    decoded = decoding.decode_predictions(
         examples, features, results, decoding_options(case)
     )
     names = ("predictions", "nbest_predictions", "null_odds")
@@ -163,16 +158,16 @@ def squad_file(tmp_path, context, answers, **qa):
     return path
 
 
-OPTIONS = squad.WindowOptions(
+OPTIONS = windows.WindowOptions(
     max_seq_length=12, doc_stride=4, max_query_length=4
 )
 
 
 def features_of(path, tokenizer, is_training, **kwargs):
-    examples = squad_reading.read_squad_examples(path, is_training)
+    examples = reading.read_squad_examples(path, is_training)
     options = dataclasses.replace(OPTIONS, **kwargs)
     return examples, list(
-        squad.create_features(examples, tokenizer, options, is_training)
+        windows.create_features(examples, tokenizer, options, is_training)
     )
 
 
@@ -184,13 +179,11 @@ def decode(examples, features, best, **kwargs):
         for i, (token, value) in enumerate(best):
             if token in feature.tokens:
                 logits[i, feature.tokens.index(token)] = value
-        results.append(squad_decoding.RawResult(feature.unique_id, *logits))
-    options = squad_decoding.DecodingOptions(
+        results.append(decoding.RawResult(feature.unique_id, *logits))
+    options = decoding.DecodingOptions(
         **{"n_best_size": 3, "max_answer_length": 5, **kwargs}
     )
-    return squad_decoding.decode_predictions(
-        examples, features, results, options
-    )
+    return decoding.decode_predictions(examples, features, results, options)
 
 
 @pytest.mark.parametrize(
@@ -217,20 +210,18 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, message):
     path = tmp_path / "squad.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=message) as error:
-        squad_reading.read_squad_examples(path, is_training=False)
+        reading.read_squad_examples(path, is_training=False)
     assert "\n" not in str(error.value)
 
 
 def test_training_needs_one_answer(tmp_path):
     path = squad_file(tmp_path, "a b", [])
     with pytest.raises(ValueError, match=r"qas\[0\].*exactly one.*v2.0"):
-        squad_reading.read_squad_examples(path, True)
+        reading.read_squad_examples(path, True)
     with pytest.raises(ValueError, match="no 'is_impossible' of type bool"):
-        squad_reading.read_squad_examples(
-            path, True, version_2_with_negative=True
-        )
+        reading.read_squad_examples(path, True, version_2_with_negative=True)
     path = squad_file(tmp_path, "a b", [], is_impossible=True)
-    (example,) = squad_reading.read_squad_examples(path, True, True)
+    (example,) = reading.read_squad_examples(path, True, True)
     assert (example.start_position, example.end_position) == (-1, -1)
 
 
@@ -244,7 +235,7 @@ def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
     qas.append(qas[0] | {"answers": [{"text": "b", "answer_start": 2}]})
     path.write_text(json.dumps(content))
     with caplog.at_level("WARNING"):
-        (example,) = squad_reading.read_squad_examples(path, True)
+        (example,) = reading.read_squad_examples(path, True)
     assert example.orig_answer_text == "b"
     assert "qas[0]: could not find the answer" in caplog.text
     assert "1 of 2 questions left out" in caplog.text
@@ -254,7 +245,7 @@ def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
     path = squad_file(tmp_path, "a b", [])
     content = json.loads(path.read_text())
     path.write_text(json.dumps({"data": content["data"] * 2}))
-    assert len(squad_reading.read_squad_examples(path, False)) == 2
+    assert len(reading.read_squad_examples(path, False)) == 2
     assert "1 questions have the id of another" in caplog.text
 
 
@@ -367,29 +358,30 @@ def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
     path = squad_file(tmp_path, "a b", [])
     examples, features = features_of(path, tokenizer, False)
     with pytest.raises(ValueError, match="no result for the window 1000000000"):
-        squad_decoding.decode_predictions(
-            examples, features, [], squad_decoding.DecodingOptions()
+        decoding.decode_predictions(
+            examples, features, [], decoding.DecodingOptions()
         )
 
 
 def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     path = squad_file(tmp_path, "a b", [])
-    (example,) = squad_reading.read_squad_examples(path, False)
+    (example,) = reading.read_squad_examples(path, False)
     examples = [
         dataclasses.replace(example, qas_id=str(i), doc_tokens=tokens)
         for i, tokens in enumerate([["a"], [], ["a", "b"]])
     ]
-    features = list(squad.create_features(examples, tokenizer, OPTIONS, False))
+    features = list(
+        windows.create_features(examples, tokenizer, OPTIONS, False)
+    )
     best = [("b", 5), ("b", 5)]
     results = decode(examples, features, best, n_best_size=12)
     assert results[0] == {"0": "a", "1": "empty", "2": "b"}
     raw = [
-        squad_decoding.RawResult(f.unique_id, [0] * 12, [0] * 12)
-        for f in features
+        decoding.RawResult(f.unique_id, [0] * 12, [0] * 12) for f in features
     ]
     stream = (feature for feature in features)
-    answers, _, _ = squad_decoding.decode_predictions(
-        examples, stream, raw, squad_decoding.DecodingOptions(n_best_size=12)
+    answers, _, _ = decoding.decode_predictions(
+        examples, stream, raw, decoding.DecodingOptions(n_best_size=12)
     )
     assert list(answers) == ["0", "1", "2"]
     with pytest.raises(ValueError, match="out of order: those of example 0"):
@@ -410,9 +402,7 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     ],
 )
 def test_get_final_text(pred_text, orig_text, final_text):
-    assert (
-        squad_decoding.get_final_text(pred_text, orig_text, True) == final_text
-    )
+    assert decoding.get_final_text(pred_text, orig_text, True) == final_text
 
 
 def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
@@ -421,7 +411,7 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     # More than a chunk for each process.
     examples = [example] * 700
     args = (examples, tokenizer, OPTIONS, True)
-    features = list(squad.create_features(*args))
+    features = list(windows.create_features(*args))
     expected = [squad_records.encode_squad_features(f, True) for f in features]
     for num_processes in (1, 2):
         records = squad_records.create_records(
@@ -462,7 +452,10 @@ def test_memory_does_not_grow_with_the_number_of_windows(num_processes):
     vocab = golden.shared("data/vocab/uncased.txt")
     script = f"""
 import resource
-from data import squad, squad_reading, squad_records, tokenization
+from data.squad import windows
+from data.squad import reading
+from data.squad import records as squad_records
+from data.text import tokenization
 
 if __name__ == "__main__":
     examples = squad_reading.read_squad_examples({str(path)!r}, True)

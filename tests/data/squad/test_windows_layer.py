@@ -7,29 +7,24 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import (
-    squad,
-    squad_decoding,
-    squad_reading,
-    tf_squad,
-    tf_squad_decoding,
-    tokenization,
-)
+from data.squad import decoder_layer, decoding, reading, windows_layer
+from data.squad import windows as squad
+from data.text import tokenization
 from tests import golden
-from tests.data.test_squad import (
+from tests.data.squad.test_windows import (
     CASES,
     decoding_options,
     load,
     window_options,
 )
-from tests.data.test_tokenization import random_strings
+from tests.data.text.test_tokenization import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def create_windows(case, examples):
     """Returns what `SquadWindows` makes of a case's questions."""
-    layer = tf_squad.SquadWindows(
+    layer = windows_layer.SquadWindows(
         case["folder"] / case["vocab_file"],
         case["do_lower_case"],
         window_options(case),
@@ -41,7 +36,7 @@ def create_windows(case, examples):
 
 
 def create_decoder(case):
-    return tf_squad_decoding.SquadDecoder(decoding_options(case))
+    return decoder_layer.SquadDecoder(decoding_options(case))
 
 
 def to_lists(outputs):
@@ -121,8 +116,8 @@ def check_bytes(context, found):
         assert found["answer"] in ("", "empty") and found["end_byte"] == -1
         return
     cut = context.encode()[found["start_byte"] : found["end_byte"]].decode()
-    words = [part.group() for part in squad_reading.WORD.finditer(cut)]
-    assert words == squad_reading.WORD.findall(found["answer"])
+    words = [part.group() for part in reading.WORD.finditer(cut)]
+    assert words == reading.WORD.findall(found["answer"])
     assert words
 
 
@@ -187,8 +182,8 @@ def test_odd_text_is_answered_alike(
 ):
     contexts = odd_contexts(seed)
     examples = [
-        squad_reading.SquadExample(
-            str(i), text[5:25], squad_reading.WORD.findall(text), context=text
+        reading.SquadExample(
+            str(i), text[5:25], reading.WORD.findall(text), context=text
         )
         for i, text in enumerate(contexts)
     ]
@@ -201,21 +196,21 @@ def test_odd_text_is_answered_alike(
     rng = np.random.default_rng(seed)
     logits = rng.integers(0, 9, [2, len(features), 32]).astype(np.float32)
     results = [
-        squad_decoding.RawResult(feature.unique_id, *values)
+        decoding.RawResult(feature.unique_id, *values)
         for feature, *values in zip(features, *logits, strict=True)
     ]
-    options = squad_decoding.DecodingOptions(
+    options = decoding.DecodingOptions(
         n_best_size=6,
         max_answer_length=8,
         do_lower_case=do_lower_case,
         version_2_with_negative=version_2_with_negative,
         null_score_diff_threshold=-8.0,
     )
-    answers, nbest, odds = squad_decoding.decode_predictions(
+    answers, nbest, odds = decoding.decode_predictions(
         examples, features, results, options
     )
-    layer = tf_squad.SquadWindows(SMALL_VOCAB, do_lower_case, windows)
-    decoder = tf_squad_decoding.SquadDecoder(options, use_char_offsets)
+    layer = windows_layer.SquadWindows(SMALL_VOCAB, do_lower_case, windows)
+    decoder = decoder_layer.SquadDecoder(options, use_char_offsets)
 
     @tf.function
     def answer(questions, contexts):
@@ -245,8 +240,8 @@ def test_odd_text_is_answered_alike(
 
 def test_bytes_are_those_of_the_passage_as_given():
     windows = squad.WindowOptions(32, 7, 9)
-    layer = tf_squad.SquadWindows(SMALL_VOCAB, True, windows)
-    decoder = tf_squad_decoding.SquadDecoder(squad_decoding.DecodingOptions())
+    layer = windows_layer.SquadWindows(SMALL_VOCAB, True, windows)
+    decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
     _, windows, first_places, passages = layer(
         tf.constant(["q"]), tf.constant([context])

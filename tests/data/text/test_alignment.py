@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from data import tokenization
-from data.alignment import tokenize_with_spans
+from data.text import tokenization
+from data.text.alignment import tokenize_with_spans
 from tests import golden
 
 

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from data import tokenization
+from data.text import tokenization
 from tests import golden
 from tests.data import reference_tokenizer
 

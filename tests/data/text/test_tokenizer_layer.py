@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data import tf_packing, tf_tokenization, tokenization
+from data.text import packing_layer, tokenization, tokenizer_layer
 from tests import golden
-from tests.data.test_tokenization import random_strings
+from tests.data.text.test_tokenization import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
@@ -26,7 +26,7 @@ def pair(request):
     name = "uncased.txt" if do_lower_case else "cased.txt"
     path = shared / name if shared.exists() else SMALL_VOCAB
     return (
-        tf_tokenization.TokenizerLayer(path, do_lower_case),
+        tokenizer_layer.TokenizerLayer(path, do_lower_case),
         tokenization.FullTokenizer(path, do_lower_case),
     )
 
@@ -44,7 +44,7 @@ def assert_equal(pair, texts):
 def test_golden(path, casing):
     with gzip.open(path, "rt") as file:
         recorded = json.load(file)
-    layer = tf_tokenization.TokenizerLayer(
+    layer = tokenizer_layer.TokenizerLayer(
         path.parent.parent / "vocab" / f"{casing}.txt",
         casing == "uncased",
     )
@@ -193,7 +193,7 @@ def truncated(tokens_a, tokens_b, room):
 @pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
 def test_packing_truncates_as_run_classifier(max_seq_length):
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    layer = tf_packing.PackingLayer(SMALL_VOCAB, max_seq_length)
+    layer = packing_layer.PackingLayer(SMALL_VOCAB, max_seq_length)
     texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
     first, second = (tf.constant(side) for side in zip(*texts, strict=True))
 
@@ -223,13 +223,13 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
                 assert packed[name].dtype == tf.int32
                 assert packed[name][row].numpy().tolist() == values + padding
     with pytest.raises(ValueError, match="max_seq_length .* Received: 2"):
-        tf_packing.PackingLayer(SMALL_VOCAB, 2)
+        packing_layer.PackingLayer(SMALL_VOCAB, 2)
 
 
 def test_layers_are_saved_by_keras(tmp_path):
     text_a = keras.Input((), dtype="string", name="text_a")
     text_b = keras.Input((), dtype="string", name="text_b")
-    layer = tf_packing.PackingLayer(SMALL_VOCAB, 16)
+    layer = packing_layer.PackingLayer(SMALL_VOCAB, 16)
     model = keras.Model([text_a, text_b], layer(text_a, text_b))
     texts = [tf.constant(["The harbor."]), tf.constant(["A light, \u00e9"])]
     expected = model(texts)
@@ -243,7 +243,7 @@ def test_released_vocabularies_with_blank_lines_load():
     path = golden.shared("data/vocab/multilingual_cased.txt")
     assert_equal(
         (
-            tf_tokenization.TokenizerLayer(path, False),
+            tokenizer_layer.TokenizerLayer(path, False),
             tokenization.FullTokenizer(path, False),
         ),
         random_strings(500, seed=6) + ["\u4e2d\u6587 Stra\u00dfe \u0928\u092e"],
@@ -253,4 +253,4 @@ def test_released_vocabularies_with_blank_lines_load():
 def test_a_vocabulary_must_be_one(tmp_path):
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     with pytest.raises(ValueError, match=r"vocab.txt: no \[CLS\]"):
-        tf_tokenization.TokenizerLayer(tmp_path / "vocab.txt")
+        tokenizer_layer.TokenizerLayer(tmp_path / "vocab.txt")

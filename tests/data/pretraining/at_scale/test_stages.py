@@ -9,20 +9,12 @@ import sys
 import numpy as np
 import pytest
 
-from data import (
-    at_scale,
-    feature_specs,
-    files,
-    pretraining,
-    records,
-    sentences,
-    tfrecords,
-    token_store,
-    tokenization,
-    workers,
-)
-from data.instance_options import InstanceOptions
-from data.job import Job
+from data.io import feature_specs, records, text_files, tfrecords, workers
+from data.pretraining import instances
+from data.pretraining.at_scale import stages, token_store
+from data.pretraining.at_scale.job import Job
+from data.pretraining.options import InstanceOptions
+from data.text import sentences, tokenization
 from tests import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
@@ -52,7 +44,7 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
     )
     reported = []
     with workers.WorkerPool(num_processes) as executor:
-        manifest, _ = at_scale.create_shards(
+        manifest, _ = stages.create_shards(
             job,
             executor,
             lambda iterable, total, label: iterable,
@@ -88,12 +80,12 @@ def test_blocks_give_each_document_once(tmp_path):
         "".join(rng.choice(["ab\n", "c\n", "\n", " \n"]) for _ in range(400))
         + "the end"
     )
-    whole = "\n".join(files.read_block(path, 0, None)).split("\n\n")
+    whole = "\n".join(text_files.read_block(path, 0, None)).split("\n\n")
     whole = [text.strip() for text in whole if text.strip()]
     for size in (1, 2, 3, 7, 64, 10000):
         found = []
         for start in range(0, path.stat().st_size, size):
-            lines = files.read_block(path, start, start + size)
+            lines = text_files.read_block(path, start, start + size)
             found += "\n".join(lines).split("\n\n")
         assert [text.strip() for text in found if text.strip()] == whole
 
@@ -118,7 +110,7 @@ def test_store_holds_what_the_original_reads(tmp_path, monkeypatch):
     expected = [
         document
         for path in CORPUS
-        for document in pretraining.read_documents([path], tokenizer)
+        for document in instances.read_documents([path], tokenizer)
     ]
     assert store.num_documents == len(expected)
     for number, document in enumerate(expected):
@@ -154,7 +146,7 @@ def test_instances_are_pairs_of_the_corpus(tmp_path):
     documents = [
         " ".join(" ".join(tokens) for tokens in document)
         for path in CORPUS
-        for document in pretraining.read_documents([path], tokenizer)
+        for document in instances.read_documents([path], tokenizer)
     ]
     cls, sep = tokenizer.vocab["[CLS]"], tokenizer.vocab["[SEP]"]
     kinds = set()
@@ -195,7 +187,7 @@ def test_statistics_are_the_originals(tmp_path):
     )
     vocab = str(golden.shared("data/vocab/uncased.txt"))
     tokenizer = tokenization.FullTokenizer(vocab)
-    original = pretraining.create_training_instances(
+    original = instances.create_training_instances(
         [str(path)],
         tokenizer,
         InstanceOptions(
@@ -240,7 +232,7 @@ class Stop(Exception):
 
 def test_interrupted_work_goes_on(tmp_path, monkeypatch):
     whole, _ = create(tmp_path / "whole")
-    write_shard = at_scale.shards.write_shard
+    write_shard = stages.shards.write_shard
     made = []
 
     def fail_at_last(options, store, vocab, rows, shard, path):
@@ -249,7 +241,7 @@ def test_interrupted_work_goes_on(tmp_path, monkeypatch):
             raise Stop
         return write_shard(options, store, vocab, rows, shard, path)
 
-    monkeypatch.setattr(at_scale.shards, "write_shard", fail_at_last)
+    monkeypatch.setattr(stages.shards, "write_shard", fail_at_last)
     with pytest.raises(Stop):
         create(tmp_path)
     shards = sorted(tmp_path.glob("out-*"))
@@ -343,7 +335,7 @@ def test_too_many_shards_leave_a_job_that_takes_the_remedy(
 def test_a_damaged_shard_is_made_again(
     tmp_path, monkeypatch, damage, is_finished
 ):
-    write_shard = at_scale.shards.write_shard
+    write_shard = stages.shards.write_shard
     made = []
 
     def note(options, store, vocab, rows, shard, path):
@@ -353,10 +345,10 @@ def test_a_damaged_shard_is_made_again(
     def stop(*unused_args):
         raise Stop
 
-    monkeypatch.setattr(at_scale.shards, "write_shard", note)
+    monkeypatch.setattr(stages.shards, "write_shard", note)
     with monkeypatch.context() as patch:
         if not is_finished:
-            patch.setattr(at_scale.corpus_report, "statistics", stop)
+            patch.setattr(stages.corpus_report, "statistics", stop)
             with pytest.raises(Stop):
                 create(tmp_path)
         else:
@@ -434,18 +426,18 @@ def test_files_of_others_stay(tmp_path):
 
 
 def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
-    read = at_scale.corpus_report.lines
+    read = stages.corpus_report.lines
     messages = []
 
     def again(corpus):
-        monkeypatch.setattr(at_scale.corpus_report, "lines", read)
+        monkeypatch.setattr(stages.corpus_report, "lines", read)
         # A lock is held against this process too.
         with pytest.raises(OSError, match="out is in use by proc") as caught:
             create(tmp_path)
         messages.append(str(caught.value))
         return read(corpus)
 
-    monkeypatch.setattr(at_scale.corpus_report, "lines", again)
+    monkeypatch.setattr(stages.corpus_report, "lines", again)
     create(tmp_path)
     assert len(messages) == 1 and f"process {os.getpid()} " in messages[0]
     assert not (tmp_path / "out.lock").exists()

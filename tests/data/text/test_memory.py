@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tests import memory
-from tests.scripts import SAMPLES
+from tests.script_runner import SAMPLES
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the peak of memory is read from /proc"

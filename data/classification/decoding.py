@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from data.examples import InputExample
+from data.classification.examples import InputExample
 from files.atomic import atomic_open
 
 # One example's label: a name, several names, or a number.
