@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from absl import app, flags  # noqa: E402
 
-from data import tokenization  # noqa: E402
+from data.text import tokenization  # noqa: E402
 
 FLAGS = flags.FLAGS
 # The original on 2 cores of an AMD EPYC (Zen 5): 15.6 MB of text,
