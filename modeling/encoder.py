@@ -180,7 +180,7 @@ class Transformer(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         first_dropout: int = 0,
-        rows: UnpaddedRows | None = None,
+        rows: PaddedRows | UnpaddedRows | None = None,
     ) -> list[Tensor]:
         """Applies the blocks; see the class."""
         rows = rows or PaddedRows(inputs)

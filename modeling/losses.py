@@ -9,9 +9,13 @@ up over all parts first (they depend on the features only), each part's sums
 are divided by them, and the parts' gradients add up to the whole batch's.
 """
 
+from typing import Any
+
 import keras
 
-from modeling.ops import at_least_float32
+from modeling.ops import Tensor, at_least_float32
+
+Features = dict[str, Tensor]
 
 
 class Loss:
@@ -25,10 +29,10 @@ class Loss:
         epsilon: dict, what is added to each part's weight.
     """
 
-    names = ("loss",)
-    epsilon = {"loss": 0.0}
+    names: tuple[str, ...] = ("loss",)
+    epsilon: dict[str, float] = {"loss": 0.0}
 
-    def weights(self, features):
+    def weights(self, features: Features) -> Features:
         """Returns a dict of what each part's sum is divided by, scalars.
 
         Args:
@@ -36,7 +40,7 @@ class Loss:
         """
         return {"loss": keras.ops.sum(_example_weights(features))}
 
-    def sums(self, outputs, features):
+    def sums(self, outputs: Any, features: Features) -> Features:
         """Returns a dict of the parts' sums over the batch, scalars.
 
         Args:
@@ -47,11 +51,13 @@ class Loss:
         weights = keras.ops.cast(_example_weights(features), example_loss.dtype)
         return {"loss": keras.ops.sum(weights * example_loss)}
 
-    def example_loss(self, outputs, features):
+    def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""
         raise NotImplementedError
 
-    def __call__(self, outputs, features):
+    def __call__(
+        self, outputs: Any, features: Features
+    ) -> tuple[Tensor, Features]:
         """Returns the total loss of one batch, and a dict of its parts."""
         sums = self.sums(outputs, features)
         weights = self.weights(features)
@@ -68,7 +74,7 @@ class ClassifierLoss(Loss):
     Reads `label_ids` int [B] and logits [B, L].
     """
 
-    def example_loss(self, outputs, features):
+    def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""
         return _cross_entropy(outputs, features["label_ids"])
 
@@ -86,7 +92,7 @@ class RegressionLoss(Loss):
     Reads `label_ids` float [B] and predictions [B, 1].
     """
 
-    def example_loss(self, outputs, features):
+    def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
@@ -100,7 +106,7 @@ class MultiLabelLoss(Loss):
     [B, L].
     """
 
-    def example_loss(self, outputs, features):
+    def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -118,7 +124,7 @@ class SpanLoss(Loss):
     the sequence costs nothing.
     """
 
-    def example_loss(self, outputs, features):
+    def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""
         start_loss = _cross_entropy(
             outputs["start_logits"], features["start_positions"]
@@ -139,11 +145,11 @@ class TokenLoss(Loss):
     # Keeps a batch without any weight finite, as in the masked LM.
     epsilon = {"loss": 1e-5}
 
-    def weights(self, features):
+    def weights(self, features: Features) -> Features:
         """Returns how many WordPieces count; see `Loss.weights`."""
         return {"loss": _float_sum(features["label_weights"])}
 
-    def sums(self, outputs, features):
+    def sums(self, outputs: Any, features: Features) -> Features:
         """Returns the sum over WordPieces; see `Loss.sums`."""
         return {
             "loss": _weighted_cross_entropy(
@@ -164,12 +170,12 @@ class PretrainingLoss(Loss):
 
     epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
 
-    def __init__(self, next_sentence=True):
+    def __init__(self, next_sentence: bool = True) -> None:
         self.names = ("masked_lm_loss", "next_sentence_loss")
         if not next_sentence:
             self.names = ("masked_lm_loss",)
 
-    def weights(self, features):
+    def weights(self, features: Features) -> Features:
         """Returns masked positions and examples; see `Loss.weights`."""
         weights = {
             "masked_lm_loss": _float_sum(features["masked_lm_weights"]),
@@ -179,7 +185,7 @@ class PretrainingLoss(Loss):
         }
         return {name: weights[name] for name in self.names}
 
-    def sums(self, outputs, features):
+    def sums(self, outputs: Any, features: Features) -> Features:
         """Returns the parts' sums; see `Loss.sums`."""
         sums = {
             "masked_lm_loss": _weighted_cross_entropy(

@@ -47,7 +47,7 @@ def plain() -> Iterator[None]:
         _plain = before
 
 
-def overridable(function: Callable) -> Callable:
+def overridable(function: Callable) -> Any:
     """Marks a plain definition that may have a faster form.
 
     The plain one stays at hand as the attribute `__wrapped__`.

@@ -326,7 +326,7 @@ class BertMultipleChoice(TaskModel):
             )
         batch_size, num_choices, length = keras.ops.shape(input_ids)
         # A choice is a sequence like any other: [B, C, T] -> [B * C, T].
-        flat = {
+        flat: dict[str, Tensor] = {
             name: keras.ops.reshape(features[name], (-1, length))
             for name in ("input_ids", "input_mask", "segment_ids")
             if name in features

@@ -1,6 +1,7 @@
 """How a trained model is called for prediction, as fast as it can be."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -26,7 +27,7 @@ class Predictor:
         }
         self.device = None if jit_compile or devices != {"CPU"} else "CPU:0"
 
-    def __call__(self, features: Any, kernels: list[tf.Tensor] = ()) -> Any:
+    def __call__(self, features: Any, kernels: Sequence[tf.Tensor] = ()) -> Any:
         """Returns the model's outputs.
 
         Args:
