@@ -289,5 +289,10 @@ def main(_: Sequence[str]) -> None:
     logging.info("Wrote %s", FLAGS.output_dir)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(main, define_flags, ("init_checkpoint", "output_dir"))
+
+
+if __name__ == "__main__":
+    command()

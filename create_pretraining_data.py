@@ -328,10 +328,15 @@ def main(argv):
     )
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(
         main,
         define_flags,
         ("input_file", "output_file", "vocab_file"),
         passes_rest=True,
     )
+
+
+if __name__ == "__main__":
+    command()

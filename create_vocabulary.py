@@ -78,5 +78,10 @@ def main(_):
     )
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(main, define_flags, ("input_file", "output_file"))
+
+
+if __name__ == "__main__":
+    command()

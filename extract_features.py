@@ -245,7 +245,8 @@ def main(_):
         )
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(
         main,
         define_flags,
@@ -257,3 +258,7 @@ if __name__ == "__main__":
             "init_checkpoint",
         ),
     )
+
+
+if __name__ == "__main__":
+    command()

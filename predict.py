@@ -262,5 +262,10 @@ def main(_: list[str]) -> int:
     return int(num_errors > 0 and not FLAGS.keep_going)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(main, define_flags, ("model",))
+
+
+if __name__ == "__main__":
+    command()

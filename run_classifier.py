@@ -279,7 +279,8 @@ def main(_):
     fine_tuning.run(ClassifierTask(options), options)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(
         main,
         define_flags,
@@ -291,3 +292,7 @@ if __name__ == "__main__":
             "output_dir",
         ),
     )
+
+
+if __name__ == "__main__":
+    command()

@@ -155,7 +155,12 @@ def main(_):
     run.finish()
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(
         main, define_flags, ("bert_config_file", "input_file", "output_dir")
     )
+
+
+if __name__ == "__main__":
+    command()

@@ -304,7 +304,12 @@ def main(_):
     fine_tuning.run(SquadTask(options), options)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(
         main, define_flags, ("bert_config_file", "vocab_file", "output_dir")
     )
+
+
+if __name__ == "__main__":
+    command()

@@ -108,9 +108,14 @@ def main(_):
     fine_tuning.run(SwagTask(options), options)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Runs the script as a command."""
     cli.run(
         main,
         define_flags,
         ("data_dir", "bert_config_file", "vocab_file", "output_dir"),
     )
+
+
+if __name__ == "__main__":
+    command()
