@@ -17,16 +17,14 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
+# Where more recordings are; next to it, in `data`, files of real tasks.
+GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
+SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"
 
 
 def folders():
     """Returns the golden folders to read, the shipped one last."""
-    found = []
-    if os.environ.get("BERT_GOLDEN_DIR"):
-        found.append(Path(os.environ["BERT_GOLDEN_DIR"]).resolve())
-    elif (SHARED / "golden").is_dir():
-        found.append(SHARED / "golden")
+    found = [Path(GOLDEN_DIR).resolve()] if GOLDEN_DIR else []
     return [*found, ROOT / "tests" / "testdata" / "golden"]
 
 
@@ -113,7 +111,9 @@ def form(name: str) -> Iterator[Form]:
 
 def shared(relative):
     """Returns a path in the shared data, or skips the test and says so."""
+    if not GOLDEN_DIR:
+        pytest.skip(f"needs BERT_GOLDEN_DIR, with {relative} next to it")
     path = SHARED / relative
     if not path.exists():
-        pytest.skip(f"the shared data is not here: {relative}")
+        pytest.skip(f"not next to BERT_GOLDEN_DIR: {relative}")
     return path
