@@ -21,6 +21,9 @@ from files.atomic import is_remote
 # File systems that cannot lock; only another host's file then counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
+# How a lock file begins.
+_BEGIN = '{"host": '
+
 
 @contextlib.contextmanager
 def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
@@ -35,7 +38,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
 
     Raises:
         OSError: another process holds it, or may do so on another host; or
-            the file cannot be written.
+            the file cannot be written, or is no lock.
     """
     path = os.fspath(path)
     if is_remote(path):
@@ -73,7 +76,7 @@ def _acquire(path, name):
     while True:
         # The one before may be removing what it made.
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        file = open(path, "a+", encoding="utf-8")
+        file = open(path, "a+", encoding="utf-8", errors="replace")
         try:
             if not _lock(file):
                 raise BlockingIOError(
@@ -94,8 +97,10 @@ def _sign(path, file, name):
     """Writes this process into the lock file, in the place of one that ended.
 
     Raises:
-        OSError: the one before was on another host, so it may not have ended.
+        OSError: the one before was on another host, so it may not have ended;
+            or the file is no lock, but someone's.
     """
+    _check_is_lock(path, file, name)
     owner = _read_owner(file)
     host = socket.gethostname()
     if owner and owner["host"] != host:
@@ -115,6 +120,17 @@ def _sign(path, file, name):
     except OSError as error:
         os.remove(path)
         raise OSError(error.errno, error.strerror, path) from error
+
+
+def _check_is_lock(path, file, name):
+    """Refuses a file with something else in it than a lock, or its start."""
+    file.seek(0)
+    begin = file.read(len(_BEGIN))
+    if not _BEGIN.startswith(begin):
+        raise FileExistsError(
+            f"{name} needs the name {path} for its lock, and there is another "
+            "file; rename that, or give another path"
+        )
 
 
 def _lock(file):

@@ -56,7 +56,7 @@ RUN_FILES = re.compile(
 )
 
 # What records that are made at scale add to the name of their output.
-_SHARD = re.compile(r"-\d{5,}-of-\d{5,}|\.manifest\.json|\.work(/.*)?")
+_SHARD = re.compile(r"-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work(/.*)?")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,6 +153,13 @@ def _check_text(flag: PathFlag, path: str) -> None:
         )
     if "\0" in path:
         raise ValueError(f"--{flag.flag}={path!r}: a path cannot hold a NUL")
+    if path.startswith("file:") and flag.kind in _OUTPUTS:
+        raise ValueError(f"{flag}: give the path alone, without file://")
+    if is_remote(path) and flag.kind in (Kind.RUN_FOLDER, Kind.EXPORT_FOLDER):
+        raise ValueError(
+            f"{flag} is not a path on this machine, where checkpoints and "
+            "exports are written; give one, and copy the folder"
+        )
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:
@@ -255,7 +262,8 @@ def _check_equal(output: _Place, other: _Place) -> None:
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     """Refuses a place in another where that one could destroy it."""
     is_input = not inner.is_output
-    name = os.path.basename(inner.path)
+    # A link is replaced where it leads to.
+    name = os.path.basename(os.path.realpath(inner.path))
     if Kind.EXPORT_FOLDER in (inner.kind, outer.kind):
         if outer.kind is Kind.DATA_FOLDER:
             return
@@ -302,6 +310,7 @@ def _places(flag: PathFlag) -> Iterator[_Place]:
     not there, which have no harm to fear.
     """
     for part in _parts(flag):
+        part = part.removeprefix("file://")
         if is_remote(part):
             yield _Place(flag, part, _remote_lineage(part))
             continue
@@ -315,8 +324,10 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     """Returns the local files or folders that a path or pattern stands for."""
     if flag.kind is Kind.INPUT_FILES and not os.path.exists(path):
         return glob.glob(path)
-    if flag.kind is Kind.MODEL and not os.path.exists(path):
-        return glob.glob(f"{glob.escape(path)}.*")
+    if flag.kind is Kind.MODEL and (
+        os.path.exists(f"{path}.index") or not os.path.exists(path)
+    ):
+        return [path, *glob.glob(f"{glob.escape(path)}.*")]
     if _is_prefix(flag):
         return [f"{path}.index", f"{path}.data-00000-of-00001"]
     return [path]

@@ -138,6 +138,8 @@ def _parse_flags(argv, required, known_only):
         rest = flags.FLAGS(argv, known_only=known_only)
     except flags.Error as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
+    except UnicodeDecodeError as error:
+        sys.exit(_fail(f"--flagfile: byte {error.start} is not UTF-8"))
     missing = [
         f"--{name}" for name in required if flags.FLAGS[name].value is None
     ]
@@ -226,11 +228,17 @@ def is_chief():
     strategy = getattr(flags.FLAGS, "distribution_strategy", None)
     if "TF_CONFIG" not in os.environ or strategy not in (None, "multi_worker"):
         return True
-    cluster = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
-    task = cluster.get("task") or {}
+    config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+    task, cluster = config.get("task") or {}, config.get("cluster") or {}
+    if not isinstance(task, dict) or not isinstance(cluster, dict):
+        raise ValueError('TF_CONFIG: "task" and "cluster" must be JSON objects')
+    index = task.get("index", 0)
+    if not str(index).isdecimal():
+        raise ValueError(
+            f'TF_CONFIG: "index" of "task" must be a number. Received: {index}'
+        )
     if task.get("type", "chief") == "worker":
-        has_chief = "chief" in (cluster.get("cluster") or {})
-        return not has_chief and int(task.get("index", 0)) == 0
+        return "chief" not in cluster and int(index) == 0
     return task.get("type", "chief") == "chief"
 
 

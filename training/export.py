@@ -47,9 +47,9 @@ def _check_is_export(path):
             f"--export_dir={path} exists and is not an export that can be "
             f"replaced, which has a {MANIFEST}; remove it, or give a new folder"
         )
-    listed = json_files.read_json(path / MANIFEST).get("files")
+    listed = _listed(path)
     for name in _contents(path):
-        if not isinstance(listed, list) or name not in listed:
+        if name not in listed:
             raise ValueError(
                 f"--export_dir={path} holds {name}, which is not a part of "
                 "the export there; move it away, or give a new folder"
@@ -62,8 +62,21 @@ def _is_ours(path):
 
 def _may_remove(path):
     """Returns whether a folder is what a killed process left."""
-    is_folder = path.is_dir() and not path.is_symlink()
-    return is_folder and (_is_ours(path) or not any(path.iterdir()))
+    if path.is_symlink() or not path.is_dir():
+        return False
+    if not any(path.iterdir()):
+        return True
+    if not _is_ours(path):
+        return False
+    listed = _listed(path)
+    # Nothing is listed while the export is written.
+    return listed == [] or all(name in listed for name in _contents(path))
+
+
+def _listed(path):
+    """Returns what an export's manifest lists."""
+    listed = json_files.read_json(path / MANIFEST).get("files")
+    return listed if isinstance(listed, list) else []
 
 
 def _remove(path):

@@ -39,7 +39,7 @@ def finish(process):
 
 
 def refused(path):
-    with pytest.raises(BlockingIOError) as caught:
+    with pytest.raises(OSError) as caught:
         with locks.hold(path, "--output_dir=run"):
             pytest.fail("the lock was given twice")
     assert "\n" not in str(caught.value)
@@ -116,12 +116,20 @@ def test_a_lock_of_another_host(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '{"host": 1}', "\xff"])
-def test_a_lock_that_is_cut_off_or_something_else(tmp_path, text):
+@pytest.mark.parametrize("text", ["", "{", '{"host": 1}', '{"host": "\xff'])
+def test_a_lock_that_is_cut_off(tmp_path, text):
     path = tmp_path / ".lock"
     path.write_text(text, encoding="latin-1")
     with locks.hold(path, "x"):
         assert json.loads(path.read_text())["pid"] == os.getpid()
+
+
+@pytest.mark.parametrize("text", ["[1]", "\xff", "name = 'numpy'\n", "{}"])
+def test_a_users_file_with_the_name_of_a_lock_is_left_alone(tmp_path, text):
+    path = tmp_path / "corpus.lock"
+    path.write_text(text, encoding="latin-1")
+    assert "there is another file; rename that" in refused(path)
+    assert path.read_text(encoding="latin-1") == text
 
 
 def test_a_folder_that_was_removed_meanwhile_is_another_ones(tmp_path):

@@ -252,14 +252,45 @@ def test_inputs_named_like_the_parts_of_an_output(folder):
         "wiki-00000-of-00008",
         "wiki-notes-of-00008",
         "wiki.manifest.json",
+        "wiki.lock",
         "wiki.work/text",
     ):
         (folder / name).write_text("")
-    for given in ("wiki-0*", "wiki.manifest.json", "wiki.work/text"):
+    for given in (
+        "wiki-0*",
+        "wiki.manifest.json",
+        "wiki.lock",
+        "wiki.work/text",
+    ):
         line = refused(input_file=given, output_files="a,./wiki")
         assert "has the name of a part of --output_files=a,./wiki" in line
     check(input_file="wiki-notes*", output_files="wiki")
     check(input_file="wiki-0*", output_files="wiki-0", output_file="wiki")
+
+
+def test_a_checkpoint_beside_a_file_of_its_name(folder):
+    (folder / "model" / "bert_model.ckpt").write_text("")
+    assert "are the same" in refused(
+        init_checkpoint="model/bert_model.ckpt",
+        output_file="model/bert_model.ckpt.index",
+    )
+
+
+def test_an_input_that_is_a_link_to_what_a_run_writes():
+    os.symlink("run/predictions.json", "answers.json")
+    assert "the run writes a file of that name" in refused(
+        train_file="answers.json", output_dir="run"
+    )
+
+
+def test_paths_with_the_scheme_of_local_files(folder):
+    corpus = f"file://{folder}/corpus.txt"
+    check(input_file=corpus, output_file="vocab.new")
+    for flag in ("output_file", "output_files", "output_dir", "export_dir"):
+        assert "without file://" in refused(**{flag: corpus})
+    assert "are the same" in refused(
+        input_file=corpus, output_file="corpus.txt"
+    )
 
 
 def test_devices_take_bytes_where_they_are(folder):
@@ -273,10 +304,18 @@ def test_devices_take_bytes_where_they_are(folder):
 def test_remote_paths_are_compared_as_text():
     bucket = "gs://bucket"
     check(input_file=f"{bucket}/*.txt", output_file=f"{bucket}/out")
-    check(output_dir=f"{bucket}/run", init_checkpoint=f"{bucket}/run/best")
+    check(export_weights=f"{bucket}/new", init_checkpoint=f"{bucket}/new/a/b")
     assert "are the same" in refused(
-        output_dir=f"{bucket}/run/", data_dir=f"{bucket}/run"
+        export_weights=f"{bucket}/new/", data_dir=f"{bucket}/new"
     )
-    assert "an export needs" in refused(
-        output_dir=f"{bucket}/run", export_dir=f"{bucket}/run/export"
+    assert "it could be overwritten there" in refused(
+        export_weights=f"{bucket}/new", vocab_file=f"{bucket}/new/vocab.txt"
+    )
+
+
+@pytest.mark.parametrize("flag", ["output_dir", "export_dir"])
+def test_runs_and_exports_need_a_local_folder(flag):
+    """Their files would land in a local folder with the name `gs:`."""
+    assert "is not a path on this machine" in refused(
+        **{flag: "gs://bucket/run"}
     )

@@ -340,6 +340,19 @@ def test_a_users_folder_beside_an_export_is_left_alone(tmp_path, write, name):
     assert contents(tmp_path / name) == {Path("notes.txt"): b"mine"}
 
 
+@pytest.mark.parametrize("name", ["export.unfinished", "export.replaced"])
+def test_an_export_moved_aside_with_a_users_file_is_left_alone(
+    tmp_path, write, name
+):
+    path, aside = tmp_path / "export", tmp_path / name
+    write(path)
+    path.rename(aside)
+    (aside / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match=f"{name} for a while"):
+        write(path)
+    assert (aside / "notes.txt").read_text() == "mine"
+
+
 def test_what_a_kill_left_is_cleared_away(tmp_path, write):
     path, replaced, unfinished = (
         tmp_path / f"export{end}" for end in ("", ".replaced", ".unfinished")

@@ -93,3 +93,17 @@ def test_of_several_workers_the_chief_locks(monkeypatch, config, expected):
     if config is not None:
         monkeypatch.setenv("TF_CONFIG", json.dumps(config))
     assert cli.is_chief() == expected
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"task": ["worker"]},
+        {"cluster": "a"},
+        {"task": {"type": "worker", "index": "first"}},
+    ],
+)
+def test_a_task_of_no_known_form_is_refused(monkeypatch, config):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    with pytest.raises(ValueError, match="^TF_CONFIG: "):
+        cli.is_chief()

@@ -101,3 +101,11 @@ def test_paths_are_checked_before_any_work(tmp_path, values, message):
     done = script_runner.run("run_classifier.py", tmp_path, flagfile=flagfile)
     assert message in done.error
     assert os.listdir(tmp_path) == ["flags"]
+
+
+def test_a_file_of_flags_that_is_not_utf8(tmp_path):
+    (tmp_path / "flags").write_bytes(b"--vocab_size=\xff\n")
+    done = script_runner.run(
+        "create_vocabulary.py", tmp_path, flagfile=tmp_path / "flags"
+    )
+    assert "--flagfile: byte 13 is not UTF-8" in done.error
