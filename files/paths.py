@@ -56,7 +56,9 @@ RUN_FILES = re.compile(
 )
 
 # What records that are made at scale add to the name of their output.
-_SHARD = re.compile(r"-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work(/.*)?")
+_SHARD = re.compile(
+    r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -281,18 +283,17 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
 
 def _check_shards(places: Sequence[_Place]) -> None:
-    """Refuses inputs that are named like the numbered files of an output."""
-    inputs = [
-        (os.path.realpath(place.path), place)
-        for place in places
-        if not place.is_output and not is_remote(place.path)
-    ]
+    """Refuses inputs that are, by name or link, parts of an output."""
     for output in places:
         if output.kind is not Kind.OUTPUT_FILES or is_remote(output.path):
             continue
-        start = os.path.realpath(output.path)
-        for path, place in inputs:
-            if path.startswith(start) and _SHARD.fullmatch(path[len(start) :]):
+        parts = {
+            _lineage(os.path.realpath(path))[0]
+            for path in glob.iglob(f"{glob.escape(output.path)}*")
+            if _SHARD.fullmatch(path[len(output.path) :])
+        }
+        for place in places:
+            if not place.is_output and not parts.isdisjoint(place.lineage):
                 raise ValueError(
                     f"{place} has the name of a part of {output}, which could "
                     "replace it; give another path"

@@ -254,6 +254,7 @@ def test_inputs_named_like_the_parts_of_an_output(folder):
         "wiki.manifest.json",
         "wiki.lock",
         "wiki.work/text",
+        "wiki-00000-of-00008.partial-77",
     ):
         (folder / name).write_text("")
     for given in (
@@ -264,8 +265,20 @@ def test_inputs_named_like_the_parts_of_an_output(folder):
     ):
         line = refused(input_file=given, output_files="a,./wiki")
         assert "has the name of a part of --output_files=a,./wiki" in line
+    assert "a part of" in refused(
+        input_file="wiki-00000-of-00008.partial-77", output_files="wiki"
+    )
     check(input_file="wiki-notes*", output_files="wiki")
     check(input_file="wiki-0*", output_files="wiki-0", output_file="wiki")
+
+
+def test_inputs_and_parts_of_an_output_that_are_links():
+    """Numbers are added to the name of a link, not of what it leads to."""
+    os.mkdir("other")
+    os.symlink("other/books", "books")
+    os.symlink("corpus.txt", "books-00000-of-00002")
+    for given in ("corpus.txt", "books-0*"):
+        assert "a part of" in refused(input_file=given, output_files="books")
 
 
 def test_a_checkpoint_beside_a_file_of_its_name(folder):
