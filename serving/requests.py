@@ -37,7 +37,7 @@ def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
             like the keys of a JSON request; `words` are split at white space.
 
     Raises:
-        ValueError: two columns have the same name.
+        ValueError: the first row is not CSV, or names a column twice.
     """
     csv.field_size_limit(MAX_LINE_BYTES)
     # Bytes that are not UTF-8 become lone surrogates, refused by row.
@@ -46,7 +46,10 @@ def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
             file, "utf-8-sig", errors="surrogateescape", newline=""
         )
     )
-    names = next(rows, [])
+    try:
+        names = next(rows, [])
+    except csv.Error as error:
+        raise ValueError(f"line 1: not CSV: {error}") from error
     if len({*names}) < len(names):
         raise ValueError(f"line 1: a column is named twice: {', '.join(names)}")
     while True:

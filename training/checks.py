@@ -1,5 +1,8 @@
 """Checks of a command before any work is done for it."""
 
+import os
+from collections.abc import Sequence
+
 import modeling
 from training import checkpointing, report
 from training.options import TrainingOptions
@@ -41,6 +44,33 @@ def _check_start(options):
             f"no checkpoint in --output_dir={options.output_dir} and no "
             "--init_checkpoint: train first, or give one"
         )
+
+
+def check_labels_of_start(
+    options: TrainingOptions, labels: Sequence[str]
+) -> None:
+    """Refuses a new training in the folder of a model with other labels.
+
+    Its labels would take the place of those that the model goes by.
+
+    Raises:
+        ValueError: --init_checkpoint lies in --output_dir and has them.
+    """
+    start, folder = options.init_checkpoint, options.output_dir
+    if not start or not os.path.isdir(folder):
+        return
+    if checkpointing.checkpoint_steps(folder):
+        return
+    if not os.path.isdir(start):
+        start = os.path.dirname(start) or "."
+    if os.path.isdir(start) and os.path.samefile(start, folder):
+        found = modeling.load_labels(start)
+        if found and found != list(labels):
+            raise ValueError(
+                f"--output_dir={folder} holds the model of --init_checkpoint, "
+                f"which has the labels {found}; train into another folder, or "
+                "they are lost"
+            )
 
 
 def load_config(

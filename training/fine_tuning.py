@@ -297,6 +297,8 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
             f"order; the task has {list(task.labels)}. Give the task it was "
             "trained for, or train into another --output_dir"
         )
+    if task.labels and options.do_train:
+        checks.check_labels_of_start(options, task.labels)
     if options.metric_for_best:
         _check_metric(task, options)
     return config

@@ -253,6 +253,18 @@ def test_a_pipe_is_answered_line_by_line(exported):
         assert process.wait() == 0
 
 
+@pytest.mark.parametrize(
+    "first, message",
+    [
+        (b"text," + b"a" * (requests.MAX_LINE_BYTES + 1), "not CSV: field"),
+        (b"text,text", "named twice"),
+    ],
+)
+def test_a_csv_without_columns_is_refused(first, message):
+    with pytest.raises(ValueError, match=f"^line 1: .*{message}"):
+        list(requests.read_csv(io.BytesIO(first + b"\nx,y\n")))
+
+
 def test_csv(tmp_path, exported, answered):
     rows = [
         "id,text_a,text_b",

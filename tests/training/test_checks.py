@@ -53,3 +53,22 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     command = dataclasses.replace(command, num_train_runs=3)
     with pytest.raises(ValueError, match="--seed=4294967294 is too large"):
         fine_tuning._check_num_train_runs(command)
+
+
+def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
+    (tmp_path / "bert_model.ckpt.index").write_text("")
+    (tmp_path / "labels.txt").write_text("no\nyes\n")
+    for start in (tmp_path, tmp_path / "bert_model.ckpt"):
+        command = options.FineTuningOptions(
+            init_checkpoint=str(start),
+            output_dir=f"{tmp_path}/.",
+            do_train=True,
+        )
+        checks.check_labels_of_start(command, ["no", "yes"])
+        with pytest.raises(ValueError, match="has the labels .'no', 'yes'.;"):
+            checks.check_labels_of_start(command, ["a", "b"])
+    # Elsewhere, or in the folder of a run that goes on, nothing is at stake.
+    elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
+    checks.check_labels_of_start(elsewhere, ["a", "b"])
+    (tmp_path / "model.ckpt-5.index").write_text("")
+    checks.check_labels_of_start(command, ["a", "b"])
