@@ -264,8 +264,8 @@ def _check_equal(output: _Place, other: _Place) -> None:
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     """Refuses a place in another where that one could destroy it."""
     is_input = not inner.is_output
-    # A link is replaced where it leads to.
-    name = os.path.basename(os.path.realpath(inner.path))
+    # What is written to a link goes to where it leads.
+    paths = inner.path, os.path.realpath(inner.path)
     if Kind.EXPORT_FOLDER in (inner.kind, outer.kind):
         if outer.kind is Kind.DATA_FOLDER:
             return
@@ -278,7 +278,9 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
         if not os.path.isdir(inner.path):
             _refuse_inside(inner, outer, "it could be overwritten there")
     if outer.kind is Kind.RUN_FOLDER and is_input and is_direct:
-        if inner.kind is not Kind.MODEL and RUN_FILES.fullmatch(name):
+        if inner.kind is not Kind.MODEL and any(
+            RUN_FILES.fullmatch(os.path.basename(path)) for path in paths
+        ):
             _refuse_inside(inner, outer, "the run writes a file of that name")
 
 
@@ -318,7 +320,12 @@ def _places(flag: PathFlag) -> Iterator[_Place]:
         for path in _matches(flag, part):
             if flag.kind in _OUTPUTS or os.path.exists(path):
                 if not _is_special(path):
-                    yield _Place(flag, path, _lineage(os.path.realpath(path)))
+                    place = _lineage(os.path.realpath(path))
+                    yield _Place(flag, path, place)
+                    if flag.kind in INPUTS and os.path.islink(path):
+                        # An output beside the link may be written through it.
+                        folder = os.path.realpath(os.path.dirname(path))
+                        yield _Place(flag, path, place[:1] + _lineage(folder))
 
 
 def _matches(flag: PathFlag, path: str) -> list[str]:

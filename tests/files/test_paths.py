@@ -296,6 +296,20 @@ def test_an_input_that_is_a_link_to_what_a_run_writes():
     )
 
 
+def test_an_input_that_is_a_link_in_the_folder_of_an_output(folder):
+    os.symlink("../corpus.txt", "run/eval_results.txt")
+    os.symlink("../corpus.txt", "model/model.safetensors")
+    os.symlink("../corpus.txt", "run/text")
+    assert "the run writes a file of that name" in refused(
+        input_file="run/eval_results.txt", output_dir="run"
+    )
+    for given in ("model/model.safetensors", "./model/model.safetensors"):
+        assert "it could be overwritten there" in refused(
+            init_checkpoint=given, export_weights="model"
+        )
+    check(input_file="run/text", output_dir="run", export_weights="model")
+
+
 def test_paths_with_the_scheme_of_local_files(folder):
     corpus = f"file://{folder}/corpus.txt"
     check(input_file=corpus, output_file="vocab.new")
