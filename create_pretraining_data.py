@@ -14,6 +14,7 @@ and so on with a manifest beside, is the same for any number of processes.
 import functools
 import gc
 import time
+from collections.abc import Sequence
 
 from absl import flags, logging
 
@@ -43,7 +44,7 @@ _SCALABLE = (
 )
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the flags."""
     cli.define_path(
         "input_file",
@@ -120,7 +121,7 @@ def define_flags():
     _define_scalable_flags()
 
 
-def _define_scalable_flags():
+def _define_scalable_flags() -> None:
     flags.DEFINE_integer(
         "num_processes",
         None,
@@ -190,7 +191,7 @@ def instance_options() -> InstanceOptions:
     )
 
 
-def create_as_original(input_files):
+def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
     """Makes the original's instances in the original's order.
 
     Returns:
@@ -226,7 +227,9 @@ def create_as_original(input_files):
     )
 
 
-def create_at_scale(input_files, beam_arguments):
+def create_at_scale(
+    input_files: Sequence[str], beam_arguments: Sequence[str]
+) -> tuple[int, str]:
     """Makes shards of instances and a manifest.
 
     Args:
@@ -302,7 +305,7 @@ def create_at_scale(input_files, beam_arguments):
     )
 
 
-def main(argv):
+def main(argv: Sequence[str]) -> None:
     """Checks the flags and makes the records in the form that they ask for."""
     start = time.monotonic()
     if argv[1:] and FLAGS.pipeline != "beam":

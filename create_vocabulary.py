@@ -8,6 +8,7 @@ The output is read by every other script as --vocab_file.
 import collections
 import itertools
 import time
+from collections.abc import Sequence
 
 from absl import flags, logging
 
@@ -20,7 +21,7 @@ from training import cli, progress
 FLAGS = flags.FLAGS
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the flags."""
     cli.define_path(
         "input_file",
@@ -51,7 +52,7 @@ def define_flags():
     )
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Counts the words, learns the vocabulary, writes it."""
     start = time.monotonic()
     input_files = text_files.expand_patterns(FLAGS.input_file, "input_file")

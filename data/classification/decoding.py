@@ -29,6 +29,7 @@ class LabelDecoder:
     def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
         self.output_mode = output_mode
         self.label_list = label_list
+        self._names = label_list or []
 
     @property
     def num_outputs(self) -> int:
@@ -63,7 +64,7 @@ class LabelDecoder:
             return special.expit(outputs)
         return special.softmax(outputs, axis=-1)
 
-    def label_ids(self, labels: Sequence[Label]) -> np.ndarray:
+    def label_ids(self, labels: Sequence) -> np.ndarray:
         """Returns labels in the form that `predictions` has.
 
         Args:
@@ -73,12 +74,9 @@ class LabelDecoder:
             return np.array(labels, np.float32)
         if self.output_mode == "multilabel":
             return np.array(
-                [
-                    [int(name in row) for name in self.label_list]
-                    for row in labels
-                ]
+                [[int(name in row) for name in self._names] for row in labels]
             )
-        return np.array([self.label_list.index(label) for label in labels])
+        return np.array([self._names.index(label) for label in labels])
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
         """Returns each example's label: str, list of str or float."""
@@ -87,10 +85,10 @@ class LabelDecoder:
             return predictions.tolist()
         if self.output_mode == "multilabel":
             return [
-                [self.label_list[index] for index in np.flatnonzero(row)]
+                [self._names[index] for index in np.flatnonzero(row)]
                 for row in predictions
             ]
-        return [self.label_list[index] for index in predictions]
+        return [self._names[index] for index in predictions]
 
 
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
@@ -101,7 +99,7 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
         has_label: whether its label is a true one; if so, and it is not
             None, it becomes the `gold_label`.
     """
-    entry = {"guid": example.guid, "text_a": example.text_a}
+    entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
         entry["text_b"] = example.text_b
     if has_label and example.label is not None:

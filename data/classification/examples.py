@@ -2,6 +2,7 @@
 
 import collections
 import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,13 @@ class InputExample:
             classification a list of str; None where there is none.
     """
 
-    def __init__(self, guid, text_a, text_b=None, label=None):
+    def __init__(
+        self,
+        guid: str | int,
+        text_a: str,
+        text_b: str | None = None,
+        label: str | float | list[str] | None = None,
+    ) -> None:
         self.guid = guid
         self.text_a = text_a
         self.text_b = text_b
@@ -37,7 +44,12 @@ class Row(list):
         line_number: int, from 1.
     """
 
-    def __init__(self, columns, path, line_number):
+    def __init__(
+        self,
+        columns: Iterable[str],
+        path: str | os.PathLike[str],
+        line_number: int,
+    ) -> None:
         super().__init__(columns)
         self.where = f"{path}, line {line_number}"
 
@@ -66,30 +78,36 @@ class DataProcessor:
     """
 
     output_mode = "classification"
-    metrics = ("accuracy",)
+    metrics: tuple[str, ...] = ("accuracy",)
     test_set_has_labels = False
 
-    def get_train_examples(self, data_dir):
+    def get_train_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
         """Returns the list of InputExamples to train on."""
         raise NotImplementedError(f"{type(self).__name__} has no train set")
 
-    def get_dev_examples(self, data_dir):
+    def get_dev_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
         """Returns the list of InputExamples to evaluate on."""
         raise NotImplementedError(f"{type(self).__name__} has no dev set")
 
-    def get_test_examples(self, data_dir):
+    def get_test_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
         """Returns the list of InputExamples to predict."""
         raise NotImplementedError(f"{type(self).__name__} has no test set")
 
-    def get_labels(self):
+    def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression."""
         raise NotImplementedError(f"{type(self).__name__} has no labels")
 
     @classmethod
-    def _read_tsv(cls, input_file):
+    def _read_tsv(cls, input_file: str | os.PathLike[str]) -> list[Row]:
         """Returns a list with a Row for each line; quotes mean nothing."""
         input_file = str(input_file)
-        dropped = collections.Counter()
+        dropped: collections.Counter[str] = collections.Counter()
         try:
             rows = [
                 Row(line.rstrip("\r").split("\t"), input_file, number)
@@ -106,10 +124,10 @@ class DataProcessor:
             logging.warning(warning)
         return rows
 
-    def _label(self, row, column):
+    def _label(self, row: Row, column: int) -> str:
         """Returns a row's label, which must be one of the task's."""
         label = row[column]
-        if label not in self.get_labels():
+        if label not in (self.get_labels() or []):
             raise ValueError(
                 f"{row.where}, column {column % len(row) + 1}: unknown label "
                 f"{label!r}; the task's labels are {self.get_labels()}. "
@@ -129,22 +147,28 @@ class SplitFilesProcessor(DataProcessor):
         set_files: for each set, its name in the guids and its file.
     """
 
-    labels = ("0", "1")
+    labels: tuple[str, ...] = ("0", "1")
     set_files = {
         "train": ("train", "train.tsv"),
         "dev": ("dev", "dev.tsv"),
         "test": ("test", "test.tsv"),
     }
 
-    def get_train_examples(self, data_dir):
+    def get_train_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
         """Returns the list of InputExamples to train on."""
         return self._read_set(data_dir, "train")
 
-    def get_dev_examples(self, data_dir):
+    def get_dev_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
         """Returns the list of InputExamples to evaluate on."""
         return self._read_set(data_dir, "dev")
 
-    def get_test_examples(self, data_dir):
+    def get_test_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[InputExample]:
         """Returns the list of InputExamples to predict.
 
         Their labels are not known; the first label stands in for them, as in
@@ -152,11 +176,18 @@ class SplitFilesProcessor(DataProcessor):
         """
         return self._read_set(data_dir, "test")
 
-    def get_labels(self):
+    def get_labels(self) -> list[str] | None:
         """Returns the list of labels."""
         return list(self.labels)
 
-    def _read_set(self, data_dir, name):
+    def _create_examples(
+        self, lines: list[Row], set_type: str
+    ) -> Iterator[InputExample]:
+        raise NotImplementedError
+
+    def _read_set(
+        self, data_dir: str | os.PathLike[str], name: str
+    ) -> list[InputExample]:
         if name not in self.set_files:
             raise ValueError(
                 f"{type(self).__name__}: this task has no {name} set, but "

@@ -5,16 +5,19 @@ table_task.py; both give examples of the same kind (examples.py).
 """
 
 import dataclasses
+from collections.abc import Iterator, Sequence
 
 from absl import logging
 
 from data.classification.examples import (
     DataProcessor,
     InputExample,
+    Row,
     SplitFilesProcessor,
     regression_label,
 )
 from data.io import records
+from data.text.tokenization import FullTokenizer
 
 # The original's names, for those who import them from here.
 __all__ = [
@@ -55,7 +58,9 @@ class ColaProcessor(SplitFilesProcessor):
 
     metrics = ("accuracy", "matthews")
 
-    def _create_examples(self, lines, set_type):
+    def _create_examples(
+        self, lines: list[Row], set_type: str
+    ) -> Iterator[InputExample]:
         # Of the three files only test.tsv has a header.
         for i, line in enumerate(lines):
             guid = f"{set_type}-{i}"
@@ -75,7 +80,9 @@ class MnliProcessor(SplitFilesProcessor):
         "test": ("test", "test_matched.tsv"),
     }
 
-    def _create_examples(self, lines, set_type):
+    def _create_examples(
+        self, lines: list[Row], set_type: str
+    ) -> Iterator[InputExample]:
         for line in lines[1:]:
             text_a, text_b = line[8], line[9]
             label = self.labels[0]
@@ -89,7 +96,9 @@ class MrpcProcessor(SplitFilesProcessor):
 
     metrics = ("accuracy", "f1")
 
-    def _create_examples(self, lines, set_type):
+    def _create_examples(
+        self, lines: list[Row], set_type: str
+    ) -> Iterator[InputExample]:
         for i, line in enumerate(lines[1:], 1):
             text_a, text_b = line[3], line[4]
             label = self.labels[0]
@@ -112,7 +121,7 @@ class XnliProcessor(SplitFilesProcessor):
     test_set_has_labels = True
     languages = tuple("ar bg de el en es fr hi ru sw th tr ur vi zh".split())
 
-    def __init__(self, language="zh"):
+    def __init__(self, language: str = "zh") -> None:
         if language not in self.languages:
             raise ValueError(
                 f"XNLI has the languages {' '.join(self.languages)}. "
@@ -126,7 +135,9 @@ class XnliProcessor(SplitFilesProcessor):
             "test": ("test", "xnli.test.tsv"),
         }
 
-    def _create_examples(self, lines, set_type):
+    def _create_examples(
+        self, lines: list[Row], set_type: str
+    ) -> Iterator[InputExample]:
         for i, line in enumerate(lines[1:], 1):
             guid = f"{set_type}-{i}"
             if set_type == "train":
@@ -140,8 +151,12 @@ class XnliProcessor(SplitFilesProcessor):
 
 
 def convert_single_example(
-    ex_index, example, label_list, max_seq_length, tokenizer
-):
+    ex_index: int,
+    example: InputExample,
+    label_list: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> ClassificationFeatures:
     """Returns the ClassificationFeatures of one example.
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
@@ -195,8 +210,11 @@ def convert_single_example(
 
 
 def convert_examples_to_features(
-    examples, label_list, max_seq_length, tokenizer
-):
+    examples: Sequence[InputExample],
+    label_list: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> Iterator[ClassificationFeatures]:
     """Yields each example's features, with a log line every 10,000.
 
     Args:
@@ -216,14 +234,14 @@ def convert_examples_to_features(
         )
 
 
-def encode_classification_features(feature):
+def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example, bytes.
 
     `label_ids` is one number, or one for each label in multi-label
     classification; integers, but in regression a float. An example without
     a label has none.
     """
-    values = {
+    values: dict[str, list] = {
         "input_ids": feature.input_ids,
         "input_mask": feature.input_mask,
         "segment_ids": feature.segment_ids,
@@ -231,10 +249,10 @@ def encode_classification_features(feature):
         "is_real_example": [1],
     }
     if feature.label_id is not None:
-        label_ids = feature.label_id
-        if not isinstance(label_ids, list):
-            label_ids = [label_ids]
-        values["label_ids"] = label_ids
+        label_id = feature.label_id
+        values["label_ids"] = (
+            label_id if isinstance(label_id, list) else [label_id]
+        )
     return records.encode_example(values)
 
 
@@ -259,7 +277,9 @@ def _label_id(example, label_list):
     return [int(label in labels) for label in label_list]
 
 
-def _truncate_seq_pair(tokens_a, tokens_b, max_length):
+def _truncate_seq_pair(
+    tokens_a: list[str], tokens_b: list[str], max_length: int
+) -> None:
     """Cuts a pair in place, always a token from the longer; ties: second."""
     while len(tokens_a) + len(tokens_b) > max_length:
         longer = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b

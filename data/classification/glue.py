@@ -5,6 +5,7 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 """
 
 import os
+from collections.abc import Iterable
 
 from absl import logging
 
@@ -27,7 +28,7 @@ class HeaderProcessor(SplitFilesProcessor):
             with a warning, and not an error.
     """
 
-    text_columns = ("sentence1", "sentence2")
+    text_columns: tuple[str, ...] = ("sentence1", "sentence2")
     label_column = "label"
     drops_short_lines = False
 
@@ -73,7 +74,7 @@ class HeaderProcessor(SplitFilesProcessor):
             )
         return text_columns, label_column
 
-    def _test_label(self):
+    def _test_label(self) -> str | float:
         return self.labels[0]
 
 
@@ -131,7 +132,7 @@ class StsbProcessor(HeaderProcessor):
     label_column = "score"
     metrics = ("pearson", "spearman")
 
-    def get_labels(self):
+    def get_labels(self) -> None:
         """Returns None: the label is a number."""
         return None
 
@@ -140,7 +141,7 @@ class StsbProcessor(HeaderProcessor):
             row[column], f"{row.where}, column {column + 1}"
         )
 
-    def _test_label(self):
+    def _test_label(self) -> float:
         return 0.0
 
 
@@ -167,7 +168,9 @@ _TASKS = {
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 
 
-def create_processors(task_name, xnli_language="zh"):
+def create_processors(
+    task_name: str, xnli_language: str = "zh"
+) -> dict[str, SplitFilesProcessor]:
     """Returns a task's processors by the suffix of what is written of them.
 
     The first one, "", is the task. MultiNLI has a second one, "_mm", for its
@@ -185,7 +188,7 @@ def create_processors(task_name, xnli_language="zh"):
     return processors
 
 
-def submission_file(task_name):
+def submission_file(task_name: str) -> str:
     """Returns the name that GLUE's site wants a task's predictions under.
 
     Raises:
@@ -201,7 +204,11 @@ def submission_file(task_name):
     return file_name
 
 
-def write_submission(output_dir, task_name, predictions):
+def write_submission(
+    output_dir: str | os.PathLike[str],
+    task_name: str,
+    predictions: Iterable[str | float],
+) -> str:
     """Writes the predictions of a test set as GLUE's site takes them.
 
     Args:

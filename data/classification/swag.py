@@ -7,6 +7,7 @@ Each choice is a pair of its own, with the start of the ending before it:
 
 import dataclasses
 import os
+from collections.abc import Iterable, Iterator
 
 from data.classification.features import (
     ClassificationFeatures,
@@ -14,6 +15,7 @@ from data.classification.features import (
     convert_single_example,
 )
 from data.io.tables import check_text, read_table
+from data.text.tokenization import FullTokenizer
 
 NUM_CHOICES = 4
 
@@ -41,7 +43,7 @@ class SwagExample:
     guid: str
     context_sentence: str
     start_ending: str
-    endings: list
+    endings: list[str]
     label: int
 
 
@@ -52,7 +54,9 @@ class SwagProcessor:
     set, label; any other does not matter.
     """
 
-    def get_train_examples(self, data_dir):
+    def get_train_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[SwagExample]:
         """Returns the list of SwagExamples to train on.
 
         Raises:
@@ -61,15 +65,21 @@ class SwagProcessor:
         """
         return self._read_set(data_dir, "train")
 
-    def get_dev_examples(self, data_dir):
+    def get_dev_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[SwagExample]:
         """Returns the list of SwagExamples to evaluate on; errors as train."""
         return self._read_set(data_dir, "dev")
 
-    def get_test_examples(self, data_dir):
+    def get_test_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[SwagExample]:
         """Returns the list of SwagExamples to predict; errors as train."""
         return self._read_set(data_dir, "test")
 
-    def _read_set(self, data_dir, name):
+    def _read_set(
+        self, data_dir: str | os.PathLike[str], name: str
+    ) -> list[SwagExample]:
         for file_name in _SET_FILES[name]:
             path = os.path.join(data_dir, file_name)
             if os.path.isfile(path):
@@ -80,7 +90,9 @@ class SwagProcessor:
         )
 
 
-def read_swag_examples(path, set_type):
+def read_swag_examples(
+    path: str | os.PathLike[str], set_type: str
+) -> list[SwagExample]:
     """Returns the list of SwagExamples of a file; see SwagProcessor.
 
     Args:
@@ -94,7 +106,7 @@ def read_swag_examples(path, set_type):
     columns = ["sent1", "sent2", *_ENDINGS]
     if set_type != "test":
         columns.append("label")
-    examples = []
+    examples: list[SwagExample] = []
     for where, cells in read_table(path, columns):
         sent1, sent2, *endings = texts = cells[: 2 + NUM_CHOICES]
         for text, column in zip(texts, columns, strict=False):
@@ -112,7 +124,11 @@ def read_swag_examples(path, set_type):
     return examples
 
 
-def create_features(examples, max_seq_length, tokenizer):
+def create_features(
+    examples: Iterable[SwagExample],
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> Iterator[ClassificationFeatures]:
     """Yields the features of each example, its choices one after the other.
 
     Args:

@@ -96,10 +96,10 @@ class TableProcessor(DataProcessor):
         if self.output_mode == "regression":
             return None
         if self._labels is None:
-            found = set()
+            found: set[str] = set()
             for example in self._read_set(self._data_dir, "train"):
                 label = example.label
-                found |= {label} if isinstance(label, str) else set(label)
+                found.update(label if isinstance(label, list) else [str(label)])
             labels = sorted(found)
             self._check_labels(labels, "of the train set")
             self._labels = labels
@@ -148,7 +148,7 @@ class TableProcessor(DataProcessor):
         else:
             columns.append(self._label_column)
         num_texts = len(self._text_columns)
-        examples = []
+        examples: list[InputExample] = []
         for where, cells in read_table(
             path, columns, self._quoting, optional_columns
         ):
@@ -167,7 +167,8 @@ class TableProcessor(DataProcessor):
             if name != "test" or not self._is_unknown(cells[-1]):
                 place = f"{where}, column {self._label_column!r}"
                 label = self._read_label(cells[-1], place, name)
-            examples.append(InputExample(guid, *texts, label=label))
+            text_a, text_b = (*texts, None)[:2]
+            examples.append(InputExample(guid, text_a, text_b, label))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 
@@ -179,6 +180,7 @@ class TableProcessor(DataProcessor):
 
     def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
         """Returns the label that a cell holds, checked."""
+        label: Label
         if self.output_mode == "regression":
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
@@ -198,7 +200,7 @@ class TableProcessor(DataProcessor):
         if self._labels is None and set_name == "train":
             return label
         for each in labels:
-            if each not in self.get_labels():
+            if each not in (self.get_labels() or []):
                 raise ValueError(
                     f"{place}: unknown label {each!r}; the labels are "
                     f"{self.get_labels()}. Correct the line, or add the label "

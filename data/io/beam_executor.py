@@ -6,6 +6,7 @@ all of them mount.
 """
 
 import contextlib
+from collections.abc import Callable, Iterator, Sequence
 
 
 class BeamExecutor(contextlib.AbstractContextManager):
@@ -19,7 +20,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
         ValueError: Apache Beam is not installed, or a flag is none of its.
     """
 
-    def __init__(self, arguments):
+    def __init__(self, arguments: Sequence[str]) -> None:
         try:
             import apache_beam
             from apache_beam.options import pipeline_options
@@ -39,10 +40,12 @@ class BeamExecutor(contextlib.AbstractContextManager):
         if unknown:
             raise ValueError(f"unknown arguments. Received: {unknown}")
 
-    def __exit__(self, *unused_args):
+    def __exit__(self, *unused_args: object) -> None:
         """Nothing is left to end."""
 
-    def run(self, function, tasks):
+    def run(
+        self, function: Callable, tasks: Sequence[tuple[str, tuple]]
+    ) -> Iterator[tuple[str, None]]:
         """Calls a function for each task, in one pipeline.
 
         Args:

@@ -9,6 +9,8 @@ import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO
 
 import numpy as np
 
@@ -16,7 +18,9 @@ from files.atomic import atomic_open, is_remote
 
 
 @contextlib.contextmanager
-def json_writer(path, layer_names):
+def json_writer(
+    path: str | os.PathLike[str], layer_names: Sequence[int | str]
+) -> Iterator[Callable[..., None]]:
     """Opens a file of JSON lines, the original's; it appears whole.
 
     Args:
@@ -32,7 +36,11 @@ def json_writer(path, layer_names):
     """
     num_lines = 0
 
-    def write(tokens, layers, pooled=None):
+    def write(
+        tokens: Sequence[str],
+        layers: np.ndarray,
+        pooled: np.ndarray | None = None,
+    ) -> None:
         nonlocal num_lines
         # In double precision, so that a rounded value is written short.
         rounded = np.round(layers.astype(np.float64), 6)
@@ -62,7 +70,9 @@ def json_writer(path, layer_names):
 
 
 @contextlib.contextmanager
-def npz_writer(path, layer_names):
+def npz_writer(
+    path: str | os.PathLike[str], layer_names: Sequence[int | str]
+) -> Iterator[Callable[..., None]]:
     """Opens a file for `np.load`; it appears whole.
 
     It holds `values` float32 [all texts' tokens, L, W], `tokens` str [all
@@ -73,9 +83,15 @@ def npz_writer(path, layer_names):
 
     The arguments, the function yielded and the errors are json_writer's.
     """
-    tokens_of_all, offsets, pooled_of_all, width = [], [0], [], 0
+    tokens_of_all: list[str] = []
+    pooled_of_all: list[np.ndarray] = []
+    offsets, width = [0], 0
 
-    def write(tokens, layers, pooled=None):
+    def write(
+        tokens: Sequence[str],
+        layers: np.ndarray,
+        pooled: np.ndarray | None = None,
+    ) -> None:
         nonlocal width
         width = layers.shape[-1]
         # [L, N, W] -> [N, L, W]
@@ -95,8 +111,8 @@ def npz_writer(path, layer_names):
     with tempfile.TemporaryFile(dir=folder) as values:
         with atomic_open(path) as output:
             yield write
-            arrays = {
-                "tokens": np.array(tokens_of_all, str),
+            arrays: dict[str, np.ndarray] = {
+                "tokens": np.array(tokens_of_all, np.str_),
                 "offsets": np.array(offsets, np.int64),
                 "layers": np.array(layer_names),
             }
@@ -111,7 +127,9 @@ def npz_writer(path, layer_names):
                         np.lib.format.write_array(npy, array)
 
 
-def _write_values(npy, values, shape):
+def _write_values(
+    npy: IO[bytes], values: IO[bytes], shape: tuple[int, ...]
+) -> None:
     """Writes an array of NumPy's format out of a file of its values."""
     header = {"descr": "<f4", "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(npy, header)

@@ -17,15 +17,15 @@ class Feature(NamedTuple):
 Spec = dict[str, Feature]
 
 
-def _ints(*shape):
+def _ints(*shape: int) -> Feature:
     return Feature(shape)
 
 
-def _floats(*shape):
+def _floats(*shape: int) -> Feature:
     return Feature(shape, "float32")
 
 
-def _inputs(max_seq_length):
+def _inputs(max_seq_length: int) -> Spec:
     return {
         name: _ints(max_seq_length)
         for name in ("input_ids", "input_mask", "segment_ids")
@@ -72,7 +72,7 @@ def classifier_features(
     """
     label_ids = {
         "classification": _ints(),
-        "multilabel": _ints(num_labels),
+        "multilabel": _ints(num_labels or 0),
         "regression": _floats(),
     }
     return {

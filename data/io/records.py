@@ -8,7 +8,10 @@ instances that go into them.
 
 import contextlib
 import functools
+import os
 import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import google_crc32c
 import numpy as np
@@ -20,7 +23,7 @@ _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
 
 
-def encode_example(features):
+def encode_example(features: Mapping[str, Sequence]) -> bytes:
     """Serializes features as a `tf.train.Example`.
 
     Args:
@@ -44,7 +47,7 @@ def encode_example(features):
     return _field(1, b"".join(entries))
 
 
-def encode_examples(features):
+def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
     """Serializes many examples at once, quicker than one by one.
 
     Args:
@@ -68,7 +71,7 @@ def encode_examples(features):
     ]
 
 
-def _varint_rows(values):
+def _varint_rows(values: np.ndarray) -> list[bytes]:
     """The varints of each row of an array, a list of bytes."""
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
@@ -91,7 +94,7 @@ _FLOATS, _INTS = 2, 3  # fields of a Feature
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _entry(name, kind, length):
+def _entry(name: str, kind: int, length: int) -> bytes:
     """What stands before the packed values of a feature."""
     # Lengths from the inside out: list, feature, value of the map's entry.
     key = _field(1, name.encode())
@@ -101,7 +104,7 @@ def _entry(name, kind, length):
     return b"\n" + _VARINTS[len(key) + len(value) + length] + key + value
 
 
-def _varint(value):
+def _varint(value: int) -> bytes:
     """One non-negative integer in protocol buffers' base 128."""
     encoded = bytearray()
     while value > 127:
@@ -115,7 +118,7 @@ def _varint(value):
 _VARINTS = [_varint(value) for value in range(1 << 17)]
 
 
-def _varints(name, values):
+def _varints(name: str, values: Sequence[int]) -> bytes:
     try:
         low, high = min(values, default=0), max(values, default=0)
         if 0 <= low and high < 128:
@@ -131,17 +134,17 @@ def _varints(name, values):
     )
 
 
-def _field(number, payload):
+def _field(number: int, payload: bytes) -> bytes:
     """A length-delimited protocol buffer field."""
     return b"%c%b%b" % (number << 3 | 2, _VARINTS[len(payload)], payload)
 
 
-def _masked_crc(data):
+def _masked_crc(data: bytes) -> int:
     crc = google_crc32c.value(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def frame(record):
+def frame(record: bytes) -> bytes:
     """Returns a record as it stands in a TFRecord file."""
     header = struct.pack("<Q", len(record))
     return b"%b%b%b%b" % (
@@ -167,13 +170,13 @@ class RecordWriter:
         OSError: a file cannot be written.
     """
 
-    def __init__(self, paths):
+    def __init__(self, paths: Sequence[str]) -> None:
         if len(set(paths)) != len(paths):
             raise ValueError(f"an output file is named twice: {paths}")
         self._paths = paths
         self.num_records = 0
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         """Opens the files."""
         with contextlib.ExitStack() as stack:
             self._files = [
@@ -182,17 +185,17 @@ class RecordWriter:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> bool | None:
         """Gives the files their names, or removes them after an error."""
         return self._stack.__exit__(*error)
 
-    def write(self, record):
+    def write(self, record: bytes) -> None:
         """Writes one record, bytes."""
         self._files[self.num_records % len(self._files)].write(frame(record))
         self.num_records += 1
 
 
-def read_records(path):
+def read_records(path: str | os.PathLike[str]) -> Iterator[bytes]:
     """Yields the records of a TFRecord file, checksums verified.
 
     Raises:
@@ -216,7 +219,7 @@ def read_records(path):
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
 
-def count_records(paths):
+def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
     """Counts the records of TFRecord files by their length headers alone.
 
     Raises:
@@ -225,7 +228,7 @@ def count_records(paths):
     count = 0
     for path in paths:
         with files_lib.open_binary(path) as file:
-            size = file.seek(0, 2) if not is_remote(path) else (file.size())
+            size = files_lib.size(path) if is_remote(path) else file.seek(0, 2)
             position = 0
             while position < size:
                 file.seek(position)
@@ -239,7 +242,7 @@ def count_records(paths):
     return count
 
 
-def find_corruption(paths):
+def find_corruption(paths: Iterable[str | os.PathLike[str]]) -> str | None:
     """Reads files whole; says what is wrong with the first bad one, or None."""
     for path in paths:
         try:
@@ -250,7 +253,9 @@ def find_corruption(paths):
     return None
 
 
-def _record_length(path, position, header):
+def _record_length(
+    path: str | os.PathLike[str], position: int, header: bytes
+) -> int:
     if len(header) < _HEADER_SIZE:
         raise _truncated(path, position)
     length, crc = struct.unpack("<QI", header)
@@ -267,7 +272,7 @@ def _record_length(path, position, header):
     return length
 
 
-def _truncated(path, position):
+def _truncated(path: str | os.PathLike[str], position: int) -> ValueError:
     return ValueError(
         f"{path}: the file is truncated: the record at byte {position} is "
         "cut off; make the file again"

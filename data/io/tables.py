@@ -45,7 +45,7 @@ def read_table(
         ValueError: a column is missing, or a line is not as it should be.
     """
     path = str(path)
-    dropped = collections.Counter()
+    dropped: collections.Counter[str] = collections.Counter()
     lines = _without_mark(text_files.read_lines(path, dropped))
     if path.endswith(".jsonl"):
         yield from _read_json_lines(path, lines, columns, optional_columns)

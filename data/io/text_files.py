@@ -9,6 +9,9 @@ import glob
 import gzip
 import os
 import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
 
 from files.atomic import is_remote
 
@@ -19,7 +22,7 @@ def _gfile():
     return gfile
 
 
-def expand_patterns(patterns, flag_name):
+def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """Lists the files that comma-separated patterns match, in that order.
 
     Args:
@@ -53,19 +56,19 @@ def expand_patterns(patterns, flag_name):
     return files
 
 
-def open_raw(path):
+def open_raw(path: str | os.PathLike[str]) -> IO[bytes]:
     """Opens a file to read its bytes as they are stored."""
     return _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
 
 
-def open_binary(path):
+def open_binary(path: str | os.PathLike[str]) -> IO[bytes] | gzip.GzipFile:
     """Opens a file to read bytes, unpacked when its name ends in `.gz`."""
     path = os.fspath(path)
     file = open_raw(path)
     return gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
 
 
-def size(path):
+def size(path: str | os.PathLike[str]) -> int:
     """Returns the number of bytes of a file."""
     return (
         _gfile().stat(path).length
@@ -74,7 +77,9 @@ def size(path):
     )
 
 
-def read_lines(path, dropped=None):
+def read_lines(
+    path: str | os.PathLike[str], dropped: Counter[Any] | None = None
+) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, without their line ends.
 
     As in the original, a line ends at a line feed only, and bytes that are
@@ -97,7 +102,12 @@ def read_lines(path, dropped=None):
             ) from error
 
 
-def read_block(path, start, end, dropped=None):
+def read_block(
+    path: str | os.PathLike[str],
+    start: int,
+    end: int | None,
+    dropped: Counter[Any] | None = None,
+) -> Iterator[str]:
     """Yields the lines of the documents that belong to a block of a file.
 
     A document belongs to the block in which the blank line before it begins,
@@ -133,7 +143,9 @@ def read_block(path, start, end, dropped=None):
                 yield text
 
 
-def _decode(line, path, dropped):
+def _decode(
+    line: bytes, path: str | os.PathLike[str], dropped: Counter[Any] | None
+) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
@@ -143,12 +155,12 @@ def _decode(line, path, dropped):
         return text
 
 
-def dropped_bytes_warning(dropped):
+def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
     """Says in one line where bytes were dropped; None where none were."""
     found = {path: count for path, count in dropped.items() if count}
     if not found:
         return None
-    worst = max(found, key=found.get)
+    worst = max(found, key=found.__getitem__)
     return (
         f"dropped {sum(found.values())} bytes that are not UTF-8, in "
         f"{len(found)} input file(s), most of them in {worst}"

@@ -6,10 +6,13 @@ The feature names and types are the original's: int64 for every feature but
 
 import contextlib
 import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import tensorflow as tf
 
 from data.io import records
+from data.io.feature_specs import Feature, Spec
 from data.io.records import RecordWriter, count_records, encode_example
 from data.io.text_files import expand_patterns
 
@@ -41,7 +44,19 @@ _LENGTH_FLAGS = {
 }
 
 
-def are_masked(files):
+class Masking(Protocol):
+    """Masks records that have no masks; see dynamic_masking.py."""
+
+    def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+        """Draws what the masks of one record are made from."""
+
+    def __call__(
+        self, features: dict[str, tf.Tensor], draws: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Masks a batch."""
+
+
+def are_masked(files: Sequence[str]) -> bool:
     """Tells whether records hold masks: not with --dynamic_masking.
 
     Args:
@@ -51,7 +66,7 @@ def are_masked(files):
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
-def decode(serialized, spec):
+def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
     """Parses serialized examples.
 
     Args:
@@ -71,7 +86,9 @@ def decode(serialized, spec):
     }
 
 
-def trim_padding(features, multiple=16):
+def trim_padding(
+    features: dict[str, tf.Tensor], multiple: int = 16
+) -> dict[str, tf.Tensor]:
     """Cuts the padding that all sequences of a batch share.
 
     The network gives what it gives with the padding, to rounding: padding is
@@ -98,7 +115,9 @@ def trim_padding(features, multiple=16):
     return features | {name: features[name][..., :length] for name in names}
 
 
-def check_records(files, spec, vocab_size=None):
+def check_records(
+    files: Sequence[str], spec: Spec, vocab_size: int | None = None
+) -> None:
     """Checks the first records of each file against a spec.
 
     Args:
@@ -128,7 +147,7 @@ def check_records(files, spec, vocab_size=None):
                 _check_ids(path, found, vocab_size)
 
 
-def _check_ids(path, found, vocab_size):
+def _check_ids(path: str, found: Mapping, vocab_size: int) -> None:
     for name in ("input_ids", "masked_lm_ids"):
         largest = max(found[name].int64_list.value, default=0)
         if largest >= vocab_size:
@@ -140,7 +159,9 @@ def _check_ids(path, found, vocab_size):
             )
 
 
-def _check_feature(path, name, feature, found):
+def _check_feature(
+    path: str, name: str, feature: Feature, found: Mapping
+) -> None:
     if name not in found:
         raise ValueError(
             f"{path}: its records have no feature '{name}', only "
@@ -165,7 +186,7 @@ def _check_feature(path, name, feature, found):
 
 
 @contextlib.contextmanager
-def named_errors(files):
+def named_errors(files: Sequence[str]) -> Iterator[None]:
     """Gives the error for a corrupt record, met in the block, a file name.
 
     TensorFlow says where in the file the record is, but not in which file.
@@ -184,18 +205,18 @@ def named_errors(files):
 # every start.
 @tf.autograph.experimental.do_not_convert
 def create_dataset(
-    files,
-    spec,
-    batch_size,
-    is_training,
-    seed=0,
-    skip_records=0,
-    drop_remainder=None,
-    shuffle_buffer_size=10000,
-    num_parallel_reads=8,
-    trim=False,
-    dynamic_masking=None,
-):
+    files: Sequence[str],
+    spec: Spec,
+    batch_size: int,
+    is_training: bool,
+    seed: int = 0,
+    skip_records: int = 0,
+    drop_remainder: bool | None = None,
+    shuffle_buffer_size: int = 10000,
+    num_parallel_reads: int = 8,
+    trim: bool = False,
+    dynamic_masking: Masking | None = None,
+) -> tf.data.Dataset:
     """Creates the input of a training or an evaluation from TFRecord files.
 
     In training the records repeat without end, epoch after epoch. The order
@@ -217,8 +238,8 @@ def create_dataset(
         num_parallel_reads: files read at a time in training.
         trim: whether to cut each batch to its longest sequence, see
             `trim_padding`.
-        dynamic_masking: tf_masking.DynamicMasking to mask records that
-            have no masks; in training each epoch gets other masks.
+        dynamic_masking: masks records that have no masks, such as
+            `DynamicMasking`; in training each epoch gets other masks.
 
     Returns:
         tf.data.Dataset of dicts, see `decode`.
@@ -258,7 +279,9 @@ def create_dataset(
     )
 
 
-def describe_records(files, seed, skip_records, count):
+def describe_records(
+    files: Sequence[str], seed: int, skip_records: int, count: int
+) -> str:
     """Names records of the order in which `create_dataset` trains.
 
     Args:
@@ -279,7 +302,7 @@ def describe_records(files, seed, skip_records, count):
             .map(lambda number, _: (path, number))
         )
 
-    found = {}
+    found: dict[str, list[int]] = {}
     for path, number in (
         _training_records(files, seed, skip_records, read=numbered)
         .take(count)
@@ -293,13 +316,13 @@ def describe_records(files, seed, skip_records, count):
 
 
 def _training_records(
-    files,
-    seed,
-    skip_records,
-    shuffle_buffer_size=10000,
-    num_parallel_reads=8,
-    read=tf.data.TFRecordDataset,
-):
+    files: Sequence[str],
+    seed: int,
+    skip_records: int,
+    shuffle_buffer_size: int = 10000,
+    num_parallel_reads: int = 8,
+    read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
+) -> tf.data.Dataset:
     """The records of all epochs without end, from record `skip_records` on."""
     epoch, rest = 0, 0
     if skip_records:
@@ -320,7 +343,14 @@ def _training_records(
     )
 
 
-def _epoch(files, seed, number, shuffle_buffer_size, num_parallel_reads, read):
+def _epoch(
+    files: Sequence[str],
+    seed: int,
+    number: tf.Tensor,
+    shuffle_buffer_size: int,
+    num_parallel_reads: int,
+    read: Callable[[tf.Tensor], tf.data.Dataset],
+) -> tf.data.Dataset:
     """The records of one epoch, in the order of (seed, number)."""
     draw = tf.random.stateless_uniform(
         [], [seed, number], 0, tf.int64.max, tf.int64

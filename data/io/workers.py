@@ -18,10 +18,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import connection, resource_tracker
+from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
 
 # Items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
+
+# A process and the pipe to it.
+Worker = tuple[BaseProcess, connection.Connection]
 
 
 def count_processors() -> int:
@@ -36,11 +40,11 @@ class WorkerPool(contextlib.AbstractContextManager):
         num_processes: 1 = in this process; 0 = one for each processor.
     """
 
-    def __init__(self, num_processes: int):
+    def __init__(self, num_processes: int) -> None:
         self._num_processes = num_processes or count_processors()
-        self._workers = []  # (process, pipe)
+        self._workers: list[Worker] = []
 
-    def __exit__(self, *unused_args):
+    def __exit__(self, *unused_args: object) -> None:
         """Ends the processes."""
         for process, _ in self._workers:
             process.terminate()
@@ -81,8 +85,9 @@ class WorkerPool(contextlib.AbstractContextManager):
         upcoming = next(numbered, None)
         idle = list(self._workers)
         have_function = set()
-        at_work = {}  # pipe: (number and name of its task, worker)
-        done = []
+        # Number and name of the task of each pipe, and its worker.
+        at_work: dict[Any, tuple[int, str, Worker]] = {}
+        done: list[tuple[str, Any]] = []
         while True:
             while upcoming and (
                 idle or len(self._workers) < self._num_processes
@@ -106,12 +111,12 @@ class WorkerPool(contextlib.AbstractContextManager):
             if not at_work:
                 return
             done = []
-            for pipe in connection.wait(list(at_work)):
-                _, name, worker = at_work.pop(pipe)
+            for ready in connection.wait(list(at_work)):
+                _, name, worker = at_work.pop(ready)
                 done.append((name, _receive(name, *worker)))
                 idle.append(worker)
 
-    def _start(self):
+    def _start(self) -> Worker:
         """Returns a new worker."""
         # A fork would copy locks in whatever state they are.
         context = multiprocessing.get_context("spawn")
@@ -153,9 +158,9 @@ def generate(
         yield from function(items)
         return
     items = iter(items)
-    in_order = collections.deque()
+    in_order: collections.deque[str] = collections.deque()
 
-    def tasks():
+    def tasks() -> Iterator[tuple[str, tuple]]:
         for first in itertools.count(1, _CHUNK_SIZE):
             chunk = list(itertools.islice(items, _CHUNK_SIZE))
             if not chunk:
@@ -173,11 +178,13 @@ def generate(
                 yield from finished.pop(in_order.popleft())
 
 
-def _collect(function, items):
+def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
     return list(function(items))
 
 
-def _receive(name, process, pipe):
+def _receive(
+    name: str, process: BaseProcess, pipe: connection.Connection
+) -> Any:
     """Returns the result that a worker sends, or raises its error."""
     try:
         error, result = pipe.recv()
@@ -190,9 +197,9 @@ def _receive(name, process, pipe):
     return result
 
 
-def _raise_death(name, process) -> NoReturn:
+def _raise_death(name: str, process: BaseProcess) -> NoReturn:
     process.join()
-    code = process.exitcode
+    code = process.exitcode or 0
     how = (
         f"killed by {signal.Signals(-code).name}"
         if code < 0

@@ -31,8 +31,8 @@ class NerExample:
     """
 
     guid: str
-    words: list
-    labels: list
+    words: list[str]
+    labels: list[str]
     document: int
 
 
@@ -126,7 +126,7 @@ def read_conll(
         ValueError: a line has no tag, or one that is none, or there is no
             sentence; the message names the file and the line.
     """
-    examples = []
+    examples: list[NerExample] = []
     for document, lines in _read_sentences(path):
         tags = [
             _read_tag(columns, f"{path}, line {number}", set_type)
@@ -152,7 +152,7 @@ def _read_sentences(
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
     document, sentence = 0, []
-    dropped = collections.Counter()
+    dropped: collections.Counter = collections.Counter()
     for number, line in enumerate(
         text_files.read_lines(path, dropped), start=1
     ):

@@ -115,7 +115,9 @@ def score_entities(
     Raises:
         ValueError: the sentences are not of the same lengths.
     """
-    right, predicted, correct = (collections.Counter() for _ in range(3))
+    right: collections.Counter[str] = collections.Counter()
+    predicted: collections.Counter[str] = collections.Counter()
+    correct: collections.Counter[str] = collections.Counter()
     num_tags = num_right_tags = 0
     for sentence, (expected, found) in enumerate(
         zip(right_tags, predicted_tags, strict=True), start=1
@@ -127,10 +129,10 @@ def score_entities(
             )
         num_tags += len(expected)
         num_right_tags += sum(map(str.__eq__, expected, found))
-        expected, found = find_entities(expected), find_entities(found)
-        right.update(entity[0] for entity in expected)
-        predicted.update(entity[0] for entity in found)
-        correct.update(entity[0] for entity in set(expected) & set(found))
+        entities, guesses = find_entities(expected), find_entities(found)
+        right.update(entity[0] for entity in entities)
+        predicted.update(entity[0] for entity in guesses)
+        correct.update(entity[0] for entity in set(entities) & set(guesses))
 
     scores = {"accuracy": num_right_tags / num_tags if num_tags else 0.0}
     scores |= _rates(correct.total(), predicted.total(), right.total())

@@ -40,13 +40,13 @@ class NerFeatures:
         words: list of (position, example, word) of the words that count.
     """
 
-    tokens: list
-    input_ids: list
-    input_mask: list
-    segment_ids: list
-    label_ids: list
-    label_weights: list
-    words: list
+    tokens: list[str]
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
+    label_ids: list[int]
+    label_weights: list[float]
+    words: list[tuple[int, int, int]]
 
 
 def create_features(
@@ -90,9 +90,10 @@ def create_features(
                 tokens[start : start + length], tokenizer, max_seq_length
             )
             for i in np.flatnonzero(counts).tolist():
-                if words[start + i] is None:
+                word = words[start + i]
+                if word is None:
                     continue
-                example_index, word_index, label = words[start + i]
+                example_index, word_index, label = word
                 if label not in label_ids:
                     raise ValueError(
                         f"example {examples[example_index].guid} has the label "
@@ -111,7 +112,8 @@ def _tokenize(
     tokenizer: FullTokenizer,
 ) -> tuple[list[str], list[tuple[int, int, str] | None]]:
     """Returns the tokens of sentences, and the word each is the first of."""
-    tokens, words = [], []
+    tokens: list[str] = []
+    words: list[tuple[int, int, str] | None] = []
     for example_index, example in numbered_examples:
         for word_index, word in enumerate(example.words):
             # Every word has a token to be tagged by, be it of characters

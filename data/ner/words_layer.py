@@ -5,17 +5,20 @@ The windows are those of ner.py; no Python runs when it is called.
 N = texts, F = length of a window, W = windows, L = labels.
 """
 
+import os
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 from data.text import ragged
 from data.text.tokenizer_layer import TokenizerLayer
-from data.text.windows_layer import cut_windows
+from data.text.windows_layer import Windows, cut_windows
 
 # What `str.split` splits at.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
 
 
-def part_punctuation(texts):
+def part_punctuation(texts: tf.Tensor) -> tf.Tensor:
     """Puts spaces around the punctuation that begins or ends words.
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
@@ -43,7 +46,12 @@ class NerWindows:
         ValueError: max_seq_length is too small.
     """
 
-    def __init__(self, vocab, do_lower_case, max_seq_length):
+    def __init__(
+        self,
+        vocab: str | os.PathLike[str] | Sequence[str],
+        do_lower_case: bool,
+        max_seq_length: int,
+    ) -> None:
         if max_seq_length < 3:
             raise ValueError(
                 "max_seq_length must be at least 3, for [CLS], a token and "
@@ -52,7 +60,9 @@ class NerWindows:
         self.tokenizer = TokenizerLayer(vocab, do_lower_case)
         self.max_seq_length = max_seq_length
 
-    def __call__(self, texts):
+    def __call__(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, dict[str, tf.Tensor], tf.Tensor]:
         """Makes the windows of texts whose words white space parts.
 
         Args:
@@ -87,7 +97,7 @@ class NerWindows:
             _places_of(pieces.row_starts(), windows),
         )
 
-    def _split_words(self, texts):
+    def _split_words(self, texts: tf.Tensor) -> tf.RaggedTensor:
         texts = tf.strings.regex_replace(
             _drop_invalid(texts), _WHITE_SPACE_RUN, " "
         )
@@ -98,7 +108,9 @@ class NerWindows:
             tf.searchsorted(kept, words.row_splits),
         )
 
-    def _pack(self, windows, tokens):
+    def _pack(
+        self, windows: Windows, tokens: tf.RaggedTensor
+    ) -> dict[str, tf.Tensor]:
         vocab = self.tokenizer.vocab
         num_windows = tf.size(windows.rows)
         parts = windows.tokens.with_flat_values(
@@ -122,13 +134,13 @@ class NerWindows:
         }
 
 
-def _drop_invalid(texts):
+def _drop_invalid(texts: tf.Tensor) -> tf.Tensor:
     return tf.strings.unicode_transcode(
         texts, "UTF-8", "UTF-8", errors="ignore"
     )
 
 
-def _places_of(tokens, windows):
+def _places_of(tokens: tf.Tensor, windows: Windows) -> tf.Tensor:
     """Returns where tokens have the most context, int64 [tokens, 2]."""
     counts = tf.where(windows.is_max_context.flat_values)
     # Each token counts in one window: where, by token.

@@ -1,12 +1,14 @@
 """What a corpus and the instances made from it are like, and what is amiss."""
 
+from collections.abc import Iterator, Mapping, Sequence
+
 # Shares and lengths beyond which something usually went wrong.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
 
 
-def count(documents):
+def count(documents: Sequence[list[list[str]]]) -> dict[str, int]:
     """Counts documents in memory.
 
     Args:
@@ -24,7 +26,7 @@ def count(documents):
     }
 
 
-def lines(corpus):
+def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
     """Describes a corpus.
 
     Args:
@@ -74,7 +76,9 @@ def lines(corpus):
         )
 
 
-def statistics(plans, made, max_seq_length):
+def statistics(
+    plans: Sequence[Mapping], made: Sequence[Mapping], max_seq_length: int
+) -> dict[str, float]:
     """Sums up what the stages counted.
 
     Args:
@@ -86,7 +90,7 @@ def statistics(plans, made, max_seq_length):
         dict of counts and shares.
     """
 
-    def total(name):
+    def total(name: str) -> int:
         return sum(part[name] for part in (*plans, *made) if name in part)
 
     num_instances = sum(plan["num_instances"] for plan in plans)

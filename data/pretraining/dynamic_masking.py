@@ -5,6 +5,8 @@ create_masked_lm_predictions. B = batch, F = max_seq_length, P =
 max_predictions_per_seq.
 """
 
+import os
+
 import numpy as np
 import tensorflow as tf
 
@@ -28,15 +30,15 @@ class DynamicMasking:
 
     def __init__(
         self,
-        vocab_file,
-        max_predictions_per_seq,
-        masked_lm_prob=0.15,
-        do_whole_word_mask=False,
-        whole_word_draw=False,
-        mask_token_prob=0.8,
-        same_token_prob=0.1,
-        seed=0,
-    ):
+        vocab_file: str | os.PathLike[str],
+        max_predictions_per_seq: int,
+        masked_lm_prob: float = 0.15,
+        do_whole_word_mask: bool = False,
+        whole_word_draw: bool = False,
+        mask_token_prob: float = 0.8,
+        same_token_prob: float = 0.1,
+        seed: int = 0,
+    ) -> None:
         tokenization.check_vocab(vocab_file)
         vocab = tokenization.load_vocab(vocab_file)
         self._special_ids = [vocab[name] for name in ("[CLS]", "[SEP]")]
@@ -50,7 +52,7 @@ class DynamicMasking:
         self._kept_prob = mask_token_prob + same_token_prob
         self._seed = seed
 
-    def draw(self, number, max_seq_length):
+    def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws what the masks of one record are made from.
 
         Args:
@@ -64,7 +66,9 @@ class DynamicMasking:
             [3, max_seq_length], tf.stack([self._seed, number])
         )
 
-    def __call__(self, features, draws):
+    def __call__(
+        self, features: dict[str, tf.Tensor], draws: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
         """Masks a batch.
 
         Args:
@@ -135,12 +139,14 @@ class DynamicMasking:
         }
 
 
-def _of_words(draws, words):
+def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
     """Gives each WordPiece the draw of its word; float32 [B, F]."""
     return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
 
 
-def _choose_words(words, draws, num_to_predict):
+def _choose_words(
+    words: tf.Tensor, draws: tf.Tensor, num_to_predict: tf.Tensor
+) -> tf.Tensor:
     """Bool [B, F]: words in a drawn order; one too long is passed over."""
     width = tf.shape(words)[1]
     # The length of word w of each instance, in column w.

@@ -73,8 +73,8 @@ def read_documents(
     Raises:
         ValueError: there is no document.
     """
-    documents = [[]]
-    dropped = collections.Counter()
+    documents: list[Document] = [[]]
+    dropped: collections.Counter[str] = collections.Counter()
     for input_file in input_files:
         for line in text_files.read_lines(input_file, dropped):
             line = line.strip()
@@ -133,7 +133,7 @@ def create_training_instances(
     input_files: Sequence[str],
     tokenizer: FullTokenizer,
     options: InstanceOptions,
-    progress: Callable[[Sequence[int], int], Iterable[int]] = (
+    progress: Callable[[Iterable[int], int], Iterable[int]] = (
         lambda passes, total: passes
     ),
 ) -> list[TrainingInstance]:
@@ -282,7 +282,7 @@ def create_masked_lm_predictions(
         (tokens after masking, positions ascending, labels), three lists.
     """
     whole_words = options.do_whole_word_mask
-    candidates = []
+    candidates: list = []
     for index, token in enumerate(tokens):
         if token == "[CLS]" or token == "[SEP]":
             continue
@@ -297,7 +297,7 @@ def create_masked_lm_predictions(
     )
     if whole_words:
         # A word that would exceed the number is passed over.
-        chosen = []
+        chosen: list[int] = []
         for word in candidates:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)

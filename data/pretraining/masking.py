@@ -6,8 +6,10 @@ n = instances, F = max_seq_length, P = max_predictions_per_seq.
 
 import numpy as np
 
+from data.pretraining.options import InstanceOptions
 
-def check_shares(mask_token_prob, same_token_prob):
+
+def check_shares(mask_token_prob: float, same_token_prob: float) -> None:
     """Refuses shares that leave less than nothing for random WordPieces."""
     if mask_token_prob + same_token_prob > 1.0 + 1e-9:
         raise ValueError(
@@ -18,15 +20,15 @@ def check_shares(mask_token_prob, same_token_prob):
 
 
 def create_masked_lm_predictions(
-    input_ids,
-    can_be_masked,
-    begins_word,
-    lengths,
-    options,
-    mask_id,
-    vocab_size,
-    rng,
-):
+    input_ids: np.ndarray,
+    can_be_masked: np.ndarray,
+    begins_word: np.ndarray,
+    lengths: np.ndarray,
+    options: InstanceOptions,
+    mask_id: int,
+    vocab_size: int,
+    rng: np.random.Generator,
+) -> dict[str, np.ndarray]:
     """Masks WordPieces to be predicted.
 
     Args:
@@ -87,7 +89,11 @@ def create_masked_lm_predictions(
     return features
 
 
-def _choose_pieces(can_be_masked, num_to_predict, rng):
+def _choose_pieces(
+    can_be_masked: np.ndarray,
+    num_to_predict: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
     """Bool [n, F]: WordPieces drawn one by one, as many as there are to be."""
     keys = rng.random(can_be_masked.shape)
     keys[~can_be_masked] = 2.0
@@ -99,7 +105,12 @@ def _choose_pieces(can_be_masked, num_to_predict, rng):
     return (keys <= limits[:, None]) & can_be_masked
 
 
-def _choose_words(words, can_be_masked, num_to_predict, rng):
+def _choose_words(
+    words: np.ndarray,
+    can_be_masked: np.ndarray,
+    num_to_predict: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
     """Bool [n, F]: words drawn one by one; one too long is passed over."""
     n, width = words.shape
     slots = np.arange(n)[:, None] * width + words

@@ -4,10 +4,43 @@ S = spans of WordPieces. For passages' WordPieces, characters and letters see
 windows_layer.py.
 """
 
+from typing import NamedTuple
+
 import tensorflow as tf
 
+from data.squad.windows_layer import Passages
 
-def span_texts(spans, passages, use_char_offsets):
+
+class Spans(NamedTuple):
+    """Possible answers of all questions.
+
+    Attributes:
+        rows: int64 [S], the question.
+        starts: int64 [S], the first WordPiece; -1 for no answer.
+        ends: int64 [S], the last.
+        start_logits: float64 [S].
+        end_logits: float64 [S].
+    """
+
+    rows: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
+    start_logits: tf.Tensor
+    end_logits: tf.Tensor
+
+    @property
+    def scores(self) -> tf.Tensor:
+        """float64 [S]."""
+        return self.start_logits + self.end_logits
+
+    def gather(self, indexes: tf.Tensor) -> "Spans":
+        """Returns the spans at some indexes."""
+        return Spans(*(tf.gather(value, indexes) for value in self))
+
+
+def span_texts(
+    spans: Spans, passages: Passages, use_char_offsets: bool
+) -> tf.Tensor:
     """Returns the texts that spans stand for, string [S]; "" for no answer.
 
     Args:
@@ -39,7 +72,9 @@ def span_texts(spans, passages, use_char_offsets):
     )
 
 
-def letters_of(spans, passages, use_char_offsets):
+def letters_of(
+    spans: Spans, passages: Passages, use_char_offsets: bool
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the first and last letter, int32 [S], of spans' final texts.
 
     Those are where the tokens stand, with character offsets. Else they are
@@ -73,10 +108,9 @@ def letters_of(spans, passages, use_char_offsets):
         sought,
         _find_chars(
             tf.gather(spans.rows, sought[:, 0]),
-            *(
-                tf.gather_nd(chars, sought)
-                for chars in (word_char, first_char, last_char)
-            ),
+            tf.gather_nd(word_char, sought),
+            tf.gather_nd(first_char, sought),
+            tf.gather_nd(last_char, sought),
             passages,
         ),
     )
@@ -91,7 +125,13 @@ def letters_of(spans, passages, use_char_offsets):
     )
 
 
-def _find_chars(rows, from_char, first_char, last_char, passages):
+def _find_chars(
+    rows: tf.Tensor,
+    from_char: tf.Tensor,
+    first_char: tf.Tensor,
+    last_char: tf.Tensor,
+    passages: Passages,
+) -> tf.Tensor:
     """Returns where the text of characters is found first, int32 [S].
 
     Args:
@@ -117,7 +157,7 @@ def _find_chars(rows, from_char, first_char, last_char, passages):
     return tf.searchsorted(passages.char_starts, begins + before)
 
 
-def _bytes_before(text, part):
+def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
     """Returns how many bytes of a text, int32, are before a part of it."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])

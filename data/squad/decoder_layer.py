@@ -8,42 +8,15 @@ an n-best list. For passages' WordPieces, characters and letters see
 windows_layer.py.
 """
 
-from typing import NamedTuple
-
 import tensorflow as tf
 
-from data.squad.alignment_layer import letters_of, span_texts
+from data.squad.alignment_layer import Spans, letters_of, span_texts
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
+from data.squad.windows_layer import Passages
+from data.text.windows_layer import Windows
 
 # Spans whose texts are looked at together, for each answer wanted.
 _SPANS_AT_A_TIME = 4
-
-
-class Spans(NamedTuple):
-    """Possible answers of all questions.
-
-    Attributes:
-        rows: int64 [S], the question.
-        starts: int64 [S], the first WordPiece; -1 for no answer.
-        ends: int64 [S], the last.
-        start_logits: float64 [S].
-        end_logits: float64 [S].
-    """
-
-    rows: tf.Tensor
-    starts: tf.Tensor
-    ends: tf.Tensor
-    start_logits: tf.Tensor
-    end_logits: tf.Tensor
-
-    @property
-    def scores(self):
-        """float64 [S]."""
-        return self.start_logits + self.end_logits
-
-    def gather(self, indexes):
-        """Returns the spans at some indexes."""
-        return Spans(*(tf.gather(value, indexes) for value in self))
 
 
 class SquadDecoder:
@@ -67,8 +40,13 @@ class SquadDecoder:
         self.use_char_offsets = use_char_offsets
 
     def __call__(
-        self, windows, first_places, passages, start_logits, end_logits
-    ):
+        self,
+        windows: Windows,
+        first_places: tf.Tensor,
+        passages: Passages,
+        start_logits: tf.Tensor,
+        end_logits: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
         """Answers questions.
 
         Args:
@@ -107,7 +85,7 @@ class SquadDecoder:
         spans = spans.gather(tf.argsort(spans.rows, stable=True))
         bounds = tf.searchsorted(spans.rows, tf.range(num_questions + 1))
 
-        def answer(row):
+        def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             found = spans.gather(tf.range(bounds[row], bounds[row + 1]))
             null = nulls.gather([row])
             nbest, texts = self._nbest(found, null, passages)
@@ -131,7 +109,13 @@ class SquadDecoder:
             },
         )
 
-    def _find_spans(self, windows, first_places, start_logits, end_logits):
+    def _find_spans(
+        self,
+        windows: Windows,
+        first_places: tf.Tensor,
+        start_logits: tf.Tensor,
+        end_logits: tf.Tensor,
+    ) -> Spans:
         """Returns the Spans of all windows, by window, start and end."""
         num_best = tf.minimum(self.n_best_size, tf.shape(start_logits)[1])
         start_values, starts = tf.math.top_k(start_logits, num_best)
@@ -164,7 +148,9 @@ class SquadDecoder:
         is_kept = tf.gather(windows.is_max_context.flat_values, starts)
         return spans.gather(tf.where(is_kept)[:, 0])
 
-    def _nbest(self, spans, null, passages):
+    def _nbest(
+        self, spans: Spans, null: Spans, passages: Passages
+    ) -> tuple[Spans, tf.Tensor]:
         """Returns the best Spans of a question whose texts differ, and those.
 
         Args:
@@ -178,10 +164,14 @@ class SquadDecoder:
         num_spans = tf.size(spans.rows)
         step = _SPANS_AT_A_TIME * self.n_best_size
 
-        def goes_on(begin, indexes, texts):
+        def goes_on(
+            begin: tf.Tensor, indexes: tf.Tensor, texts: tf.Tensor
+        ) -> tf.Tensor:
             return (begin < num_spans) & (tf.size(texts) < self.n_best_size)
 
-        def look_further(begin, indexes, texts):
+        def look_further(
+            begin: tf.Tensor, indexes: tf.Tensor, texts: tf.Tensor
+        ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
             more = tf.range(begin, tf.minimum(begin + step, num_spans))
             indexes = tf.concat([indexes, more], 0)
             more = span_texts(
@@ -228,7 +218,13 @@ class SquadDecoder:
         )
         return nbest, tf.concat([texts, tf.gather([null_text], added)], 0)
 
-    def _answer(self, nbest, texts, null_score, passages):
+    def _answer(
+        self,
+        nbest: Spans,
+        texts: tf.Tensor,
+        null_score: tf.Tensor,
+        passages: Passages,
+    ) -> dict[str, tf.Tensor]:
         """Returns what is answered to a question, a dict; see __call__."""
         probabilities = tf.nn.softmax(nbest.scores)
         is_answer = nbest.starts >= 0
@@ -261,7 +257,12 @@ class SquadDecoder:
         }
 
 
-def _find_nulls(rows, start_logits, end_logits, num_questions):
+def _find_nulls(
+    rows: tf.Tensor,
+    start_logits: tf.Tensor,
+    end_logits: tf.Tensor,
+    num_questions: tf.Tensor,
+) -> tuple[Spans, tf.Tensor]:
     """Returns the Spans [N] of no answer, and its scores, float64 [N].
 
     It is [CLS] alone, of the window where that scores lowest.
@@ -293,12 +294,12 @@ def _find_nulls(rows, start_logits, end_logits, num_questions):
     return nulls, lowest
 
 
-def _first_true(values):
+def _first_true(values: tf.Tensor) -> tf.Tensor:
     """Returns the index, int32, of the first true value; else of the last."""
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))
 
 
-def _or_none(byte):
+def _or_none(byte: tf.Tensor) -> tf.Tensor:
     """Returns the one byte there is, int32 [0 or 1]; -1 for none."""
     return tf.concat([byte, [-1]], 0)[0]

@@ -141,7 +141,7 @@ class _FeaturesInOrder:
 
 def _example_spans(
     features: list[SquadFeatures],
-    result_of: dict[int, RawResult],
+    result_of: dict[int | None, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[_Span], _Span, float]:
     """Returns a question's possible spans, and that of none with its score.

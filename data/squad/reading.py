@@ -2,11 +2,16 @@
 
 import bisect
 import dataclasses
+import os
 import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from absl import logging
 
 from files.json_files import read_json
+
+_Kind = TypeVar("_Kind")
 
 # A word of a passage: the original's white space ends it.
 WORD = re.compile("[^ \t\r\n\u202f]+")
@@ -32,16 +37,20 @@ class SquadExample:
 
     qas_id: str
     question_text: str
-    doc_tokens: list
+    doc_tokens: list[str]
     orig_answer_text: str | None = None
     start_position: int | None = None
     end_position: int | None = None
     is_impossible: bool = False
-    context: str | None = None
+    context: str = ""
     answer_start: int | None = None
 
 
-def read_squad_examples(input_file, is_training, version_2_with_negative=False):
+def read_squad_examples(
+    input_file: str | os.PathLike[str],
+    is_training: bool,
+    version_2_with_negative: bool = False,
+) -> list[SquadExample]:
     """Returns the list of SquadExamples of a SQuAD file, in its order.
 
     In training a question whose answer is not where the file says is left
@@ -106,7 +115,7 @@ def read_squad_examples(input_file, is_training, version_2_with_negative=False):
     return examples
 
 
-def read_squad_json(input_file):
+def read_squad_json(input_file: str | os.PathLike[str]) -> list:
     """Returns the content of a SQuAD file: the list under "data".
 
     Raises:
@@ -116,7 +125,9 @@ def read_squad_json(input_file):
     return field(read_json(input_file), "data", list, str(input_file))
 
 
-def read_questions(input_file):
+def read_questions(
+    input_file: str | os.PathLike[str],
+) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yields the questions of a SQuAD file.
 
     Args:
@@ -139,7 +150,7 @@ def read_questions(input_file):
                 yield context, qa, f"{where}.qas[{k}]"
 
 
-def field(mapping, key, kind, where):
+def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
     """Returns a field of a JSON object, checked.
 
     Args:
@@ -161,7 +172,12 @@ def field(mapping, key, kind, where):
     return value
 
 
-def _read_answer(example, qa, where, version_2_with_negative):
+def _read_answer(
+    example: SquadExample,
+    qa: dict[str, Any],
+    where: str,
+    version_2_with_negative: bool,
+) -> None:
     """Reads the answer to train on, and whether there is one."""
     if version_2_with_negative:
         example.is_impossible = field(qa, "is_impossible", bool, where)

@@ -54,7 +54,7 @@ def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
 
 def _encode_window(feature: SquadFeatures, is_training: bool) -> bytes:
     """Serializes SquadFeatures except for the id."""
-    values = {
+    values: dict[str, list] = {
         "input_ids": feature.input_ids,
         "input_mask": feature.input_mask,
         "segment_ids": feature.segment_ids,
@@ -62,7 +62,7 @@ def _encode_window(feature: SquadFeatures, is_training: bool) -> bytes:
     if is_training:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
-        values["is_impossible"] = [int(feature.is_impossible)]
+        values["is_impossible"] = [int(bool(feature.is_impossible))]
     return records.encode_example(values)
 
 

@@ -47,7 +47,8 @@ def write_report(
         OSError: a file cannot be read or written.
         ValueError: the input is not SQuAD's JSON.
     """
-    wrong, right = [], []
+    wrong: list[tuple] = []
+    right: list[tuple] = []
     for context, qa, where in read_questions(input_file):
         prediction = predictions.get(field(qa, "id", str, where))
         if prediction is None:
@@ -138,8 +139,7 @@ def _highlight(
     predicted_span: tuple[int, int],
 ) -> str:
     """Returns the passage as HTML, the spans in colour where they overlap."""
-    bounds = {0, len(context), *predicted_span}.union(*right_spans)
-    bounds = sorted(bounds)
+    bounds = sorted({0, len(context), *predicted_span}.union(*right_spans))
     parts = []
     for start, end in zip(bounds, bounds[1:], strict=False):
         is_right = any(a <= start and end <= b for a, b in right_spans)

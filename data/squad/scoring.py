@@ -202,7 +202,7 @@ def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
     # Of questions with one id each counts, unlike in v2.0.
-    exact = f1 = 0
+    exact, f1 = 0, 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:
             continue
@@ -274,9 +274,10 @@ def _find_best_threshold(
     The questions whose odds are not above the threshold are answered; the
     search takes one more question at a time.
     """
-    score = best = len(scores) - len(has_answer)
+    score: float = len(scores) - len(has_answer)
+    best = score
     best_threshold = 0.0
-    for qas_id in sorted(null_odds, key=null_odds.get):
+    for qas_id in sorted(null_odds, key=lambda qas_id: null_odds[qas_id]):
         if qas_id not in scores:
             continue
         if qas_id in has_answer:

@@ -193,10 +193,10 @@ class _Document:
         find_spans: Callable[[str], list[tuple[int, int]]] | None,
     ) -> None:
         self.tokenizer = tokenizer
-        self.tokens = []
-        self.tok_to_orig_index = []
-        self.orig_to_tok_index = []
-        self.char_spans = None
+        self.tokens: list[str] = []
+        self.tok_to_orig_index: list[int] = []
+        self.orig_to_tok_index: list[int] = []
+        self.char_spans: list[tuple[int, int]] | None = None
         for i, word in enumerate(example.doc_tokens):
             tokens = tokenize_word(word)
             self.orig_to_tok_index.append(len(self.tokens))
@@ -213,20 +213,23 @@ class _Document:
         """Returns the answer's first and last token; None for no answer."""
         if example.is_impossible:
             return None
-        if self.char_spans is not None:
-            return _tokens_of_chars(
-                self.char_spans,
-                example.answer_start,
-                example.answer_start + len(example.orig_answer_text),
+        text, begin = example.orig_answer_text, example.answer_start
+        start, end = example.start_position, example.end_position
+        if text is None or begin is None or start is None or end is None:
+            raise ValueError(
+                f"question {example.qas_id} was read without its answer; to "
+                "train, read the file with is_training=True"
             )
+        if self.char_spans is not None:
+            return _tokens_of_chars(self.char_spans, begin, begin + len(text))
         # Where each word begins, and the passage ends.
         bounds = [*self.orig_to_tok_index, len(self.tokens)]
         return _improve_answer_span(
             self.tokens,
-            bounds[example.start_position],
-            bounds[example.end_position + 1] - 1,
+            bounds[start],
+            bounds[end + 1] - 1,
             self.tokenizer,
-            example.orig_answer_text,
+            text,
         )
 
     def create_window(

@@ -9,8 +9,10 @@ P = WordPieces, C = characters as the tokenizer leaves them, D = the passages'
 own characters but white space, and words as white space parts them.
 """
 
+import os
 import sys
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +20,8 @@ import tensorflow as tf
 
 from data.squad.windows import WindowOptions
 from data.text import ragged
-from data.text.tokenizer_layer import TokenizerLayer, utf8_length
-from data.text.windows_layer import cut_windows
+from data.text.tokenizer_layer import Characters, TokenizerLayer, utf8_length
+from data.text.windows_layer import Windows, cut_windows
 
 # As in reading.py; RE2 and Python write it differently.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
@@ -94,13 +96,20 @@ class SquadWindows:
         options: WindowOptions; F is its `max_seq_length`.
     """
 
-    def __init__(self, vocab, do_lower_case, options: WindowOptions) -> None:
+    def __init__(
+        self,
+        vocab: str | os.PathLike[str] | Sequence[str],
+        do_lower_case: bool,
+        options: WindowOptions,
+    ) -> None:
         self.tokenizer = TokenizerLayer(vocab, do_lower_case)
         self.max_seq_length = options.max_seq_length
         self.doc_stride = options.doc_stride
         self.max_query_length = options.max_query_length
 
-    def __call__(self, questions, contexts):
+    def __call__(
+        self, questions: tf.Tensor, contexts: tf.Tensor
+    ) -> tuple[dict[str, tf.Tensor], Windows, tf.Tensor, Passages]:
         """Makes the windows.
 
         Args:
@@ -124,7 +133,13 @@ class SquadWindows:
         features = self._pack(windows, query, passages.ids, first_places)
         return features, windows, first_places, passages
 
-    def _pack(self, windows, query, ids, first_places):
+    def _pack(
+        self,
+        windows: Windows,
+        query: tf.RaggedTensor,
+        ids: tf.RaggedTensor,
+        first_places: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
         vocab = self.tokenizer.vocab
         num_windows = tf.size(windows.rows)
         cls = tf.fill([num_windows, 1], vocab.index("[CLS]"))
@@ -145,7 +160,7 @@ class SquadWindows:
         }
 
 
-def read_passages(tokenizer, contexts):
+def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     """Tokenizes passages.
 
     Args:
@@ -211,7 +226,9 @@ def read_passages(tokenizer, contexts):
     )
 
 
-def _join_words(chars, char_rows, num_texts):
+def _join_words(
+    chars: Characters, char_rows: tf.Tensor, num_texts: tf.Tensor
+) -> dict[str, tf.Tensor]:
     """Returns the fields of Passages on `BasicTokenizer`'s tokens."""
     word_starts = tf.where(chars.begins)[:, 0]
     words = tf.strings.unicode_encode(
@@ -237,7 +254,9 @@ def _join_words(chars, char_rows, num_texts):
     }
 
 
-def _skip_accents(letters, letter_words, char_letters):
+def _skip_accents(
+    letters: tf.Tensor, letter_words: tf.Tensor, char_letters: tf.Tensor
+) -> tf.Tensor:
     """Returns `Passages.last_letters`.
 
     Args:
@@ -260,11 +279,11 @@ def _skip_accents(letters, letter_words, char_letters):
     return tf.gather(tf.concat([bases, [num_letters]], 0), following) - 1
 
 
-def _cumulated(values):
+def _cumulated(values: tf.Tensor) -> tf.Tensor:
     """Returns the sums of what is before each value, and of all."""
     return tf.concat([[0], tf.cumsum(values)], 0)
 
 
-def _first_of_each(words, num_words):
+def _first_of_each(words: tf.Tensor, num_words: tf.Tensor) -> tf.Tensor:
     """Returns where each word begins, of the ascending words of characters."""
     return tf.searchsorted(words, tf.range(num_words + 1))

@@ -3,8 +3,12 @@
 import itertools
 import unicodedata
 
+from data.text.tokenization import BasicTokenizer, FullTokenizer
 
-def tokenize_with_spans(text, tokenizer):
+
+def tokenize_with_spans(
+    text: str, tokenizer: FullTokenizer
+) -> tuple[list[str], list[tuple[int, int]]]:
     """Tokenizes a text as the tokenizer does, keeping track of characters.
 
         "Škoda (1895)" -> sko   ##da   (      1895    )
@@ -43,7 +47,7 @@ def tokenize_with_spans(text, tokenizer):
     return tokens, spans
 
 
-def _is_dropped_accent(char, basic_tokenizer):
+def _is_dropped_accent(char: str, basic_tokenizer: BasicTokenizer) -> bool:
     return unicodedata.category(char) == "Mn" and not basic_tokenizer.tokenize(
         char
     )

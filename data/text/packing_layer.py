@@ -3,6 +3,10 @@
 N = texts, F = length of an input, P = WordPieces of all texts together.
 """
 
+import os
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -38,11 +42,11 @@ class PackingLayer(keras.layers.Layer):
 
     def __init__(
         self,
-        vocab,
-        max_seq_length,
-        do_lower_case=True,
-        **kwargs,
-    ):
+        vocab: str | os.PathLike[str] | Sequence[str],
+        max_seq_length: int,
+        do_lower_case: bool = True,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         if max_seq_length < 3:
             raise ValueError(
@@ -53,7 +57,7 @@ class PackingLayer(keras.layers.Layer):
         self.tokenizer = TokenizerLayer(vocab, do_lower_case)
         self.built = True
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         """Returns what the layer is made from."""
         return {
             **super().get_config(),
@@ -114,7 +118,12 @@ class PackingLayer(keras.layers.Layer):
             "segment_ids": tf.cast(is_second, tf.int32),
         }
 
-    def _join(self, tokens_a, tokens_b, is_pair):
+    def _join(
+        self,
+        tokens_a: tf.RaggedTensor,
+        tokens_b: tf.RaggedTensor,
+        is_pair: tf.Tensor,
+    ) -> tf.RaggedTensor:
         """Puts [CLS] before the texts, and [SEP] after each there is."""
         vocab = self.tokenizer.vocab
         cls = tf.fill([tf.size(is_pair), 1], vocab.index("[CLS]"))
@@ -124,5 +133,5 @@ class PackingLayer(keras.layers.Layer):
         )
         return tf.concat([cls, tokens_a, sep, tokens_b, last_sep], 1)
 
-    def _pad(self, values):
+    def _pad(self, values: tf.RaggedTensor) -> tf.Tensor:
         return values.to_tensor(shape=[None, self.max_seq_length])

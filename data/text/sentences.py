@@ -24,7 +24,7 @@ def splitter(language: str) -> Callable[[str], list[str]]:
             "`pip install sentencex`"
         ) from error
 
-    def split(line):
+    def split(line: str) -> list[str]:
         parts = sentencex.segment(language, line)
         return [part.strip() for part in parts if part.strip()]
 
@@ -50,7 +50,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
             f"{error}"
         ) from error
 
-    def segment(text):
+    def segment(text: str) -> list[str]:
         try:
             returned = split(text)
             words = list(returned)

@@ -7,8 +7,10 @@ in natural text is its words, so each is tokenized once and remembered.
 """
 
 import collections
+import os
 import re
 import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 
 from data.io import text_files
@@ -33,7 +35,9 @@ _CASED_MODELS = (
 )
 
 
-def validate_case_matches_checkpoint(do_lower_case, init_checkpoint):
+def validate_case_matches_checkpoint(
+    do_lower_case: bool, init_checkpoint: str | None
+) -> None:
     """Checks the casing against what the checkpoint's name says of it.
 
     Args:
@@ -62,7 +66,7 @@ def validate_case_matches_checkpoint(do_lower_case, init_checkpoint):
     )
 
 
-def convert_to_unicode(text):
+def convert_to_unicode(text: str | bytes) -> str:
     """Returns str for str or UTF-8 bytes; bytes that are no UTF-8 are dropped.
 
     Raises:
@@ -75,7 +79,7 @@ def convert_to_unicode(text):
     raise ValueError(f"text must be str or bytes. Received: {type(text)}")
 
 
-def read_vocab(vocab_file):
+def read_vocab(vocab_file: str | os.PathLike[str]) -> list[str]:
     """Returns the WordPieces of a vocabulary file, one a line, in order.
 
     Raises:
@@ -92,7 +96,9 @@ def read_vocab(vocab_file):
     return tokens
 
 
-def load_vocab(vocab_file):
+def load_vocab(
+    vocab_file: str | os.PathLike[str],
+) -> collections.OrderedDict[str, int]:
     """Reads a vocabulary, one WordPiece a line.
 
     Returns:
@@ -103,7 +109,9 @@ def load_vocab(vocab_file):
     )
 
 
-def check_vocab(vocab_file, vocab_size=None):
+def check_vocab(
+    vocab_file: str | os.PathLike[str], vocab_size: int | None = None
+) -> None:
     """Checks that a vocabulary file can serve a model.
 
     Args:
@@ -115,7 +123,7 @@ def check_vocab(vocab_file, vocab_size=None):
             is missing, or the number of lines is not `vocab_size`.
     """
     tokens = read_vocab(vocab_file)
-    first_line = {}
+    first_line: dict[str, int] = {}
     for line, token in enumerate(tokens, start=1):
         # Released vocabularies hold white-space characters, read as "".
         if token and first_line.setdefault(token, line) != line:
@@ -138,7 +146,7 @@ def check_vocab(vocab_file, vocab_size=None):
         )
 
 
-def convert_by_vocab(vocab, items):
+def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
     """Converts a sequence of WordPieces or ids by the vocabulary.
 
     Raises:
@@ -147,12 +155,16 @@ def convert_by_vocab(vocab, items):
     return [vocab[item] for item in items]
 
 
-def convert_tokens_to_ids(vocab, tokens):
+def convert_tokens_to_ids(
+    vocab: Mapping[str, int], tokens: Iterable[str]
+) -> list[int]:
     """Converts WordPieces to ids; see `convert_by_vocab`."""
     return convert_by_vocab(vocab, tokens)
 
 
-def convert_ids_to_tokens(inv_vocab, ids):
+def convert_ids_to_tokens(
+    inv_vocab: Mapping[int, str], ids: Iterable[int]
+) -> list[str]:
     """Converts ids to WordPieces; see `convert_by_vocab`."""
     return convert_by_vocab(inv_vocab, ids)
 
@@ -165,19 +177,21 @@ class FullTokenizer:
         do_lower_case: whether to lower-case the text and strip accents.
     """
 
-    def __init__(self, vocab_file, do_lower_case=True):
+    def __init__(
+        self, vocab_file: str | os.PathLike[str], do_lower_case: bool = True
+    ) -> None:
         self.vocab = load_vocab(vocab_file)
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._word_pieces = WordCache(self.tokenize_word)
 
-    def tokenize(self, text):
+    def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
         words = clean_text(convert_to_unicode(text)).split()
         return self._word_pieces.of_all(words)
 
-    def tokenize_word(self, word):
+    def tokenize_word(self, word: str) -> list[str]:
         """Returns the WordPieces of one white-space token of cleaned text."""
         return [
             piece
@@ -185,11 +199,11 @@ class FullTokenizer:
             for piece in self.wordpiece_tokenizer.tokenize(token)
         ]
 
-    def convert_tokens_to_ids(self, tokens):
+    def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
         """Returns the ids of WordPieces."""
         return convert_by_vocab(self.vocab, tokens)
 
-    def convert_ids_to_tokens(self, ids):
+    def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Returns the WordPieces of ids."""
         return convert_by_vocab(self.inv_vocab, ids)
 
@@ -224,16 +238,16 @@ class BasicTokenizer:
         do_lower_case: whether to lower-case the text and strip accents.
     """
 
-    def __init__(self, do_lower_case=True):
+    def __init__(self, do_lower_case: bool = True) -> None:
         self.do_lower_case = do_lower_case
         self._word_tokens = WordCache(self.tokenize_word)
 
-    def tokenize(self, text):
+    def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the tokens of `text`, a list of str."""
         words = clean_text(convert_to_unicode(text)).split()
         return self._word_tokens.of_all(words)
 
-    def tokenize_word(self, word):
+    def tokenize_word(self, word: str) -> list[str]:
         """Returns the tokens of one white-space token of cleaned text."""
         if self.do_lower_case:
             word = _strip_accents(word.lower())
@@ -249,13 +263,18 @@ class WordpieceTokenizer:
         max_input_chars_per_word: a longer word is not split either.
     """
 
-    def __init__(self, vocab, unk_token="[UNK]", max_input_chars_per_word=200):
+    def __init__(
+        self,
+        vocab: Collection[str],
+        unk_token: str = "[UNK]",
+        max_input_chars_per_word: int = 200,
+    ) -> None:
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
         self._max_piece_length = max(map(len, vocab), default=0)
 
-    def tokenize(self, text):
+    def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of tokens parted by white space.
 
         For example, "rowboats" -> ["row", "##boats"].
@@ -265,7 +284,7 @@ class WordpieceTokenizer:
             output.extend(self._split(token) or [self.unk_token])
         return output
 
-    def _split(self, token):
+    def _split(self, token: str) -> list[str] | None:
         """The WordPieces of one token; None where some part has none."""
         if len(token) > self.max_input_chars_per_word:
             return None
@@ -287,11 +306,11 @@ class WordpieceTokenizer:
 class WordCache(dict):
     """Remembers what a function makes of each word, within bounds."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[str], list]) -> None:
         super().__init__()
         self._function = function
 
-    def __missing__(self, word):
+    def __missing__(self, word: str) -> list:
         """Calls the function."""
         found = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
@@ -301,22 +320,22 @@ class WordCache(dict):
             self[word] = found
         return found
 
-    def of_all(self, words):
+    def of_all(self, words: Iterable[str]) -> list:
         """Returns what it makes of words, as one list."""
         return list(chain.from_iterable(map(self.__getitem__, words)))
 
 
-def is_whitespace(char):
+def is_whitespace(char: str) -> bool:
     """Tells whether the original counts a character as white space."""
     return char in " \t\n\r" or unicodedata.category(char) == "Zs"
 
 
-def is_control(char):
+def is_control(char: str) -> bool:
     """Tells whether the original counts a character as a control."""
     return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
 
 
-def is_punctuation(char):
+def is_punctuation(char: str) -> bool:
     """Tells whether the original counts a character as punctuation.
 
     Every ASCII character that is no letter, digit or white space is.
@@ -338,12 +357,12 @@ CJK_RANGES = (
 )
 
 
-def is_cjk(cp):
+def is_cjk(cp: int) -> bool:
     """Tells whether a code point is in a block of CJK ideographs."""
     return any(low <= cp <= high for low, high in CJK_RANGES)
 
 
-def clean_character(char):
+def clean_character(char: str) -> str:
     """Returns what stands for a character in cleaned text.
 
     That is nothing for a control, a space for white space, the character
@@ -360,11 +379,11 @@ def clean_character(char):
 class _Table(dict):
     """A table for str.translate, filled as characters are met."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
         self._function = function
 
-    def __missing__(self, cp):
+    def __missing__(self, cp: int) -> str:
         self[cp] = self._function(chr(cp))
         return self[cp]
 
@@ -374,7 +393,7 @@ _MARKS = _Table(lambda c: "" if unicodedata.category(c) == "Mn" else c)
 _PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
 
 
-def clean_text(text):
+def clean_text(text: str) -> str:
     """Drops controls, makes white space spaces, parts CJK characters."""
     # Printable ASCII is clean as it is.
     if text.isascii() and text.isprintable():
@@ -382,13 +401,13 @@ def clean_text(text):
     return text.translate(_CLEAN)
 
 
-def _strip_accents(text):
+def _strip_accents(text: str) -> str:
     if text.isascii():
         return text
     return unicodedata.normalize("NFD", text).translate(_MARKS)
 
 
-def _split_on_punctuation(text):
+def _split_on_punctuation(text: str) -> list[str]:
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION).split()

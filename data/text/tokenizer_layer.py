@@ -73,7 +73,7 @@ class TokenizerLayer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not isinstance(vocab, list | tuple):
+        if isinstance(vocab, str | os.PathLike):
             tokenization.check_vocab(vocab)
             vocab = tokenization.read_vocab(vocab)
         # Keras would track each element of a list.
@@ -135,7 +135,7 @@ class TokenizerLayer(keras.layers.Layer):
         row_splits = tf.searchsorted(first, chars.row_splits)
         return ragged.with_row_splits(ids, row_splits), first, last, chars
 
-    def _split_words(self, texts):
+    def _split_words(self, texts: tf.Tensor) -> Characters:
         """Returns the Characters of texts."""
         # White space ends each text, so that words and marks end there too.
         row_splits, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
@@ -164,7 +164,9 @@ class TokenizerLayer(keras.layers.Layer):
             ends=starts + utf8_length(decoded),
         )
 
-    def _normalize(self, decoded):
+    def _normalize(
+        self, decoded: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Cleans, lower-cases and strips accents as `BasicTokenizer` does.
 
         Args:
@@ -195,11 +197,18 @@ class TokenizerLayer(keras.layers.Layer):
         moved = (chars[1] & unicode_tables.REORDERED) > 0
         return tf.cond(
             tf.math.count_nonzero(moved) > 1,
-            lambda: self._reorder(*chars, moved, flags),
+            lambda: self._reorder(chars[0], chars[1], chars[2], moved, flags),
             lambda: chars,
         )
 
-    def _reorder(self, cps, flags, source, moved, decoded_flags):
+    def _reorder(
+        self,
+        cps: tf.Tensor,
+        flags: tf.Tensor,
+        source: tf.Tensor,
+        moved: tf.Tensor,
+        decoded_flags: tf.Tensor,
+    ) -> tuple[tf.Tensor, ...]:
         """Puts marks in the canonical order of their combining classes.
 
         Args:
@@ -236,7 +245,13 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
 
-def _expand(cps, flags, source, values, several):
+def _expand(
+    cps: tf.Tensor,
+    flags: tf.Tensor,
+    source: tf.Tensor,
+    values: tf.Tensor,
+    several: tf.Tensor,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Replaces characters that become several code points by those.
 
     Args:
@@ -271,7 +286,9 @@ def _expand(cps, flags, source, values, several):
     )
 
 
-def _lower_final_sigmas(decoded, cps, flags):
+def _lower_final_sigmas(
+    decoded: tf.Tensor, cps: tf.Tensor, flags: tf.Tensor
+) -> tf.Tensor:
     """Replaces capital sigmas that end a word, as `str.lower` does.
 
     Such a sigma comes after a cased letter, and not before one, where case
@@ -300,7 +317,7 @@ def _lower_final_sigmas(decoded, cps, flags):
     )
 
 
-def _where(condition):
+def _where(condition: tf.Tensor) -> tf.Tensor:
     """Returns where a condition holds, int32: half of what tf.where takes."""
     return tf.cast(tf.where(condition)[:, 0], tf.int32)
 

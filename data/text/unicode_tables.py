@@ -7,7 +7,8 @@ agree with this Python's Unicode on every code point.
 import functools
 import sys
 import unicodedata
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +46,9 @@ class Tables(NamedTuple):
     several: np.ndarray
     combining_classes: np.ndarray
 
-    def lookup(self, cps, gather):
+    def lookup(
+        self, cps: Any, gather: Callable[[Any, Any], Any]
+    ) -> tuple[Any, Any]:
         """Returns (flags, values) of code points, by a gather function."""
         block = gather(self.pages, cps // _PAGE_SIZE)
         entry = gather(self.blocks, block * _PAGE_SIZE + cps % _PAGE_SIZE)
@@ -54,13 +57,13 @@ class Tables(NamedTuple):
 
 
 @functools.cache
-def create_tables(do_lower_case):
+def create_tables(do_lower_case: bool) -> Tables:
     """Creates the tables of `BasicTokenizer(do_lower_case)`.
 
     Capital sigma has the entry of a sigma that does not end a word.
     """
-    several = []
-    combining_classes = []
+    several: list[list[int]] = []
+    combining_classes: list[tuple[int, int]] = []
     # What is not assigned stays as it is.
     entries = np.full(
         sys.maxunicode + 1, STARTER | _VALUE_BIAS << _VALUE_SHIFT, np.int32
@@ -89,7 +92,7 @@ def create_tables(do_lower_case):
     )
 
 
-def _code_points():
+def _code_points() -> Iterator[int]:
     """The code points that are assigned, or in a block of ideographs."""
     for cp in range(sys.maxunicode + 1):
         if unicodedata.category(chr(cp)) not in ("Cn", "Co", "Cs"):
@@ -98,7 +101,7 @@ def _code_points():
         yield from range(low, high + 1)
 
 
-def _normalize(char, do_lower_case):
+def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
     """Returns the flags of a character, and the characters it becomes."""
     cleaned = tokenization.clean_character(char)
     if not cleaned:
@@ -124,7 +127,7 @@ def _normalize(char, do_lower_case):
     return flags, kept
 
 
-def _case_flags(char):
+def _case_flags(char: str) -> int:
     """How a character bears on a capital sigma beside it.
 
     A sigma is final after a cased letter; `str.lower` skips what is case

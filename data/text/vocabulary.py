@@ -8,6 +8,7 @@ that what it learns is what the tokenizer will meet.
 
 import collections
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 
 from data.text import tokenization
 
@@ -20,7 +21,9 @@ _MAX_WORD_LENGTH = 50
 _UNUSED_IN_FRONT = 99
 
 
-def count_words(lines, do_lower_case):
+def count_words(
+    lines: Iterable[str], do_lower_case: bool
+) -> collections.Counter[str]:
     """Counts the words of text.
 
     Args:
@@ -31,7 +34,7 @@ def count_words(lines, do_lower_case):
         Counter of word to count.
     """
     tokenizer = tokenization.BasicTokenizer(do_lower_case)
-    counts = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     for line in lines:
         counts.update(tokenizer.tokenize(line))
         if len(counts) > _MAX_WORDS:
@@ -40,7 +43,7 @@ def count_words(lines, do_lower_case):
     return counts
 
 
-def reserved_tokens(num_unused):
+def reserved_tokens(num_unused: int) -> list[str]:
     """Returns the rows in front of what is learned, as released ones have.
 
     Args:
@@ -67,7 +70,9 @@ def check_sizes(vocab_size: int, num_unused: int) -> None:
         )
 
 
-def learn_vocabulary(counts, vocab_size, num_unused):
+def learn_vocabulary(
+    counts: Mapping[str, int], vocab_size: int, num_unused: int
+) -> list[str]:
     """Learns a vocabulary.
 
     Args:
@@ -103,7 +108,7 @@ def learn_vocabulary(counts, vocab_size, num_unused):
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
-    learned = []
+    learned: list[str] = []
     while low <= high and not wanted <= len(learned) <= 1.05 * wanted:
         least_count = (low + high) // 2
         found = learner.learn(
@@ -130,7 +135,7 @@ def learn_vocabulary(counts, vocab_size, num_unused):
     return [*reserved, *learned][:vocab_size]
 
 
-def unknown_share(vocab, counts):
+def unknown_share(vocab: Sequence[str], counts: Mapping[str, int]) -> float:
     """Returns the share of [UNK] among the WordPieces of counted words.
 
     Args:
@@ -146,9 +151,9 @@ def unknown_share(vocab, counts):
     return num_unknown / num_pieces
 
 
-def _num_covering_characters(counts):
+def _num_covering_characters(counts: Mapping[str, int]) -> int:
     """How many of the most frequent characters cover the text."""
-    characters = collections.Counter()
+    characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:
             for char in word:
@@ -158,7 +163,7 @@ def _num_covering_characters(counts):
     return next(i for i, total in enumerate(totals, 1) if total >= enough)
 
 
-def _is_alone(text):
+def _is_alone(text: str) -> bool:
     """Whether text is a character that is always a word of its own."""
     return len(text) == 1 and (
         tokenization.is_punctuation(text) or tokenization.is_cjk(ord(text))

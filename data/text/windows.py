@@ -1,13 +1,21 @@
 """A long text in windows that overlap, as tokens."""
 
-import collections
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
-DocSpan = collections.namedtuple("DocSpan", ["start", "length"])
+
+class DocSpan(NamedTuple):
+    """A window: its first token, and its number of tokens."""
+
+    start: int
+    length: int
 
 
-def cut_spans(num_tokens, max_tokens_for_doc, doc_stride):
+def cut_spans(
+    num_tokens: int, max_tokens_for_doc: int, doc_stride: int
+) -> list[DocSpan]:
     """Returns the list of DocSpans, windows that cover a text.
 
     Args:
@@ -26,7 +34,11 @@ def cut_spans(num_tokens, max_tokens_for_doc, doc_stride):
     return doc_spans
 
 
-def check_is_max_context(doc_spans, cur_span_index, position):
+def check_is_max_context(
+    doc_spans: Iterable[tuple[int, int]],
+    cur_span_index: int,
+    position: int | np.ndarray,
+) -> np.ndarray:
     """Tells whether no other window has more context around a token.
 
     Of the tokens to its left and to its right in a window, the fewer count;

@@ -26,7 +26,9 @@ class Windows(NamedTuple):
     is_max_context: tf.RaggedTensor
 
 
-def cut_windows(row_splits, max_tokens, stride):
+def cut_windows(
+    row_splits: tf.Tensor, max_tokens: tf.Tensor, stride: int
+) -> Windows:
     """Cuts texts into windows that cover them.
 
     Args:
@@ -53,7 +55,12 @@ def cut_windows(row_splits, max_tokens, stride):
     return Windows(rows, tokens, tokens.with_flat_values(is_max_context))
 
 
-def _find_max_context(tokens, starts, lengths, num_tokens):
+def _find_max_context(
+    tokens: tf.RaggedTensor,
+    starts: tf.Tensor,
+    lengths: tf.Tensor,
+    num_tokens: tf.Tensor,
+) -> tf.Tensor:
     """Returns `Windows.is_max_context` flat, bool [Q]."""
     windows = ragged.row_ids(tokens.row_splits, tf.size(tokens.flat_values))
     tokens = tokens.flat_values

@@ -70,7 +70,7 @@ class WordpieceTable:
         read = tf.cumsum(lengths)
         num_groups = 1 + tf.reduce_sum(lengths) // _GROUP_SIZE
 
-        def split_group(group, *outputs):
+        def split_group(group: tf.Tensor, *outputs: tf.TensorArray) -> tuple:
             begin, end = tf.unstack(
                 tf.searchsorted(
                     read,
@@ -105,7 +105,9 @@ class WordpieceTable:
         )
         return tuple(output.concat() for output in outputs)
 
-    def _split_group(self, cps, word_starts, word_ends):
+    def _split_group(
+        self, cps: tf.Tensor, word_starts: tf.Tensor, word_ends: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
         """Returns (ids, first, last) of some words; see `split`."""
         lengths = word_ends - word_starts
         is_split = lengths <= self._max_length
@@ -139,7 +141,9 @@ class WordpieceTable:
         )
         return ids, places, last - 1
 
-    def _find_longest(self, cps, word_starts, ends):
+    def _find_longest(
+        self, cps: tf.Tensor, word_starts: tf.Tensor, ends: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the longest WordPiece at each character.
 
         Returns:
@@ -149,7 +153,13 @@ class WordpieceTable:
         roots = tf.where(_mark(word_starts, num_chars), _FIRST, _FURTHER)
         cps = tf.cast(cps, tf.int64)
 
-        def read_on(length, places, nodes, ids, lengths):
+        def read_on(
+            length: tf.Tensor,
+            places: tf.Tensor,
+            nodes: tf.Tensor,
+            ids: tf.Tensor,
+            lengths: tf.Tensor,
+        ) -> tuple[tf.Tensor, ...]:
             keys = nodes * 2**_NODE_SHIFT + tf.gather(cps, places + length)
             edges = tf.searchsorted(self._keys, keys)
             edges = tf.minimum(edges, len(self._keys) - 1)
@@ -191,7 +201,12 @@ class WordpieceTable:
         return ids, lengths
 
 
-def _follow(lengths, word_starts, word_ends, is_split):
+def _follow(
+    lengths: tf.Tensor,
+    word_starts: tf.Tensor,
+    word_ends: tf.Tensor,
+    is_split: tf.Tensor,
+) -> tuple[tf.Tensor, tf.Tensor]:
     """Goes from WordPiece to WordPiece to the end of each word.
 
     Args:
@@ -205,7 +220,12 @@ def _follow(lengths, word_starts, word_ends, is_split):
         and whether each word is made of them.
     """
 
-    def step(words, places, is_piece, is_split):
+    def step(
+        words: tf.Tensor,
+        places: tf.Tensor,
+        is_piece: tf.Tensor,
+        is_split: tf.Tensor,
+    ) -> tuple[tf.Tensor, ...]:
         found = tf.gather(lengths, places)
         is_split = tf.tensor_scatter_nd_update(
             is_split, words[:, None], found > 0
@@ -238,7 +258,7 @@ def _follow(lengths, word_starts, word_ends, is_split):
     return is_piece, is_split
 
 
-def _mark(places, size):
+def _mark(places: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
     """Returns bool [size], True at some places."""
     return tf.scatter_nd(
         places[:, None],

@@ -9,9 +9,12 @@ instance is two stretches of the store; the plan names the shard it goes to.
 import bisect
 import itertools
 import random
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from data.pretraining.at_scale.token_store import TokenStore
+from data.pretraining.options import InstanceOptions
 from files.atomic import atomic_open
 
 # WordPieces of the documents that are planned together.
@@ -30,7 +33,7 @@ ROW_TYPE = np.dtype(
 )
 
 
-def document_ranges(store):
+def document_ranges(store: TokenStore) -> list[tuple[int, int]]:
     """Parts the documents of a store into ranges of similar size.
 
     Returns:
@@ -46,7 +49,14 @@ def document_ranges(store):
     return list(zip(borders[:-1], borders[1:], strict=True))
 
 
-def write_plan(options, store, num_shards, duplication, documents, path):
+def write_plan(
+    options: InstanceOptions,
+    store: TokenStore,
+    num_shards: int,
+    duplication: int,
+    documents: tuple[int, int],
+    path: str,
+) -> dict[str, int | list[int]]:
     """Plans the instances of one pass over a range of documents.
 
     Args:
@@ -84,7 +94,9 @@ def write_plan(options, store, num_shards, duplication, documents, path):
     }
 
 
-def read_plan(path, shard_ends, shard):
+def read_plan(
+    path: str, shard_ends: Sequence[int] | np.ndarray, shard: int
+) -> np.ndarray:
     """Returns the rows of one shard, from a file of `write_plan`."""
     first = shard_ends[shard - 1] if shard else 0
     return np.fromfile(
@@ -95,7 +107,13 @@ def read_plan(path, shard_ends, shard):
     )
 
 
-def plan_document(options, store, num_shards, document, rng):
+def plan_document(
+    options: InstanceOptions,
+    store: TokenStore,
+    num_shards: int,
+    document: int,
+    rng: random.Random,
+) -> Iterator[tuple]:
     """Plans the instances of one pass over one document.
 
     Args:
@@ -144,7 +162,9 @@ def plan_document(options, store, num_shards, document, rng):
         )
 
 
-def _draw_stretch(store, document, target_length, rng):
+def _draw_stretch(
+    store: TokenStore, document: int, target_length: int, rng: random.Random
+) -> tuple[int, int]:
     """(start, length) of sentences of another document, from any one on."""
     for _ in range(10):
         drawn = rng.randrange(store.num_documents)
@@ -161,7 +181,14 @@ def _draw_stretch(store, document, target_length, rng):
     return offsets[0], offsets[index] - offsets[0]
 
 
-def _truncate(a_start, b_start, a_length, b_length, max_num_tokens, rng):
+def _truncate(
+    a_start: int,
+    b_start: int,
+    a_length: int,
+    b_length: int,
+    max_num_tokens: int,
+    rng: random.Random,
+) -> tuple[int, int, int, int]:
     """Shortens two stretches as `pretraining.truncate_seq_pair` does.
 
     What goes from the front is as many as fair coins fall heads.

@@ -106,7 +106,7 @@ class Job:
         return contents
 
     @property
-    def _remedy(self):
+    def _remedy(self) -> str:
         return (
             f"give another --output_file, or remove {self.manifest_file} and "
             f"{self.work_dir} to begin anew"
@@ -147,7 +147,7 @@ class Job:
                 self._remove_work("plan-")
         write_json(path, description)
 
-    def _check_folder(self):
+    def _check_folder(self) -> None:
         """Refuses a folder at the place of ours that is not ours."""
         names = []
         with contextlib.suppress(FileNotFoundError):
@@ -158,7 +158,9 @@ class Job:
                 "other files; give another --output_file, or move it away"
             )
 
-    def _check_unchanged(self, path, found, description):
+    def _check_unchanged(
+        self, path: str, found: dict, description: dict
+    ) -> None:
         changed = [
             f"--{name}={found['flags'].get(name)}"
             for name, value in description["flags"].items()
@@ -183,7 +185,7 @@ class Job:
             with contextlib.suppress(OSError):
                 os.rmdir(self.work_dir)
 
-    def _remove_work(self, prefix):
+    def _remove_work(self, prefix: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             names = os.listdir(self.work_dir)
             # What says whose the folder is goes last.

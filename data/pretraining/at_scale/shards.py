@@ -1,15 +1,26 @@
 """Plans to shards: TFRecord files of shuffled instances."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from data.io import records
 from data.pretraining import masking
+from data.pretraining.at_scale.token_store import TokenStore
+from data.pretraining.options import InstanceOptions
 
 # Instances made together: enough for arrays to pay, little memory.
 _BATCH = 1024
 
 
-def write_shard(options, store, vocab, rows, shard, path):
+def write_shard(
+    options: InstanceOptions,
+    store: TokenStore,
+    vocab: Mapping[str, int],
+    rows: np.ndarray,
+    shard: int,
+    path: str,
+) -> dict[str, int]:
     """Writes the instances of a shard, in an order of their own.
 
     Args:
@@ -44,7 +55,13 @@ def write_shard(options, store, vocab, rows, shard, path):
     return totals
 
 
-def create_features(options, store, vocab, rows, rng):
+def create_features(
+    options: InstanceOptions,
+    store: TokenStore,
+    vocab: Mapping[str, int],
+    rows: np.ndarray,
+    rng: np.random.Generator,
+) -> dict[str, np.ndarray]:
     """Creates the features of instances.
 
     Args:
@@ -77,7 +94,7 @@ def create_features(options, store, vocab, rows, rng):
     input_ids[:, 0] = vocab["[CLS]"]
     is_sep = (columns == a_length + 1) | (columns == lengths - 1)
     input_ids[is_sep] = vocab["[SEP]"]
-    features = {
+    features: dict[str, np.ndarray] = {
         "input_ids": input_ids,
         "input_mask": (columns < lengths).astype(np.uint8),
         "segment_ids": ((columns >= a_length + 2) & (columns < lengths)).astype(
@@ -104,7 +121,9 @@ def create_features(options, store, vocab, rows, rng):
     return features
 
 
-def _count(features, mask_id, totals):
+def _count(
+    features: dict[str, np.ndarray], mask_id: int, totals: dict[str, int]
+) -> None:
     """Adds what the manifest tells of the instances to `totals`."""
     num_pieces = int(features["input_mask"].sum())
     totals["num_pieces"] += num_pieces

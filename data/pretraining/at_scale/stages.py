@@ -16,12 +16,14 @@ import dataclasses
 import functools
 import itertools
 import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
 
 import numpy as np
 
 from data.pretraining import corpus_report
 from data.pretraining.at_scale import instance_plan, shards, token_store
-from data.pretraining.at_scale.job import fingerprint, is_whole
+from data.pretraining.at_scale.job import Job, fingerprint, is_whole
 from data.text import tokenization
 from files import locks
 from files.atomic import atomic_open, write_json
@@ -34,8 +36,26 @@ _LEAST_SHARDS = 8
 _LEAST_SHARD_TOKENS = 64 << 10
 MAX_SHARDS = 1 << 16
 
+Progress = Callable[[Iterable, int, str], Iterable]
+# Does what is left of a stage's tasks, and returns the results of all.
+Run = Callable[[Job, str, list[tuple]], list]
 
-def create_shards(job, executor, progress, report):
+
+class Executor(Protocol):
+    """Runs tasks; see workers.WorkerPool."""
+
+    def run(
+        self, function: Callable, tasks: list[tuple[str, tuple]]
+    ) -> Iterator[tuple[str, Any]]:
+        """Calls a function for each (name, arguments)."""
+
+
+def create_shards(
+    job: Job,
+    executor: Executor,
+    progress: Progress,
+    report: Callable[[str, bool], None],
+) -> tuple[dict[str, Any], bool]:
     """Makes the shards and the manifest, or what is left to make of them.
 
     Args:
@@ -59,15 +79,20 @@ def create_shards(job, executor, progress, report):
         return _go_on(job, executor, progress, report)
 
 
-def _go_on(job, executor, progress, report):
+def _go_on(
+    job: Job,
+    executor: Executor,
+    progress: Progress,
+    report: Callable[[str, bool], None],
+) -> tuple[dict[str, Any], bool]:
     """Does what is left; see `create_shards`."""
     job.remove_partial_shards()
     description = job.describe()
     manifest = job.read_manifest(description)
     if manifest is not None:
-        made = dataclasses.replace(job, num_shards=len(manifest["shards"]))
+        done = dataclasses.replace(job, num_shards=len(manifest["shards"]))
         if all(
-            is_whole(made.shard_path(shard), entry)
+            is_whole(done.shard_path(shard), entry)
             for shard, entry in enumerate(manifest["shards"])
         ):
             job.remove_work()
@@ -103,7 +128,7 @@ def _go_on(job, executor, progress, report):
     return manifest, True
 
 
-def _plan_instances(job, run):
+def _plan_instances(job: Job, run: Run) -> list[dict]:
     """Plans all instances, where that is not done; returns their counts."""
     ranges = instance_plan.document_ranges(_open_store(job))
     passes = range(job.instances.dupe_factor)
@@ -123,7 +148,7 @@ def _plan_instances(job, run):
     return plans
 
 
-def _find_whole_shards(job, manifest):
+def _find_whole_shards(job: Job, manifest: dict | None) -> None:
     """Keeps the results of shards that are whole, and forgets the others.
 
     Args:
@@ -143,14 +168,20 @@ def _find_whole_shards(job, manifest):
 
 
 # What the results of each stage's tasks hold, among others.
-_RESULTS = {
+_RESULTS: dict[str, dict[str, type]] = {
     "block": dict.fromkeys((*token_store.COUNTS, "num_dropped_bytes"), int),
     "plan": {"num_instances": int, "shard_ends": list},
     "shard": {"num_records": int, "bytes": int, "crc32c": str},
 }
 
 
-def _run_stage(executor, progress, job, stage, tasks):
+def _run_stage(
+    executor: Executor,
+    progress: Progress,
+    job: Job,
+    stage: str,
+    tasks: list[tuple],
+) -> list:
     """Does what is left of a stage's tasks; returns the results of all."""
     paths = [
         job.work_path(f"{stage}-{number:05d}") for number in range(len(tasks))
@@ -167,17 +198,23 @@ def _run_stage(executor, progress, job, stage, tasks):
     return [job.read(f"{path}.json", _RESULTS[stage]) for path in paths]
 
 
-def _run_task(stage, path, arguments):
+def _run_task(stage: str, path: str, arguments: tuple) -> None:
     """Does one task, and leaves its result."""
-    function = {"block": _tokenize, "plan": _plan, "shard": _write_shard}[stage]
-    write_json(f"{path}.json", function(path, *arguments))
+    functions: dict[str, Callable[..., dict]] = {
+        "block": _tokenize,
+        "plan": _plan,
+        "shard": _write_shard,
+    }
+    write_json(f"{path}.json", functions[stage](path, *arguments))
 
 
-def _tokenize(path, job, block):
+def _tokenize(path: str, job: Job, block: token_store.Block) -> dict:
     return token_store.tokenize_block(job.text, block, path)
 
 
-def _plan(path, job, duplication, documents):
+def _plan(
+    path: str, job: Job, duplication: int, documents: tuple[int, int]
+) -> dict:
     return instance_plan.write_plan(
         job.instances,
         _open_store(job),
@@ -188,7 +225,7 @@ def _plan(path, job, duplication, documents):
     )
 
 
-def _write_shard(unused_path, job, shard):
+def _write_shard(unused_path: str, job: Job, shard: int) -> dict:
     ends = np.load(job.work_path("plan.npy"), mmap_mode="r")
     rows = np.concatenate(
         [
@@ -213,18 +250,20 @@ def _write_shard(unused_path, job, shard):
 _load_vocab = functools.lru_cache(maxsize=1)(tokenization.load_vocab)
 
 
-def _open_store(job):
+def _open_store(job: Job) -> token_store.TokenStore:
     path = job.work_path("store")
     num_ids = len(_load_vocab(job.text.vocab_file))
     return _open_store_once(path, num_ids, os.stat(f"{path}.tokens").st_mtime)
 
 
 @functools.lru_cache(maxsize=1)
-def _open_store_once(path, num_ids, unused_time):
+def _open_store_once(
+    path: str, num_ids: int, unused_time: float
+) -> token_store.TokenStore:
     return token_store.TokenStore(path, num_ids)
 
 
-def _create_store(job, run):
+def _create_store(job: Job, run: Run) -> dict[str, int]:
     """Tokenizes the input, where that is not done; returns its counts."""
     corpus = job.read(job.work_path("store.json"), _RESULTS["block"])
     if corpus is None:
@@ -252,7 +291,7 @@ def _create_store(job, run):
     return corpus
 
 
-def _with_num_shards(job, num_tokens):
+def _with_num_shards(job: Job, num_tokens: int) -> Job:
     if job.num_shards:
         return job
     num_tokens *= job.instances.dupe_factor

@@ -10,13 +10,14 @@ of the one before it.
 """
 
 import array
-import collections
 import contextlib
 import dataclasses
 import functools
 import mmap
 import os
 import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -66,7 +67,9 @@ class Block:
     boundaries: str = ""
 
 
-def split_to_blocks(input_files, boundary_files=()):
+def split_to_blocks(
+    input_files: Sequence[str], boundary_files: Sequence[str] = ()
+) -> list[Block]:
     """Parts text files into blocks, which depend on nothing but the files.
 
     Args:
@@ -97,12 +100,14 @@ def split_to_blocks(input_files, boundary_files=()):
     return blocks
 
 
-def token_type(vocab_size):
+def token_type(vocab_size: int) -> type[np.unsignedinteger]:
     """The type of number that holds an id and the bit above it."""
     return np.uint16 if vocab_size <= 1 << 15 else np.uint32
 
 
-def tokenize_block(options, block, path):
+def tokenize_block(
+    options: TextOptions, block: Block, path: str
+) -> dict[str, int]:
     """Writes the documents of a block to the files `path`.tokens and so on.
 
     Args:
@@ -118,15 +123,14 @@ def tokenize_block(options, block, path):
         ValueError: a line's word boundaries do not fit it.
     """
     encoder = _create_encoder(options)
-    dropped = collections.Counter()
-    counts = collections.Counter()
+    dropped: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    dtypes: tuple = (encoder.token_type, np.int64, np.int64)
     is_new_document = True
     with contextlib.ExitStack() as stack:
         add_tokens, add_ends, add_documents = (
             stack.enter_context(_number_file(f"{path}.{part}", dtype))
-            for part, dtype in zip(
-                _PARTS, (encoder.token_type, np.int64, np.int64), strict=True
-            )
+            for part, dtype in zip(_PARTS, dtypes, strict=True)
         )
         for encoded in _read_block(encoder, block, dropped):
             if encoded is None:
@@ -150,12 +154,14 @@ def tokenize_block(options, block, path):
 
 
 @contextlib.contextmanager
-def _number_file(path, dtype):
+def _number_file(
+    path: str, dtype: type[np.integer]
+) -> Iterator[Callable[[Iterable[int]], None]]:
     """Yields a function that adds numbers to a file, written whole or not."""
     buffer = array.array(np.dtype(dtype).char)
     with atomic_open(path) as file:
 
-        def extend(numbers):
+        def extend(numbers: Iterable[int]) -> None:
             buffer.extend(numbers)
             if len(buffer) > 1 << 18:
                 file.write(buffer.tobytes())
@@ -165,7 +171,9 @@ def _number_file(path, dtype):
         file.write(buffer.tobytes())
 
 
-def _read_block(encoder, block, dropped):
+def _read_block(
+    encoder: "_Encoder", block: Block, dropped: Counter[str]
+) -> Iterator[list[int] | None]:
     """Yields each sentence of a block, encoded; None where a document ends."""
     lines = text_files.read_block(block.path, block.start, block.end, dropped)
     if block.boundaries:
@@ -194,7 +202,7 @@ def _read_block(encoder, block, dropped):
 class _Encoder:
     """Text to ids with the bit that tells where words go on."""
 
-    def __init__(self, options):
+    def __init__(self, options: TextOptions) -> None:
         tokenizer = tokenization.FullTokenizer(
             options.vocab_file, options.do_lower_case
         )
@@ -216,7 +224,9 @@ class _Encoder:
         if options.segmenter:
             self._segment = sentences.segmenter(options.segmenter)
 
-    def encode(self, text, words=None):
+    def encode(
+        self, text: str, words: list[str] | None = None
+    ) -> list[int] | None:
         """Returns the codes of a sentence; None where `words` do not fit it.
 
         Args:
@@ -238,7 +248,7 @@ class _Encoder:
             return None if self._segment is None else codes
         return joined
 
-    def _encode(self, text):
+    def _encode(self, text: str) -> list[int]:
         return self._word_codes.of_all(tokenization.clean_text(text).split())
 
 
@@ -251,7 +261,7 @@ def check_options(options: TextOptions) -> None:
     _create_encoder(options)
 
 
-def merge(parts, path):
+def merge(parts: Sequence[tuple[str, Mapping[str, int]]], path: str) -> None:
     """Joins the files of blocks into one store.
 
     Args:
@@ -274,7 +284,7 @@ def merge(parts, path):
                 offset += counts[counted]
 
 
-def remove_parts(parts):
+def remove_parts(parts: Sequence[tuple[str, Mapping[str, int]]]) -> None:
     """Removes the files of blocks, of `parts` as given to `merge`."""
     for part, _ in parts:
         for name in _PARTS:
@@ -296,27 +306,27 @@ class TokenStore:
         num_tokens: int.
     """
 
-    def __init__(self, path, vocab_size):
-        self._maps = []
+    def __init__(self, path: str, vocab_size: int) -> None:
+        self._maps: list[mmap.mmap] = []
         self.tokens = self._map(f"{path}.tokens", token_type(vocab_size))
         self._sentence_ends = self._map(f"{path}.sentences", np.int64)
         self._documents = self._map(f"{path}.documents", np.int64)
         self.num_tokens = len(self.tokens)
         self.num_documents = len(self._documents)
 
-    def _map(self, path, dtype):
+    def _map(self, path: str, dtype: type[np.integer]) -> np.ndarray:
         with open(path, "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         mapped.madvise(mmap.MADV_RANDOM)
         self._maps.append(mapped)
         return np.frombuffer(mapped, dtype)
 
-    def release(self):
+    def release(self) -> None:
         """Gives the memory of what was read back to the system."""
         for mapped in self._maps:
             mapped.madvise(mmap.MADV_DONTNEED)
 
-    def sentences(self, document):
+    def sentences(self, document: int) -> tuple[int, int]:
         """Returns (first, end) of a document, numbers of sentences."""
         is_last = document + 1 == self.num_documents
         end = (
@@ -326,7 +336,7 @@ class TokenStore:
         )
         return int(self._documents[document]), end
 
-    def offsets(self, first, end):
+    def offsets(self, first: int, end: int) -> list[int] | np.ndarray:
         """Returns where sentences begin, and where the last ends.
 
         Args:
@@ -342,7 +352,7 @@ class TokenStore:
             ends = np.concatenate([[0], ends])
         return ends if len(ends) > 1 << 18 else ends.tolist()
 
-    def document_start(self, document):
+    def document_start(self, document: int) -> int:
         """Returns the position in `tokens` where a document begins."""
         first = int(self._documents[document])
         return int(self._sentence_ends[first - 1]) if first else 0
