@@ -6,9 +6,9 @@
 The input has one sentence a line and a blank line between documents. By
 default the instances, and their order, are those of the original script,
 which holds the corpus and all instances in memory. With --num_processes or
---num_shards, or any option that the original has not, the work is parted
-among processes and needs little memory; the output, OUTPUT-00000-of-00008
-and so on with a manifest beside, is the same for any number of processes.
+--num_shards, or any option that the original does not have, the work is split
+among processes and needs little memory. The output, OUTPUT-00000-of-00008 and
+so on with a manifest, is the same for any number of processes.
 """
 
 import functools
@@ -175,7 +175,7 @@ def _define_scalable_flags() -> None:
 
 
 def instance_options() -> InstanceOptions:
-    """Returns how the flags say that instances are made."""
+    """Returns the flags' InstanceOptions."""
     return InstanceOptions(
         max_seq_length=FLAGS.max_seq_length,
         max_predictions_per_seq=FLAGS.max_predictions_per_seq,

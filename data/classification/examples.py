@@ -1,4 +1,4 @@
-"""Examples of sentence classification, and what reads them from files."""
+"""Reads examples of sentence classification from files."""
 
 import collections
 import os
@@ -53,7 +53,7 @@ class Row(list):
         super().__init__(columns)
         self.where = f"{path}, line {line_number}"
 
-    def __getitem__(self, column):
+    def __getitem__(self, column: Any) -> Any:
         """Returns a column; a ValueError says when there is none."""
         try:
             return super().__getitem__(column)
@@ -232,7 +232,7 @@ def is_label(text: str) -> bool:
 
 
 def check_labels(labels: list[str], which: str, fewest: int = 2) -> None:
-    """Refuses labels that cannot be written, or told apart by a model.
+    """Checks that labels can be written, and that a model can separate them.
 
     Args:
         labels: the labels.
@@ -258,7 +258,7 @@ def check_labels(labels: list[str], which: str, fewest: int = 2) -> None:
 def check_number_of_examples(
     examples: list[InputExample], path: str, set_name: str, output_mode: str
 ) -> None:
-    """Refuses a set that is too small for what is done with it.
+    """Checks that a set has enough examples for its use.
 
     Args:
         examples: the examples of the set.

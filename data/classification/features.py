@@ -19,7 +19,7 @@ from data.classification.examples import (
 from data.io import records
 from data.text.tokenization import FullTokenizer
 
-# The original's names, for those who import them from here.
+# The original's names, for imports from here.
 __all__ = [
     "InputExample",
     "ClassificationFeatures",

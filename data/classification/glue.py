@@ -1,7 +1,7 @@
 """All tasks of GLUE in its own file layouts, and its submission files.
 
 CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
-(glue.py); the others are here, their columns found by the files' headers.
+(features.py); the others are here, their columns found by the files' headers.
 """
 
 import os
@@ -25,7 +25,7 @@ class HeaderProcessor(SplitFilesProcessor):
         text_columns: names of the columns of the text, or of the pair.
         label_column: name of the label's column, in all but the test set.
         drops_short_lines: whether lines with too few columns are left out,
-            with a warning, and not an error.
+            with a warning instead of an error.
     """
 
     text_columns: tuple[str, ...] = ("sentence1", "sentence2")
@@ -171,7 +171,7 @@ PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 def create_processors(
     task_name: str, xnli_language: str = "zh"
 ) -> dict[str, SplitFilesProcessor]:
-    """Returns a task's processors by the suffix of what is written of them.
+    """Returns a task's processors by the suffix of their output files.
 
     The first one, "", is the task. MultiNLI has a second one, "_mm", for its
     mismatched sets.

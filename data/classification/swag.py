@@ -1,6 +1,6 @@
-"""SWAG (paper 4.4): which of four endings goes on from a sentence.
+"""SWAG (paper 4.4): which of four endings continues a sentence.
 
-Each choice is a pair of its own, with the start of the ending before it:
+Each choice is one pair; the ending follows its start:
 
     [CLS] A drum line passes by . [SEP] Members of the procession wait . [SEP]
 """
@@ -51,7 +51,7 @@ class SwagProcessor:
     """Reads the released CSV files, or JSON lines with the same columns.
 
     The columns are sent1, sent2, ending0 to ending3 and, but in the test
-    set, label; any other does not matter.
+    set, label; others are ignored.
     """
 
     def get_train_examples(

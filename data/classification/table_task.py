@@ -45,7 +45,7 @@ class TableProcessor(DataProcessor):
         label_separator: str, separates the labels in a multilabel cell. JSON
             lines may have a list instead.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them; otherwise it is a character as any other.
+            write them; otherwise it is an ordinary character.
         id_column: str, the column that names the examples; by default they
             are numbered.
 
@@ -173,7 +173,7 @@ class TableProcessor(DataProcessor):
         return examples
 
     def _is_unknown(self, cell: Any) -> bool:
-        """Returns whether a cell of the test set leaves the label open."""
+        """Returns whether a cell of the test set leaves the label unknown."""
         if self.output_mode == "multilabel":
             return cell is None
         return cell is None or cell == ""

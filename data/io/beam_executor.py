@@ -41,7 +41,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
             raise ValueError(f"unknown arguments. Received: {unknown}")
 
     def __exit__(self, *unused_args: object) -> None:
-        """Nothing is left to end."""
+        """Does nothing: no process is left running."""
 
     def run(
         self, function: Callable, tasks: Sequence[tuple[str, tuple]]
@@ -49,7 +49,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
         """Calls a function for each task, in one pipeline.
 
         Args:
-            function: can be pickled; what it returns is not looked at.
+            function: can be pickled; its result is ignored.
             tasks: list of (name, arguments of the function).
 
         Yields:

@@ -1,4 +1,4 @@
-"""Files of the vectors that BERT gives to the tokens of texts.
+"""Writes files of the vectors that BERT computes for tokens.
 
 L = layers, N = tokens of a text, W = width of a vector.
 """
@@ -25,7 +25,7 @@ def json_writer(
 
     Args:
         path: the file.
-        layer_names: list of L ints or strs, what the layers are called.
+        layer_names: list of L ints or strs, the layers' names.
 
     Yields:
         a function (tokens, layers, pooled) that writes a text: list of N
@@ -78,8 +78,8 @@ def npz_writer(
     It holds `values` float32 [all texts' tokens, L, W], `tokens` str [all
     texts' tokens], `offsets` int64 [texts + 1], `layers` [L] and, if vectors
     of texts are written, `pooled` float32 [texts, W]; the tokens of text i
-    are those from offsets[i] to offsets[i + 1]. Values do not pile up in
-    memory while they are written.
+    are those from offsets[i] to offsets[i + 1]. Values are not
+    held in memory while they are written.
 
     The arguments, the function yielded and the errors are json_writer's.
     """
@@ -130,7 +130,7 @@ def npz_writer(
 def _write_values(
     npy: IO[bytes], values: IO[bytes], shape: tuple[int, ...]
 ) -> None:
-    """Writes an array of NumPy's format out of a file of its values."""
+    """Writes an array in NumPy's format from a file of its values."""
     header = {"descr": "<f4", "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(npy, header)
     values.seek(0)

@@ -68,7 +68,7 @@ def classifier_features(
     Args:
         max_seq_length: WordPieces.
         output_mode: "classification", "multilabel" or "regression".
-        num_labels: in multi-label classification, that of labels.
+        num_labels: number of labels in multi-label classification.
     """
     label_ids = {
         "classification": _ints(),
@@ -83,7 +83,7 @@ def classifier_features(
 
 
 def swag_features(max_seq_length: int, num_choices: int) -> Spec:
-    """Returns the spec of run_swag.py's records: a sequence each choice."""
+    """Returns the spec of run_swag.py's records: a sequence per choice."""
     names = ("input_ids", "input_mask", "segment_ids")
     return {
         **{name: _ints(num_choices, max_seq_length) for name in names},

@@ -1,4 +1,4 @@
-"""TFRecord files without TensorFlow: examples encoded, framed, read, counted.
+"""Encodes, writes, reads and counts TFRecords without TensorFlow.
 
 The bytes are those of `tf.train.Example` and `tf.io.TFRecordWriter`, made
 here because a process that only writes records need not load TensorFlow,
@@ -72,7 +72,7 @@ def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
 
 
 def _varint_rows(values: np.ndarray) -> list[bytes]:
-    """The varints of each row of an array, a list of bytes."""
+    """Returns the varints of each row of an array, a list of bytes."""
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
         return [row.tobytes() for row in values.astype(np.uint8)]
@@ -95,7 +95,7 @@ _FLOATS, _INTS = 2, 3  # fields of a Feature
 
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
-    """What stands before the packed values of a feature."""
+    """Returns the bytes before the packed values of a feature."""
     # Lengths from the inside out: list, feature, value of the map's entry.
     key = _field(1, name.encode())
     packed = b"\n" + _VARINTS[length]
@@ -105,7 +105,7 @@ def _entry(name: str, kind: int, length: int) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """One non-negative integer in protocol buffers' base 128."""
+    """Encodes a non-negative integer in protocol buffers' base 128."""
     encoded = bytearray()
     while value > 127:
         encoded.append(value & 127 | 128)
@@ -135,7 +135,7 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
 
 
 def _field(number: int, payload: bytes) -> bytes:
-    """A length-delimited protocol buffer field."""
+    """Encodes a length-delimited protocol buffer field."""
     return b"%c%b%b" % (number << 3 | 2, _VARINTS[len(payload)], payload)
 
 
@@ -145,7 +145,7 @@ def _masked_crc(data: bytes) -> int:
 
 
 def frame(record: bytes) -> bytes:
-    """Returns a record as it stands in a TFRecord file."""
+    """Returns a record's bytes in a TFRecord file."""
     header = struct.pack("<Q", len(record))
     return b"%b%b%b%b" % (
         header,
@@ -243,7 +243,7 @@ def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
 
 
 def find_corruption(paths: Iterable[str | os.PathLike[str]]) -> str | None:
-    """Reads files whole; says what is wrong with the first bad one, or None."""
+    """Returns what is wrong with the first corrupt file, or None."""
     for path in paths:
         try:
             for _ in read_records(path):

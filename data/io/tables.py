@@ -31,7 +31,7 @@ def read_table(
             line, `.jsonl`.
         columns: list of str, at least one.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them; otherwise it is a character as any other.
+            write them; otherwise it is an ordinary character.
         optional_columns: list of str, columns that the table, or a JSON
             object in it, may lack.
 

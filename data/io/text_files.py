@@ -111,8 +111,8 @@ def read_block(
     """Yields the lines of the documents that belong to a block of a file.
 
     A document belongs to the block in which the blank line before it begins,
-    or to the first; it may go on after the block's end. So the blocks of a
-    file give all its documents, once.
+    or to the first; it may continue after the block's end. So the blocks of
+    a file give all its documents, once.
 
     Args:
         path: a text file, as for `read_lines`.
@@ -156,7 +156,7 @@ def _decode(
 
 
 def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
-    """Says in one line where bytes were dropped; None where none were."""
+    """Returns a line on files with dropped bytes; None if there are none."""
     found = {path: count for path, count in dropped.items() if count}
     if not found:
         return None

@@ -57,7 +57,7 @@ class Masking(Protocol):
 
 
 def are_masked(files: Sequence[str]) -> bool:
-    """Tells whether records hold masks: not with --dynamic_masking.
+    """Returns whether records hold masks; with --dynamic_masking they do not.
 
     Args:
         files: paths; the first record of the first one is looked at.
@@ -91,8 +91,8 @@ def trim_padding(
 ) -> dict[str, tf.Tensor]:
     """Cuts the padding that all sequences of a batch share.
 
-    The network gives what it gives with the padding, to rounding: padding is
-    masked, and costs time only.
+    Padding is masked and only costs time, so the outputs stay the same up to
+    rounding.
 
     Args:
         features: dict of tensors with `input_mask` int [B, T] or [B, C, T],
@@ -192,7 +192,7 @@ def named_errors(files: Sequence[str]) -> Iterator[None]:
     TensorFlow says where in the file the record is, but not in which file.
 
     Raises:
-        ValueError: in place of tf.errors.DataLossError, naming the file.
+        ValueError: instead of tf.errors.DataLossError, naming the file.
     """
     try:
         yield
@@ -201,8 +201,7 @@ def named_errors(files: Sequence[str]) -> Iterator[None]:
         raise ValueError(found or str(error)) from error
 
 
-# No function here has what autograph is for, and reading them takes it time at
-# every start.
+# Autograph has nothing to convert here, and trying costs time at every start.
 @tf.autograph.experimental.do_not_convert
 def create_dataset(
     files: Sequence[str],
@@ -221,8 +220,8 @@ def create_dataset(
 
     In training the records repeat without end, epoch after epoch. The order
     of the files and of the records differs from epoch to epoch and depends
-    on nothing but `seed` and the epoch, so a run that has read n records goes
-    on exactly with `skip_records=n`. Otherwise they come once, in order.
+    only on `seed` and the epoch, so a run that has read n records resumes
+    exactly with `skip_records=n`. Otherwise they come once, in order.
 
     Args:
         files: paths of TFRecord files.
@@ -323,7 +322,7 @@ def _training_records(
     num_parallel_reads: int = 8,
     read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
 ) -> tf.data.Dataset:
-    """The records of all epochs without end, from record `skip_records` on."""
+    """Returns the records of endless epochs, from record `skip_records`."""
     epoch, rest = 0, 0
     if skip_records:
         epoch, rest = divmod(skip_records, count_records(files))
@@ -351,7 +350,7 @@ def _epoch(
     num_parallel_reads: int,
     read: Callable[[tf.Tensor], tf.data.Dataset],
 ) -> tf.data.Dataset:
-    """The records of one epoch, in the order of (seed, number)."""
+    """Returns the records of one epoch, in the order of (seed, number)."""
     draw = tf.random.stateless_uniform(
         [], [seed, number], 0, tf.int64.max, tf.int64
     )

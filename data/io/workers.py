@@ -1,7 +1,7 @@
 """A pool of worker processes that names the task of a process that dies.
 
 Each worker has a pipe of its own, so its death shows as the end of that pipe
-at whatever moment it comes. (`concurrent.futures` has one pipe for the results
+whenever it happens. (`concurrent.futures` has one pipe for the results
 of all workers, and waits forever for the rest of a result whose sender was
 killed halfway.)
 """
@@ -106,7 +106,7 @@ class WorkerPool(contextlib.AbstractContextManager):
                 have_function.add(pipe)
                 at_work[pipe] = (number, name, worker)
                 upcoming = next(numbered, None)
-            # Now that all have work again.
+            # Only now, so that all workers are busy again.
             yield from done
             if not at_work:
                 return
@@ -142,8 +142,8 @@ def generate(
     memory at a time.
 
     Args:
-        function: takes an iterable of items and yields results, those of
-            each item depending on no other. It can be pickled.
+        function: takes an iterable of items and yields results; those of
+            an item do not depend on other items. It can be pickled.
         items: iterable of what can be pickled.
         num_processes: 1 = in this process; 0 = one for each processor.
 
@@ -188,7 +188,7 @@ def _receive(
     """Returns the result that a worker sends, or raises its error."""
     try:
         error, result = pipe.recv()
-    # An OSError tells of a process that was killed while it sent or received.
+    # OSError: the process was killed while it sent or received.
     except (EOFError, OSError):
         _raise_death(name, process)
     if error is not None:
@@ -213,7 +213,7 @@ def _raise_death(name: str, process: BaseProcess) -> NoReturn:
 
 @contextlib.contextmanager
 def _late_interrupts():
-    """Has Ctrl-C wait until a process is whole, and never reach it."""
+    """Delays Ctrl-C until a process has started, and keeps it from there."""
     if threading.current_thread() is not threading.main_thread():
         # Ctrl-C comes to the main thread alone.
         yield
@@ -238,7 +238,7 @@ def _late_interrupts():
 
 
 def _work(pipe):
-    """Does what comes through the pipe until it is closed."""
+    """Runs the tasks that come through the pipe until it is closed."""
     # What is half written goes when the parent gives up.
     signal.signal(signal.SIGTERM, lambda *unused_args: sys.exit(1))
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Named entities: files in CoNLL-2003's layout to sentences with tags."""
+"""Named entities: reads tagged sentences in CoNLL-2003's layout."""
 
 import collections
 import dataclasses
@@ -41,7 +41,7 @@ class NerProcessor:
 
     A line holds a word, then any columns, then its tag, separated by white
     space; an empty line ends a sentence, a line of -DOCSTART- a document.
-    Tags may be of any scheme of ner_scoring.py, such as IOB1 as first
+    Tags may be of any scheme of scoring.py, such as IOB1 as first
     released. They become IOB2, or the scheme of the labels that are given.
 
     Args:

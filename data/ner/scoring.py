@@ -1,4 +1,4 @@
-"""Named entities out of tags, and their scores as conlleval's.
+"""Finds named entities in tags, and scores them as conlleval does.
 
 Tags are `O` or PREFIX-TYPE. The schemes, for two entities side by side:
 

@@ -7,7 +7,7 @@ A word's tag is that of its first WordPiece; the others do not count:
 
 A sentence, or with document context a whole document, is one text; a text
 that is too long is cut into windows that overlap, and each word counts in
-the window that has the most context around it. ner_scoring.py scores tags.
+the window that has the most context around it. scoring.py scores tags.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
-"""Named entities inside a graph: texts to words and windows, tags to words.
+"""Named entities inside a graph: cuts texts into words and windows.
 
-The windows are those of ner.py; no Python runs when it is called.
+The windows are those of windows.py; no Python runs when it is called.
 
 N = texts, F = length of a window, W = windows, L = labels.
 """
@@ -63,7 +63,7 @@ class NerWindows:
     def __call__(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, dict[str, tf.Tensor], tf.Tensor]:
-        """Makes the windows of texts whose words white space parts.
+        """Makes the windows of texts whose words white space separates.
 
         Args:
             texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.

@@ -1,4 +1,4 @@
-"""What a corpus and the instances made from it are like, and what is amiss."""
+"""Describes a corpus and its instances, and warns of likely mistakes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

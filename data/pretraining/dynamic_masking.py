@@ -1,4 +1,4 @@
-"""Masks drawn while training reads, so that every epoch has its own.
+"""Draws masks while training reads, so that every epoch has its own.
 
 Liu et al. 2019 (RoBERTa), 4.1; the shares are those of the original's
 create_masked_lm_predictions. B = batch, F = max_seq_length, P =
@@ -53,7 +53,7 @@ class DynamicMasking:
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws what the masks of one record are made from.
+        """Draws the random numbers for the masks of one record.
 
         Args:
             number: int64 scalar, of the record in all that training reads.
@@ -93,7 +93,7 @@ class DynamicMasking:
             1,
             self._max_predictions,
         )
-        # What follows what cannot be masked begins a word.
+        # After a token that cannot be masked, a new word begins.
         begins_word = can_be_masked & ~(
             tf.gather(self._goes_on, input_ids)
             & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])

@@ -1,4 +1,4 @@
-"""Text to pretraining instances: sentence pairs with masked WordPieces.
+"""Creates pretraining instances: sentence pairs with masked WordPieces.
 
 Devlin et al. 2018, section 3.1 and appendix A.1-A.2; the original's
 create_pretraining_data.py, draw for draw. A segment is a sentence, a list of
@@ -32,7 +32,7 @@ class TrainingInstance:
         tokens: list of str, the WordPieces after masking.
         segment_ids: list of int, 0 up to the first [SEP], then 1.
         masked_lm_positions: list of int, ascending.
-        masked_lm_labels: list of str, what stood at those positions.
+        masked_lm_labels: list of str, the original tokens at those positions.
         is_random_next: whether the second segment was drawn at random.
     """
 
@@ -245,7 +245,7 @@ def _draw_tokens(
     target_length: int,
     rng: random.Random,
 ) -> list[str]:
-    """Returns segments of another document, from a random one on, as one."""
+    """Returns joined segments from a random place in another document."""
     # Ten tries to find another document, then the same will do.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
@@ -324,7 +324,7 @@ def create_masked_lm_predictions(
 def truncate_seq_pair(
     tokens_a: list, tokens_b: list, max_num_tokens: int, rng: random.Random
 ) -> None:
-    """Truncates two lists, in place, to a length together.
+    """Truncates two lists, in place, to a total length.
 
     The longer one loses a token, from its front or its back by a draw, until
     they fit.
@@ -342,7 +342,7 @@ def truncate_seq_pair(
 
 
 def _shuffle(items: MutableSequence, rng: random.Random) -> None:
-    """Does rng.shuffle(items), draw for draw, in less than half its time."""
+    """Shuffles as rng.shuffle(items), draw for draw, in under half its time."""
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:

@@ -1,4 +1,4 @@
-"""Masks for many instances at once, with the original's probabilities.
+"""Masks many instances at once, with the original's probabilities.
 
 The counterpart of `pretraining.create_masked_lm_predictions` for arrays.
 n = instances, F = max_seq_length, P = max_predictions_per_seq.
@@ -10,7 +10,7 @@ from data.pretraining.options import InstanceOptions
 
 
 def check_shares(mask_token_prob: float, same_token_prob: float) -> None:
-    """Refuses shares that leave less than nothing for random WordPieces."""
+    """Checks that the shares are not more than 1 together."""
     if mask_token_prob + same_token_prob > 1.0 + 1e-9:
         raise ValueError(
             f"--mask_token_prob={mask_token_prob} and --same_token_prob="

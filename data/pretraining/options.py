@@ -1,11 +1,11 @@
-"""The options that all ways of making pretraining instances share."""
+"""Options shared by all ways of making pretraining instances."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class InstanceOptions:
-    """How WordPieces become instances, whoever makes them.
+    """Options for turning WordPieces into instances.
 
     Attributes:
         max_seq_length: most WordPieces in an instance, 5 or more.

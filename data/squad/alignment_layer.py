@@ -1,4 +1,4 @@
-"""SQuAD inside a graph: WordPieces led back to the passage's own text.
+"""SQuAD inside a graph: maps WordPieces back to the passage's own text.
 
 S = spans of WordPieces. For passages' WordPieces, characters and letters see
 windows_layer.py.
@@ -41,7 +41,7 @@ class Spans(NamedTuple):
 def span_texts(
     spans: Spans, passages: Passages, use_char_offsets: bool
 ) -> tf.Tensor:
-    """Returns the texts that spans stand for, string [S]; "" for no answer.
+    """Returns the texts of spans, string [S]; "" for no answer.
 
     Args:
         spans: Spans.

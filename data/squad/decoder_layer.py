@@ -1,4 +1,4 @@
-"""SQuAD inside a graph: start and end logits to answers.
+"""SQuAD inside a graph: turns start and end logits into answers.
 
 The answers are those of decoding.py, ties and odd cases included; no
 Python runs when it is called.
@@ -20,7 +20,7 @@ _SPANS_AT_A_TIME = 4
 
 
 class SquadDecoder:
-    """Makes answers out of logits.
+    """Turns logits into answers.
 
     Args:
         options: DecodingOptions; `do_lower_case` and `verbose_logging` have
@@ -144,7 +144,7 @@ class SquadDecoder:
             start_logits=tf.gather_nd(start_values, index[:, :2]),
             end_logits=tf.gather_nd(end_values, index[:, ::2]),
         )
-        # A token that stands in two windows starts answers in one of them.
+        # A token that is in two windows starts answers in one of them.
         is_kept = tf.gather(windows.is_max_context.flat_values, starts)
         return spans.gather(tf.where(is_kept)[:, 0])
 
@@ -225,7 +225,7 @@ class SquadDecoder:
         null_score: tf.Tensor,
         passages: Passages,
     ) -> dict[str, tf.Tensor]:
-        """Returns what is answered to a question, a dict; see __call__."""
+        """Returns the answer to a question, a dict; see __call__."""
         probabilities = tf.nn.softmax(nbest.scores)
         is_answer = nbest.starts >= 0
         best = _first_true(is_answer)

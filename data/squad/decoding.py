@@ -1,8 +1,8 @@
-"""SQuAD: answers out of the network's start and end logits.
+"""SQuAD: turns the network's start and end logits into answers.
 
 Each window gives its n best starts and ends; the pairs that make sense, of
 all of a question's windows, are sorted by the sum of their logits, and their
-tokens are led back to the text of the passage.
+tokens are mapped back to the text of the passage.
 """
 
 import collections
@@ -34,7 +34,7 @@ _NOTHING = _Span(None, 0, 0, 0.0, 0.0)
 
 @dataclasses.dataclass(frozen=True)
 class DecodingOptions:
-    """How logits become answers.
+    """Options for turning logits into answers.
 
     Attributes:
         n_best_size: starts and ends of a window, and answers, to keep.
@@ -113,7 +113,7 @@ def decode_predictions(
 
 
 class _FeaturesInOrder:
-    """Gives out each example's features, of which all need not be held."""
+    """Gives out each example's features, without holding all of them."""
 
     def __init__(self, features: Iterable[SquadFeatures]) -> None:
         self._groups = itertools.groupby(
@@ -161,7 +161,7 @@ def _example_spans(
             ) from None
         start_logits = np.asarray(result.start_logits, np.float64)
         end_logits = np.asarray(result.end_logits, np.float64)
-        # A token that stands in two windows starts answers in one of them.
+        # A token that is in two windows starts answers in one of them.
         starts = [
             (start, float(start_logits[start]))
             for start in _get_best_indexes(start_logits, options.n_best_size)
@@ -264,7 +264,7 @@ def get_final_text(
     do_lower_case: bool,
     verbose_logging: bool = False,
 ) -> str:
-    """Leads a predicted text back to the passage's own spelling.
+    """Maps a predicted text back to the passage's own spelling.
 
     "steve smith" in "Steve Smith's" gives "Steve Smith": the words of the
     passage without what the tokenizer split off them, but not lower-cased.
@@ -273,7 +273,7 @@ def get_final_text(
     words are returned.
 
     Args:
-        pred_text: str, WordPieces put together, parted by single spaces.
+        pred_text: str, joined WordPieces, separated by single spaces.
         orig_text: str, the passage's words that hold them.
         do_lower_case: bool, as the tokenizer's.
         verbose_logging: whether to log the failures.
@@ -300,5 +300,5 @@ def get_final_text(
 
 @functools.cache
 def _basic_tokenizer(do_lower_case: bool) -> BasicTokenizer:
-    """Returns a tokenizer that is kept, as it remembers words."""
+    """Returns a cached tokenizer, which caches words itself."""
     return BasicTokenizer(do_lower_case=do_lower_case)

@@ -1,4 +1,4 @@
-"""SQuAD's JSON files to questions."""
+"""Reads the questions of SQuAD's JSON files."""
 
 import bisect
 import dataclasses
@@ -31,7 +31,7 @@ class SquadExample:
             none.
         end_position: int, in training: the answer's last word.
         is_impossible: True if the passage does not answer the question.
-        context: str, the passage as it stands in the file.
+        context: str, the passage as it is in the file.
         answer_start: int, in training: the answer's first character.
     """
 
@@ -154,7 +154,7 @@ def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
     """Returns a field of a JSON object, checked.
 
     Args:
-        mapping: the object, or whatever stands in its place.
+        mapping: the object, or whatever is there instead.
         key: str, the field's name.
         kind: type that the field must be of.
         where: str, names the object in the error.

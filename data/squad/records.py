@@ -1,4 +1,4 @@
-"""SQuAD's windows as TFRecords, made by several processes if wanted."""
+"""Encodes SQuAD's windows as records, in several processes if wanted."""
 
 import functools
 from collections.abc import Iterable, Iterator

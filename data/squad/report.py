@@ -1,4 +1,4 @@
-"""SQuAD's right and wrong answers as a page to read in a browser."""
+"""Writes SQuAD's right and wrong answers as an HTML page."""
 
 import html
 import os

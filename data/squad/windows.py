@@ -62,7 +62,7 @@ class SquadFeatures:
 
 @dataclasses.dataclass(frozen=True)
 class WindowOptions:
-    """How questions and passages become windows.
+    """Options for turning questions and passages into windows.
 
     Attributes:
         max_seq_length: WordPieces in a window.
@@ -70,8 +70,8 @@ class WindowOptions:
             passage to the start of the next one's, at least 1.
         max_query_length: WordPieces of the question that are kept.
         use_char_offsets: whether an answer is found by its characters, not
-            by its words, and the features say where each token stands in
-            the passage: right for scripts without spaces.
+            by its words, and the features say where each token is in the
+            passage: right for scripts without spaces.
 
     Raises:
         ValueError: the lengths leave no room for the passage.

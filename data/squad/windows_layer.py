@@ -1,4 +1,4 @@
-"""SQuAD inside a graph: questions and passages to windows.
+"""SQuAD inside a graph: cuts questions and passages into windows.
 
 The windows are those of windows.py, and decoder_layer.py makes answers of
 them as decoding.py does; no Python runs when they are called.
@@ -6,7 +6,7 @@ them as decoding.py does; no Python runs when they are called.
 N = questions, each with its passage; F = length of a window. What all
 passages hold together is counted through, from the first passage's first:
 P = WordPieces, C = characters as the tokenizer leaves them, D = the passages'
-own characters but white space, and words as white space parts them.
+own characters but white space, and words as white space separates them.
 """
 
 import os
@@ -39,7 +39,7 @@ _ACCENTS = np.array(
 
 
 class Passages(NamedTuple):
-    """Passages, and what leads from their WordPieces back to the text.
+    """Passages, and the maps from their WordPieces back to the text.
 
     Attributes:
         ids: ragged int32 [N, None], the WordPieces.

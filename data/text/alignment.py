@@ -1,4 +1,4 @@
-"""Where each WordPiece stands in the text that it was made of."""
+"""Maps each WordPiece to its characters in the original text."""
 
 import itertools
 import unicodedata
@@ -20,11 +20,11 @@ def tokenize_with_spans(
 
     Returns:
         (tokens, spans): a list of str, and for each its (start, end) in
-        `text`; an accent belongs to the letter that it stands on.
+        `text`; an accent belongs to the letter that it is on.
     """
     basic = tokenizer.basic_tokenizer
-    # The tokens of a text, strung together, are those of its characters
-    # strung together; so `origin` says where each of their characters is from.
+    # The tokens of a text, joined, equal the joined tokens of its characters,
+    # so `origin` has the index in `text` of each of their characters.
     origin = [
         i
         for i, char in enumerate(text)

@@ -1,6 +1,6 @@
-"""Texts to a model's inputs inside a graph, as run_classifier.py packs them.
+"""Packs texts as model inputs inside a graph, as run_classifier.py does.
 
-N = texts, F = length of an input, P = WordPieces of all texts together.
+N = texts, F = input length, P = WordPieces of all texts together.
 """
 
 import os

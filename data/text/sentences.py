@@ -1,15 +1,15 @@
-"""Splits text by what is installed: paragraphs to sentences, these to words."""
+"""Splits paragraphs into sentences and sentences into words."""
 
 import importlib
 from collections.abc import Callable
 
 
 def splitter(language: str) -> Callable[[str], list[str]]:
-    """Returns a function that splits a line to a list of sentences.
+    """Returns a function that splits a line into sentences.
 
     Args:
-        language: code of the text's language, such as "en"; "" = a line is a
-            sentence already.
+        language: code of the text's language, such as "en"; "" = each line
+            is one sentence.
 
     Raises:
         ValueError: the library is not installed.

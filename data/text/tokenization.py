@@ -2,8 +2,8 @@
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
-This is the definition of right for every other tokenizer here. What repeats
-in natural text is its words, so each is tokenized once and remembered.
+Every other tokenizer in this project must equal this one. Words repeat in
+natural text, so each is tokenized once and cached.
 """
 
 import collections
@@ -15,7 +15,7 @@ from itertools import chain
 
 from data.io import text_files
 
-# Words remembered by each tokenizer, and the longest that is worth it.
+# Words cached by each tokenizer, and the longest word worth caching.
 MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
@@ -38,7 +38,7 @@ _CASED_MODELS = (
 def validate_case_matches_checkpoint(
     do_lower_case: bool, init_checkpoint: str | None
 ) -> None:
-    """Checks the casing against what the checkpoint's name says of it.
+    """Checks the casing against the checkpoint's name.
 
     Args:
         do_lower_case: whether the text will be lower-cased.
@@ -170,7 +170,7 @@ def convert_ids_to_tokens(
 
 
 class FullTokenizer:
-    """Splits text to words, then words to WordPieces.
+    """Splits text into words, then words into WordPieces.
 
     Args:
         vocab_file: path of the vocabulary, one WordPiece a line.
@@ -255,11 +255,11 @@ class BasicTokenizer:
 
 
 class WordpieceTokenizer:
-    """Splits a word to the longest WordPieces that match, from the left.
+    """Splits a word into the longest WordPieces that match, from the left.
 
     Args:
         vocab: dict whose keys are the WordPieces.
-        unk_token: what stands for a word that cannot be split.
+        unk_token: replaces a word that cannot be split.
         max_input_chars_per_word: a longer word is not split either.
     """
 
@@ -275,7 +275,7 @@ class WordpieceTokenizer:
         self._max_piece_length = max(map(len, vocab), default=0)
 
     def tokenize(self, text: str | bytes) -> list[str]:
-        """Returns the WordPieces of tokens parted by white space.
+        """Returns the WordPieces of tokens separated by white space.
 
         For example, "rowboats" -> ["row", "##boats"].
         """
@@ -285,7 +285,7 @@ class WordpieceTokenizer:
         return output
 
     def _split(self, token: str) -> list[str] | None:
-        """The WordPieces of one token; None where some part has none."""
+        """Returns the WordPieces of one token; None if it cannot be split."""
         if len(token) > self.max_input_chars_per_word:
             return None
         if token in self.vocab:
@@ -304,7 +304,7 @@ class WordpieceTokenizer:
 
 
 class WordCache(dict):
-    """Remembers what a function makes of each word, within bounds."""
+    """Caches a function's result for each word, up to a limit."""
 
     def __init__(self, function: Callable[[str], list]) -> None:
         super().__init__()
@@ -314,14 +314,14 @@ class WordCache(dict):
         """Calls the function."""
         found = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
-            # Begin anew when full: what is frequent soon comes back.
+            # Start again when full: frequent words soon return.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = found
         return found
 
     def of_all(self, words: Iterable[str]) -> list:
-        """Returns what it makes of words, as one list."""
+        """Returns the results for all words, as one list."""
         return list(chain.from_iterable(map(self.__getitem__, words)))
 
 
@@ -363,7 +363,7 @@ def is_cjk(cp: int) -> bool:
 
 
 def clean_character(char: str) -> str:
-    """Returns what stands for a character in cleaned text.
+    """Returns the replacement of a character in cleaned text.
 
     That is nothing for a control, a space for white space, the character
     between spaces for an ideograph, itself otherwise.
@@ -394,7 +394,7 @@ _PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
 
 
 def clean_text(text: str) -> str:
-    """Drops controls, makes white space spaces, parts CJK characters."""
+    """Drops controls, normalizes white space, separates CJK characters."""
     # Printable ASCII is clean as it is.
     if text.isascii() and text.isprintable():
         return text

@@ -1,7 +1,7 @@
-"""What `BasicTokenizer` does to a code point, as tables for tensor programs.
+"""Tables of what `BasicTokenizer` does to each code point, for tensors.
 
-All of it is asked of `unicodedata` and of `str` itself, so that the tables
-agree with this Python's Unicode on every code point.
+They are built from `unicodedata` and `str`, so they agree with this Python's
+Unicode on every code point.
 """
 
 import functools
@@ -93,7 +93,7 @@ def create_tables(do_lower_case: bool) -> Tables:
 
 
 def _code_points() -> Iterator[int]:
-    """The code points that are assigned, or in a block of ideographs."""
+    """Yields the code points that are assigned or in a block of ideographs."""
     for cp in range(sys.maxunicode + 1):
         if unicodedata.category(chr(cp)) not in ("Cn", "Co", "Cs"):
             yield cp
@@ -128,7 +128,7 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
 
 
 def _case_flags(char: str) -> int:
-    """How a character bears on a capital sigma beside it.
+    """Returns the flags that matter to a capital sigma next to a character.
 
     A sigma is final after a cased letter; `str.lower` skips what is case
     ignorable to find one.

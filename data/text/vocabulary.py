@@ -1,9 +1,8 @@
-"""A WordPiece vocabulary learned from a corpus.
+"""Learns a WordPiece vocabulary from a corpus.
 
-Learned by TensorFlow Text's learner, which comes with what is required
-anyway and, being plain Python that sorts what it counts, gives the same
-vocabulary every time. It is given the words of our own BasicTokenizer, so
-that what it learns is what the tokenizer will meet.
+The learner is TensorFlow Text's: plain Python that sorts its counts, so it
+gives the same vocabulary every time. It gets the words of our own
+BasicTokenizer, so it learns from the words that the tokenizer produces.
 """
 
 import collections
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from data.text import tokenization
 
-# Distinct words kept in memory; beyond, those met once are forgotten.
+# Distinct words kept in memory; beyond it, words seen once are dropped.
 _MAX_WORDS = 5_000_000
 # Characters are learned, the most frequent first, up to this share of text.
 _CHARACTER_COVERAGE = 0.99995
@@ -152,7 +151,7 @@ def unknown_share(vocab: Sequence[str], counts: Mapping[str, int]) -> float:
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
-    """How many of the most frequent characters cover the text."""
+    """Returns how many of the most frequent characters cover the text."""
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:
@@ -164,7 +163,7 @@ def _num_covering_characters(counts: Mapping[str, int]) -> int:
 
 
 def _is_alone(text: str) -> bool:
-    """Whether text is a character that is always a word of its own."""
+    """Returns whether text is a character that is always its own word."""
     return len(text) == 1 and (
         tokenization.is_punctuation(text) or tokenization.is_cjk(ord(text))
     )

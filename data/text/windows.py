@@ -1,4 +1,4 @@
-"""A long text in windows that overlap, as tokens."""
+"""Cuts a long text into overlapping windows of tokens."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

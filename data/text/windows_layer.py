@@ -1,4 +1,4 @@
-"""Long texts in windows that overlap, inside a graph: see windows.py.
+"""Cuts long texts into overlapping windows inside a graph; see windows.py.
 
 N = texts, P = tokens of all texts, W = windows, Q = places in all windows.
 """

@@ -1,4 +1,4 @@
-"""Words to WordPieces inside a graph, by TensorFlow's own operations alone.
+"""Splits words into WordPieces inside a graph, with TensorFlow ops alone.
 
 C = characters of all words together, P = WordPieces, V = words.
 """
@@ -16,7 +16,7 @@ _FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
 
 
 class WordpieceTable:
-    """Splits words to the longest WordPieces that match, from the left.
+    """Splits words into the longest WordPieces that match, from the left.
 
     Args:
         vocab: the WordPieces in the order of their ids.

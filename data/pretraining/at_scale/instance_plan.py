@@ -1,4 +1,4 @@
-"""Which stretches of a token store become which instances, without masks.
+"""Plans which stretches of a token store become instances, without masks.
 
 The same choices as `pretraining.create_instances_from_document`, made with
 lengths alone and a generator for each (seed, duplication, document), so that
@@ -34,7 +34,7 @@ ROW_TYPE = np.dtype(
 
 
 def document_ranges(store: TokenStore) -> list[tuple[int, int]]:
-    """Parts the documents of a store into ranges of similar size.
+    """Splits the documents of a store into ranges of similar size.
 
     Returns:
         list of (first, end).
@@ -62,7 +62,7 @@ def write_plan(
     Args:
         options: InstanceOptions.
         store: TokenStore.
-        num_shards: number of shards to part the instances among.
+        num_shards: number of shards to split the instances among.
         duplication: number of the pass.
         documents: (first, end).
         path: file for the rows, sorted by shard.
@@ -165,7 +165,7 @@ def plan_document(
 def _draw_stretch(
     store: TokenStore, document: int, target_length: int, rng: random.Random
 ) -> tuple[int, int]:
-    """(start, length) of sentences of another document, from any one on."""
+    """Returns (start, length) of sentences from another document."""
     for _ in range(10):
         drawn = rng.randrange(store.num_documents)
         if drawn != document:
@@ -191,7 +191,7 @@ def _truncate(
 ) -> tuple[int, int, int, int]:
     """Shortens two stretches as `pretraining.truncate_seq_pair` does.
 
-    What goes from the front is as many as fair coins fall heads.
+    The number dropped from the front is that of heads among fair coins.
     """
     a_kept = min(
         a_length, max(max_num_tokens - b_length, (max_num_tokens + 1) // 2)

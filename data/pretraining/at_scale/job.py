@@ -1,4 +1,4 @@
-"""A job: what was asked for, and what is made of it already.
+"""Describes a job and the files of its finished and unfinished work.
 
 While the job is unfinished its results lie in the folder OUTPUT.work; at its
 end OUTPUT.manifest.json lists the shards with their sizes and checksums.
@@ -28,7 +28,7 @@ _WORK_FILE = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """All that a task needs to know.
+    """Everything a task needs to know.
 
     Attributes:
         text: how text becomes WordPieces.
@@ -53,7 +53,7 @@ class Job:
 
     @property
     def manifest_file(self) -> str:
-        """The file that tells how the shards were made."""
+        """The file that describes how the shards were made."""
         return f"{self.output_file}.manifest.json"
 
     @property
@@ -70,7 +70,7 @@ class Job:
         return os.path.join(self.work_dir, name)
 
     def describe(self) -> dict[str, Any]:
-        """Returns what the output depends on, as the manifest tells it."""
+        """Returns what the output depends on, as it is in the manifest."""
         inputs = (*self.input_files, *self.boundary_files, self.text.vocab_file)
         return {
             "flags": {
@@ -127,7 +127,7 @@ class Job:
         return manifest
 
     def begin(self, description: dict) -> None:
-        """Writes down what is worked on, or checks that it still is that.
+        """Records the job in its folder, or checks that it is unchanged.
 
         Until the plan is whole the number of shards may change.
 
@@ -148,7 +148,7 @@ class Job:
         write_json(path, description)
 
     def _check_folder(self) -> None:
-        """Refuses a folder at the place of ours that is not ours."""
+        """Checks that an existing work folder was made by this script."""
         names = []
         with contextlib.suppress(FileNotFoundError):
             names = os.listdir(self.work_dir)
@@ -188,13 +188,13 @@ class Job:
     def _remove_work(self, prefix: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             names = os.listdir(self.work_dir)
-            # What says whose the folder is goes last.
+            # job.json marks the folder as ours, so it goes last.
             for name in sorted(names, key="job.json".__eq__):
                 if name.startswith(prefix) and _WORK_FILE.fullmatch(name):
                     os.remove(self.work_path(name))
 
     def remove_partial_shards(self) -> None:
-        """Removes what processes that were killed left of shards."""
+        """Removes the partial shards that killed processes left."""
         folder, name = os.path.split(self.output_file)
         partial = re.compile(
             rf"{re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"

@@ -1,4 +1,4 @@
-"""Plans to shards: TFRecord files of shuffled instances."""
+"""Turns plans into shards: TFRecord files of shuffled instances."""
 
 from collections.abc import Mapping
 
@@ -124,7 +124,7 @@ def create_features(
 def _count(
     features: dict[str, np.ndarray], mask_id: int, totals: dict[str, int]
 ) -> None:
-    """Adds what the manifest tells of the instances to `totals`."""
+    """Adds the manifest's counts of the instances to `totals`."""
     num_pieces = int(features["input_mask"].sum())
     totals["num_pieces"] += num_pieces
     totals["num_padded"] += features["input_mask"].size - num_pieces

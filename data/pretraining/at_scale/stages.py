@@ -28,10 +28,10 @@ from data.text import tokenization
 from files import locks
 from files.atomic import atomic_open, write_json
 
-# Without --num_shards a shard gets about so many WordPieces, a quarter of a
-# million instances of 128.
+# WordPieces in a shard without --num_shards: a quarter of a million instances
+# of 128.
 _SHARD_TOKENS = 32 << 20
-# Eight at least, for processes to share, if each gets a few hundred.
+# At least eight for processes to share, if each gets a few hundred instances.
 _LEAST_SHARDS = 8
 _LEAST_SHARD_TOKENS = 64 << 10
 MAX_SHARDS = 1 << 16
@@ -56,7 +56,7 @@ def create_shards(
     progress: Progress,
     report: Callable[[str, bool], None],
 ) -> tuple[dict[str, Any], bool]:
-    """Makes the shards and the manifest, or what is left to make of them.
+    """Makes the shards and the manifest, resuming unfinished work.
 
     Args:
         job: Job.
@@ -85,7 +85,7 @@ def _go_on(
     progress: Progress,
     report: Callable[[str, bool], None],
 ) -> tuple[dict[str, Any], bool]:
-    """Does what is left; see `create_shards`."""
+    """Makes what is missing; see `create_shards`."""
     job.remove_partial_shards()
     description = job.describe()
     manifest = job.read_manifest(description)

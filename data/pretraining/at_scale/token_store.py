@@ -5,7 +5,7 @@ after the other, where each sentence begins among them, and where each
 document begins among the sentences. A stretch of consecutive sentences is a
 stretch of the first file.
 
-A WordPiece is kept as its id, with the top bit set where it goes on the word
+A WordPiece is kept as its id, with the top bit set if it continues the word
 of the one before it.
 """
 
@@ -32,13 +32,13 @@ _PARTS = ("tokens", "sentences", "documents")
 
 @dataclasses.dataclass(frozen=True)
 class TextOptions:
-    """How text becomes WordPieces.
+    """Options for turning text into WordPieces.
 
     Attributes:
         vocab_file: path of the vocabulary.
         do_lower_case: whether to lower-case the text and strip accents.
-        sentence_split: language code to split lines to sentences by, or "".
-        segmenter: "module:function" that splits a text to its words, or "".
+        sentence_split: language code to split lines into sentences by, or "".
+        segmenter: "module:function" that splits a text into words, or "".
     """
 
     vocab_file: str
@@ -57,7 +57,7 @@ class Block:
         path: the text file.
         start: first byte.
         end: end byte, exclusive; None = to the end.
-        boundaries: file with the same lines, their words parted by spaces,
+        boundaries: file with the same lines, their words separated by spaces,
             or "".
     """
 
@@ -70,7 +70,7 @@ class Block:
 def split_to_blocks(
     input_files: Sequence[str], boundary_files: Sequence[str] = ()
 ) -> list[Block]:
-    """Parts text files into blocks, which depend on nothing but the files.
+    """Splits text files into blocks, which depend only on the files.
 
     Args:
         input_files: paths.
@@ -101,7 +101,7 @@ def split_to_blocks(
 
 
 def token_type(vocab_size: int) -> type[np.unsignedinteger]:
-    """The type of number that holds an id and the bit above it."""
+    """Returns the integer type that holds an id and the bit above it."""
     return np.uint16 if vocab_size <= 1 << 15 else np.uint32
 
 
@@ -200,7 +200,7 @@ def _read_block(
 
 
 class _Encoder:
-    """Text to ids with the bit that tells where words go on."""
+    """Encodes text as ids, with a bit that marks continued words."""
 
     def __init__(self, options: TextOptions) -> None:
         tokenizer = tokenization.FullTokenizer(
