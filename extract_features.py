@@ -5,6 +5,8 @@ A line is one text, or two with ` ||| ` between them.
 
 import math
 import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from absl import flags, logging
 
@@ -17,6 +19,11 @@ from files import paths
 from training import cli
 from training import flags as common_flags
 from training.options import DeviceOptions
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+    from training import loop
 
 FLAGS = flags.FLAGS
 
@@ -34,7 +41,7 @@ TOKEN_FEATURES = {
 }
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the original's flags, and those this project adds."""
     common_flags.define_model_flags()
     common_flags.define_text_flags()
@@ -83,7 +90,7 @@ def define_flags():
     )
 
 
-def parse_layers(layers, num_hidden_layers):
+def parse_layers(layers: str, num_hidden_layers: int) -> list[int]:
     """Returns the list of block numbers that --layers gives.
 
     Raises:
@@ -104,7 +111,9 @@ def parse_layers(layers, num_hidden_layers):
     return indexes
 
 
-def parse_features(name, layers, num_blocks):
+def parse_features(
+    name: str, layers: str, num_blocks: int
+) -> list[int] | list[str]:
     """Returns the names of the layers to write: numbers, or of their sum.
 
     Args:
@@ -123,7 +132,9 @@ def parse_features(name, layers, num_blocks):
     return parse_layers(layers, num_blocks) if name == "layers" else [name]
 
 
-def parse_weights(texts, name, num_blocks):
+def parse_weights(
+    texts: Sequence[str] | None, name: str, num_blocks: int
+) -> list[float]:
     """Returns the weights of the blocks that a sum adds up, list of float.
 
     Args:
@@ -155,7 +166,7 @@ def parse_weights(texts, name, num_blocks):
     return weights
 
 
-def read_examples(input_file):
+def read_examples(input_file: str) -> Iterator[glue.InputExample]:
     """Yields an InputExample for each line of a file."""
     for index, line in enumerate(text_files.read_lines(input_file)):
         line = line.strip()
@@ -164,7 +175,11 @@ def read_examples(input_file):
         yield glue.InputExample(index, text_a, text_b, label="0")
 
 
-def extract(trainer, batches, tokenizer):
+def extract(
+    trainer: "loop.Trainer",
+    batches: "tf.data.Dataset",
+    tokenizer: tokenization.FullTokenizer,
+) -> None:
     """Writes --output_file, whole or not at all.
 
     Args:
@@ -193,7 +208,7 @@ def extract(trainer, batches, tokenizer):
     logging.info("Wrote %d lines to %s", num_lines, FLAGS.output_file)
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import token_features

@@ -19,8 +19,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any
 
 from absl import flags, logging
 
@@ -39,7 +39,7 @@ _MAX_BATCH_BYTES = 1 << 20
 _BROKEN_PIPE = 141
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the flags."""
     cli.define_path(
         "model",
@@ -112,7 +112,7 @@ def read_batches(
     """
     waiting: queue.Queue = queue.Queue(maxsize=batch_size)
 
-    def read():
+    def read() -> None:
         try:
             for item in numbered:
                 waiting.put(item)
@@ -138,11 +138,11 @@ def read_batches(
             raise batch[len(found)]
 
 
-def _is_line(item):
+def _is_line(item: Any) -> bool:
     return isinstance(item, tuple)
 
 
-def _size(item):
+def _size(item: Any) -> int:
     """Returns about how many bytes the texts of a request have."""
     if not _is_line(item) or not isinstance(item[1], dict):
         return 0
@@ -175,7 +175,7 @@ def write_answers(
         pairs = list(zip(batch, problems, strict=True))
         asked = [item for (_, item), problem in pairs if problem is None]
         found = iter(task.answer(asked) if asked else [])
-        answers = []
+        answers: list[dict[str, Any]] = []
         for (number, item), problem in pairs:
             answer = problem or next(found)
             if isinstance(answer, ValueError):
@@ -207,14 +207,14 @@ def find_problem(
     return None
 
 
-def _id_of(item):
+def _id_of(item: dict[str, Any] | ValueError) -> dict[str, Any]:
     """Returns {"id": ..} where a request has one that can be written."""
     if isinstance(item, ValueError) or not _can_write(item.get("id")):
         return {}
     return {"id": item["id"]} if "id" in item else {}
 
 
-def _can_write(request_id):
+def _can_write(request_id: object) -> bool:
     try:
         # In an answer it is nested once more.
         json.dumps([request_id])
@@ -223,7 +223,7 @@ def _can_write(request_id):
     return True
 
 
-def main(_: list[str]) -> int:
+def main(_: Sequence[str]) -> int:
     """Loads the model, then answers line after line."""
     # Flags are checked before the seconds that TensorFlow takes to load.
     from serving import json_lines, requests
@@ -241,8 +241,8 @@ def main(_: list[str]) -> int:
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
     batches = read_batches(read[FLAGS.input_format](reader), FLAGS.batch_size)
 
-    def write_to(writer):
-        def write(answers):
+    def write_to(writer: IO[bytes]) -> tuple[int, int]:
+        def write(answers: list[dict[str, Any]]) -> None:
             writer.write(json_lines.to_json_lines(answers))
             writer.flush()
 

@@ -5,6 +5,8 @@ resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import os
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from absl import flags, logging
@@ -30,7 +32,7 @@ LOSSES = {
 }
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the original's flags, and those this project adds."""
     common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
     flags.DEFINE_string(
@@ -53,7 +55,7 @@ def define_flags():
     define_table_flags()
 
 
-def define_table_flags():
+def define_table_flags() -> None:
     """Defines how the tables of --task_name=csv are read."""
     flags.DEFINE_string(
         "text_column",
@@ -91,7 +93,9 @@ def define_table_flags():
     )
 
 
-def create_processors(options, saved_labels):
+def create_processors(
+    options: FineTuningOptions, saved_labels: Sequence[str] | None
+) -> dict[str, data_examples.DataProcessor]:
     """Returns {suffix: processor} of --task_name (classification/glue.py).
 
     Args:
@@ -129,11 +133,13 @@ def create_processors(options, saved_labels):
 class ClassifierTask(task.Task):
     """One label of a text or a pair, any number of labels, or a number."""
 
-    def __init__(self, options):
+    def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
-        self.examples = {}
+        self.examples: dict[str, Sequence[Any]] = {}
 
-    def prepare(self, config, saved_labels):
+    def prepare(
+        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
+    ) -> None:
         """Chooses the processors and the labels of --task_name."""
         options, name = self.options, FLAGS.task_name.lower()
         if FLAGS.glue_submission:
@@ -159,13 +165,13 @@ class ClassifierTask(task.Task):
             "labels": self.labels,
         }
 
-    def splits(self, purpose):
+    def splits(self, purpose: str) -> list[str]:
         """Adds MultiNLI's mismatched sets."""
         if purpose == "train":
             return ["train"]
         return [f"{purpose}{suffix}" for suffix in self.processors]
 
-    def read_examples(self, split):
+    def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the InputExamples; None if a mismatched set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
@@ -177,7 +183,7 @@ class ClassifierTask(task.Task):
                 raise
             return None
 
-    def encode(self, split, examples):
+    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
         if split.startswith("predict"):
             self.examples[split] = examples
@@ -186,7 +192,7 @@ class ClassifierTask(task.Task):
         )
         return map(features.encode_classification_features, encoded)
 
-    def feature_spec(self, split):
+    def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns the spec; the labels of a test set need not be known."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
@@ -197,13 +203,15 @@ class ClassifierTask(task.Task):
             del spec["label_ids"]
         return spec
 
-    def create_model(self, config, **options):
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> Any:
         """See Task."""
         return modeling.BertClassifier(
             config, self.decoder.num_outputs, **options
         )
 
-    def evaluate(self, split, batches):
+    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's figure and the benchmark's."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
@@ -212,7 +220,9 @@ class ClassifierTask(task.Task):
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         return figures
 
-    def write_predictions(self, split, batches, output_dir):
+    def write_predictions(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
         """Writes the predictions, and GLUE's submission if asked to."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
@@ -235,7 +245,11 @@ class ClassifierTask(task.Task):
             logging.info("Wrote GLUE's submission to %s", path)
         return self._score(examples, labels) if has_labels else {}
 
-    def _score(self, examples, predicted):
+    def _score(
+        self,
+        examples: Sequence[data_examples.InputExample],
+        predicted: Sequence[Any],
+    ) -> dict[str, float]:
         """Returns the figures of the test examples whose label is known."""
         pairs = [
             (example.label, label)
@@ -259,7 +273,7 @@ class ClassifierTask(task.Task):
             )
         return scores
 
-    def export(self, export_dir, model):
+    def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_classifier(
             export_dir,
@@ -270,7 +284,7 @@ class ClassifierTask(task.Task):
         )
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Trains, evaluates, predicts and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
     from training import fine_tuning

@@ -4,6 +4,8 @@ Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import os
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from absl import flags, logging
@@ -21,7 +23,7 @@ from training.options import FineTuningOptions
 FLAGS = flags.FLAGS
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the flags that the other tasks have too, and the task's own."""
     common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
     flags.DEFINE_bool(
@@ -42,12 +44,15 @@ class NerTask(task.Task):
 
     metrics = ("f1", "precision", "recall", "accuracy")
 
-    def __init__(self, options):
+    def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
         # Decoding needs the sentences and windows of the evaluated splits.
-        self.examples, self.features = {}, {}
+        self.examples: dict[str, Sequence[Any]] = {}
+        self.features: dict[str, list[windows.NerFeatures]] = {}
 
-    def prepare(self, config, saved_labels):
+    def prepare(
+        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
+    ) -> None:
         """Finds the tags: those given, saved, or of the train set."""
         options, labels = self.options, FLAGS.labels
         self.loss = modeling.TokenLoss()
@@ -63,13 +68,13 @@ class NerTask(task.Task):
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
 
-    def read_examples(self, split):
+    def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
         return data_examples.read_split(
             self.processor, self.options.data_dir, split
         )
 
-    def encode(self, split, examples):
+    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
         if split != "train":
             self.examples[split], self.features[split] = examples, []
@@ -84,20 +89,24 @@ class NerTask(task.Task):
                 self.features[split].append(feature)
             yield windows.encode_ner_features(feature)
 
-    def feature_spec(self, split):
+    def feature_spec(self, split: str) -> dict[str, Any]:
         """See Task."""
         return feature_specs.ner_features(self.options.max_seq_length)
 
-    def create_model(self, config, **options):
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> Any:
         """See Task."""
         return modeling.BertTokenClassifier(config, len(self.labels), **options)
 
-    def evaluate(self, split, batches):
+    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns conlleval's figures."""
         right = [example.labels for example in self.examples[split]]
         return scoring.score_entities(right, self._tag(split, batches))
 
-    def write_predictions(self, split, batches, output_dir):
+    def write_predictions(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
         """Writes the tags, and scores where the test set has tags itself."""
         examples, tags = self.examples[split], self._tag(split, batches)
         path = os.path.join(output_dir, "test_predictions.txt")
@@ -111,7 +120,7 @@ class NerTask(task.Task):
             return {}
         return scoring.score_entities(right, tags)
 
-    def _tag(self, split, batches):
+    def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
         """Returns the tags of each sentence, list of list of str."""
         predicted_ids = []
         for _, logits in batches:
@@ -123,7 +132,7 @@ class NerTask(task.Task):
             self.labels,
         )
 
-    def export(self, export_dir, model):
+    def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_token_classifier(
             export_dir,
@@ -133,7 +142,7 @@ class NerTask(task.Task):
         )
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Trains, evaluates, predicts and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
     from training import fine_tuning

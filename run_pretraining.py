@@ -4,6 +4,8 @@ Reads the TFRecords of create_pretraining_data.py. Training resumes from the
 newest checkpoint of --output_dir, if there is one.
 """
 
+from collections.abc import Sequence
+
 from absl import flags
 
 import serving
@@ -14,7 +16,7 @@ from training import flags as common_flags
 from training.options import PretrainingOptions
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the original's flags, and those this project adds."""
     common_flags.define_model_flags()
     common_flags.define_training_flags(learning_rate=5e-5)
@@ -83,7 +85,7 @@ def define_flags():
     )
 
 
-def _define_masking_flags():
+def _define_masking_flags() -> None:
     """Defines what is asked for records made with --dynamic_masking only."""
     cli.define_path(
         "vocab_file",
@@ -132,7 +134,7 @@ def _define_masking_flags():
     )
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
     from training import pretraining

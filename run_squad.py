@@ -7,6 +7,8 @@ import dataclasses
 import json
 import os
 import random
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from absl import flags, logging
 
@@ -24,7 +26,7 @@ from training.options import FineTuningOptions
 FLAGS = flags.FLAGS
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the original's flags, and those this project adds."""
     common_flags.define_model_flags()
     common_flags.define_text_flags()
@@ -119,11 +121,14 @@ class SquadTask(task.Task):
     metrics = ("f1",)
     has_eval_loss = False
 
-    def __init__(self, options):
+    def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
-        self.examples, self.features = [], []
+        self.examples: Sequence[Any] = []
+        self.features: list[squad.SquadFeatures] = []
 
-    def prepare(self, config, saved_labels):
+    def prepare(
+        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
+    ) -> None:
         """See Task."""
         options = self.options
         if FLAGS.report and not options.do_predict:
@@ -162,11 +167,11 @@ class SquadTask(task.Task):
             options.init_checkpoint,
         )
 
-    def splits(self, purpose):
+    def splits(self, purpose: str) -> list[str]:
         """Evaluates and predicts the same split."""
         return ["train" if purpose == "train" else "eval"]
 
-    def read_examples(self, split):
+    def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
         is_training = split == "train"
         path = FLAGS.train_file if is_training else FLAGS.predict_file
@@ -186,7 +191,7 @@ class SquadTask(task.Task):
             )
         return examples
 
-    def encode(self, split, examples):
+    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task; in "eval" with padding left out, the longest come first."""
         if split == "train":
             return records.create_records(
@@ -208,25 +213,29 @@ class SquadTask(task.Task):
             features = sorted(features, key=lambda each: -len(each.tokens))
         return (records.encode_squad_features(each, False) for each in features)
 
-    def feature_spec(self, split):
+    def feature_spec(self, split: str) -> dict[str, Any]:
         """See Task."""
         return feature_specs.squad_features(
             self.options.max_seq_length, split == "train"
         )
 
-    def num_train_examples(self, num_examples, num_records):
+    def num_train_examples(self, num_examples: int, num_records: int) -> int:
         """Returns the questions: the original does not count windows."""
         return num_examples
 
-    def create_model(self, config, **options):
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> Any:
         """See Task."""
         return modeling.BertSpanLabeler(config, **options)
 
-    def evaluate(self, split, batches):
+    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the official scores."""
         return self._score(*self.answer(batches))
 
-    def write_predictions(self, split, batches, output_dir):
+    def write_predictions(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
         """Writes the original's files, and the report if asked to."""
         predictions, nbest, null_odds = self.answer(batches)
         outputs = {
@@ -257,7 +266,7 @@ class SquadTask(task.Task):
             logging.info("Wrote the report %s", path)
         return scores
 
-    def answer(self, batches):
+    def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
         """Returns the answers, as decoding.decode_predictions does."""
         results = []
         for features, outputs in batches:
@@ -274,12 +283,14 @@ class SquadTask(task.Task):
             self.decoding,
         )
 
-    def _score(self, predictions, nbest, null_odds):
+    def _score(
+        self, predictions: dict, nbest: dict, null_odds: dict
+    ) -> dict[str, float]:
         return scoring.score_outputs(
             FLAGS.predict_file, predictions, nbest, null_odds
         )
 
-    def export(self, export_dir, model):
+    def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_span_labeler(
             export_dir,
@@ -291,7 +302,7 @@ class SquadTask(task.Task):
         )
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Trains, evaluates, predicts and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
     from training import fine_tuning

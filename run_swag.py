@@ -4,6 +4,8 @@ Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import os
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from absl import logging
 
@@ -20,7 +22,7 @@ from training.options import FineTuningOptions
 LABELS = [str(choice) for choice in range(swag.NUM_CHOICES)]
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the flags that the other tasks have too."""
     # The paper's rate, with batches of 16 (section 4.4).
     common_flags.define_all_fine_tuning_flags(learning_rate=2e-5)
@@ -32,11 +34,13 @@ class SwagTask(task.Task):
     metrics = ("accuracy",)
     sequences_per_example = swag.NUM_CHOICES
 
-    def __init__(self, options):
+    def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
         self.decoder = decoding.LabelDecoder("classification", LABELS)
 
-    def prepare(self, config, saved_labels):
+    def prepare(
+        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
+    ) -> None:
         """See Task."""
         self.loss = modeling.MultipleChoiceLoss()
         self.tokenizer = tokenization.load_tokenizer(
@@ -46,13 +50,13 @@ class SwagTask(task.Task):
             self.options.init_checkpoint,
         )
 
-    def read_examples(self, split):
+    def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
         return data_examples.read_split(
             swag.SwagProcessor(), self.options.data_dir, split
         )
 
-    def encode(self, split, examples):
+    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
         if split == "predict":
             self.entries = [{"guid": example.guid} for example in examples]
@@ -61,17 +65,19 @@ class SwagTask(task.Task):
         )
         return map(features.encode_classification_features, encoded)
 
-    def feature_spec(self, split):
+    def feature_spec(self, split: str) -> dict[str, Any]:
         """See Task."""
         return feature_specs.swag_features(
             self.options.max_seq_length, swag.NUM_CHOICES
         )
 
-    def create_model(self, config, **options):
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> Any:
         """See Task."""
         return modeling.BertMultipleChoice(config, **options)
 
-    def evaluate(self, split, batches):
+    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the accuracy."""
         labels, outputs = metrics.concatenate(batches)
         scores = metrics.compute_metrics(
@@ -79,7 +85,9 @@ class SwagTask(task.Task):
         )
         return scores | {"eval_accuracy": scores["accuracy"]}
 
-    def write_predictions(self, split, batches, output_dir):
+    def write_predictions(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
         """Writes test_results.tsv and predictions.jsonl."""
         results = os.path.join(output_dir, "test_results.tsv")
         decoding.write_predictions(
@@ -92,14 +100,14 @@ class SwagTask(task.Task):
         logging.info("Wrote %d predictions to %s", len(self.entries), results)
         return {}
 
-    def export(self, export_dir, model):
+    def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_multiple_choice(
             export_dir, model, self.options.vocab_file
         )
 
 
-def main(_):
+def main(_: Sequence[str]) -> None:
     """Trains, evaluates, predicts and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
     from training import fine_tuning

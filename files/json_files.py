@@ -99,7 +99,7 @@ def _finite_float(digits: str) -> float:
     return value
 
 
-def _named(text: str, error: _NotFiniteError) -> str:
+def _named(text: str | bytes, error: _NotFiniteError) -> str:
     """Returns `"key": NaN` for the first such number, or `NaN` without a key.
 
     Reads the text again: telling the key each time would slow sound files.

@@ -14,7 +14,8 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
 
 from files.atomic import is_remote
 
@@ -60,7 +61,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
                 os.rmdir(folder)
 
 
-def _make_folders(folder):
+def _make_folders(folder: str) -> list[str]:
     """Makes a folder; returns those that were not there, deepest first."""
     made = []
     while not os.path.isdir(folder):
@@ -71,7 +72,7 @@ def _make_folders(folder):
     return made
 
 
-def _acquire(path, name):
+def _acquire(path: str, name: str) -> TextIO:
     """Returns the lock file, open and locked, with this process in it."""
     while True:
         # The one before may be removing what it made.
@@ -93,7 +94,7 @@ def _acquire(path, name):
         file.close()
 
 
-def _sign(path, file, name):
+def _sign(path: str, file: TextIO, name: str) -> None:
     """Writes this process into the lock file, in the place of one that ended.
 
     Raises:
@@ -122,7 +123,7 @@ def _sign(path, file, name):
         raise OSError(error.errno, error.strerror, path) from error
 
 
-def _check_is_lock(path, file, name):
+def _check_is_lock(path: str, file: TextIO, name: str) -> None:
     """Refuses a file with something else in it than a lock, or its start."""
     file.seek(0)
     begin = file.read(len(_BEGIN))
@@ -133,7 +134,7 @@ def _check_is_lock(path, file, name):
         )
 
 
-def _lock(file):
+def _lock(file: TextIO) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -144,7 +145,7 @@ def _lock(file):
     return True
 
 
-def _read_owner(file):
+def _read_owner(file: TextIO) -> dict[str, Any] | None:
     """Returns what a lock file says; None where it does not, or not yet."""
     file.seek(0)
     try:
@@ -154,13 +155,13 @@ def _read_owner(file):
         return None
 
 
-def _describe(owner):
+def _describe(owner: Mapping[str, Any] | None) -> str:
     if owner is None:
         return "another process"
     return "process {pid} on host {host}, since {started}".format(**owner)
 
 
-def _is_at(path, file):
+def _is_at(path: str, file: TextIO) -> bool:
     try:
         return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
     except FileNotFoundError:

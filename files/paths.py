@@ -352,6 +352,7 @@ def _is_special(path: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _lineage(path: str) -> tuple:
     """Returns what identifies a path and each folder above it."""
+    key: tuple[int, int] | str
     try:
         found = os.stat(path)
         key = (found.st_dev, found.st_ino)

@@ -11,8 +11,11 @@ step; the state of dropout is a variable of the model.
 import json
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import keras
 import tensorflow as tf
 from absl import logging
 
@@ -49,30 +52,30 @@ class Checkpointer:
 
     def __init__(
         self,
-        output_dir,
-        variables,
-        optimizer=None,
-        keep_checkpoint_max=5,
-        is_chief=True,
-    ):
+        output_dir: str | os.PathLike[str],
+        variables: Mapping[str, keras.Variable],
+        optimizer: keras.optimizers.Optimizer | None = None,
+        keep_checkpoint_max: int = 5,
+        is_chief: bool = True,
+    ) -> None:
         self.output_dir = Path(output_dir)
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
-        self._damaged = set()
+        self._damaged: set[int] = set()
         self._variables = dict(variables)
         self._trains = optimizer is not None
         if optimizer is not None:
             self._variables |= optimizer_variables(variables, optimizer)
 
-    def steps(self):
+    def steps(self) -> list[int]:
         """Returns the steps of the whole checkpoints, oldest first."""
         return checkpoint_steps(self.output_dir)
 
-    def path(self, step):
+    def path(self, step: int) -> str:
         """Returns the prefix of the checkpoint of a step."""
         return str(self.output_dir / f"{PREFIX}-{step}")
 
-    def save(self, step):
+    def save(self, step: int) -> None:
         """Writes the state after `step` steps, then drops old and damaged ones.
 
         Raises:
@@ -106,7 +109,7 @@ class Checkpointer:
         write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")
         logging.info("Saved the checkpoint %s", path)
 
-    def restore(self):
+    def restore(self) -> int | None:
         """Sets the state from the newest checkpoint that is undamaged.
 
         Returns:
@@ -142,7 +145,7 @@ class Checkpointer:
             )
         return None
 
-    def _read(self, path):
+    def _read(self, path: str) -> None:
         reader = tf.train.load_checkpoint(path)
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
@@ -164,7 +167,7 @@ class Checkpointer:
             if name in saved:
                 variable.assign(reader.get_tensor(name))
 
-    def _not_finite(self):
+    def _not_finite(self) -> str | None:
         """Returns the name of a variable with NaN or infinities, or None."""
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
@@ -174,7 +177,7 @@ class Checkpointer:
                 return name
         return None
 
-    def _remove_unfinished(self):
+    def _remove_unfinished(self) -> None:
         # What a run that was killed while it saved left behind: a checkpoint
         # without its index, which is written last, is not one.
         whole = self.steps()
@@ -186,7 +189,9 @@ class Checkpointer:
                     file.unlink(missing_ok=True)
 
 
-def remove_checkpoints(output_dir: str | os.PathLike[str], steps) -> None:
+def remove_checkpoints(
+    output_dir: str | os.PathLike[str], steps: Iterable[int]
+) -> None:
     """Removes checkpoints; other files of similar names stay.
 
     Args:
@@ -200,7 +205,7 @@ def remove_checkpoints(output_dir: str | os.PathLike[str], steps) -> None:
             path.unlink(missing_ok=True)
 
 
-def checkpoint_steps(output_dir):
+def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
     """Returns the steps of the whole checkpoints in a folder, oldest first."""
     found = (
         re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", file.name)
@@ -209,7 +214,10 @@ def checkpoint_steps(output_dir):
     return sorted(int(match[1]) for match in found if match)
 
 
-def optimizer_variables(variables, optimizer):
+def optimizer_variables(
+    variables: Mapping[str, keras.Variable],
+    optimizer: keras.optimizers.Optimizer,
+) -> dict[str, keras.Variable]:
     """Returns {name: variable} of what an optimizer keeps between steps."""
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     named = {"global_step": inner.iterations}
@@ -222,7 +230,11 @@ def optimizer_variables(variables, optimizer):
     return named
 
 
-def check_settings(output_dir, settings, is_chief=True):
+def check_settings(
+    output_dir: str | os.PathLike[str],
+    settings: Mapping[str, Any],
+    is_chief: bool = True,
+) -> None:
     """Refuses to go on with a run under other settings than it began with.
 
     Args:
@@ -258,7 +270,7 @@ def check_settings(output_dir, settings, is_chief=True):
         write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
 
 
-def _difference(name, former, given):
+def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
     """Returns name and values of the part of a setting that differs."""
     if isinstance(former, dict) and isinstance(given, dict):
         for key in sorted(former.keys() | given.keys()):
@@ -275,10 +287,10 @@ def _difference(name, former, given):
     return name, former, given
 
 
-def _kept(steps):
+def _kept(steps: Sequence[int]) -> str:
     """Returns which checkpoint is left, for the end of a message."""
     return f"; that of step {steps[-1]} is intact" if steps else ""
 
 
-def _first_line(error):
+def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]

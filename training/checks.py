@@ -25,7 +25,7 @@ def check_command(options: TrainingOptions) -> None:
     _check_start(options)
 
 
-def _check_start(options):
+def _check_start(options: TrainingOptions) -> None:
     """Refuses a run whose weights would come from nowhere."""
     given = bool(options.init_checkpoint)
     if options.init_from is not None and given != (
@@ -37,7 +37,7 @@ def _check_start(options):
         )
     if checkpointing.checkpoint_steps(options.output_dir):
         return
-    if given:
+    if options.init_checkpoint:
         modeling.find_checkpoint(options.init_checkpoint)
     elif not options.do_train:
         raise ValueError(

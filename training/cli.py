@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from absl import app, flags, logging
@@ -26,7 +27,12 @@ PROJECT = Path(__file__).resolve().parent.parent
 PACKAGES = ("data", "files", "modeling", "serving", "training")
 
 
-def run(main, define_flags, required=(), passes_rest=False):
+def run(
+    main: Callable[[list[str]], int | None],
+    define_flags: Callable[[], None],
+    required: Sequence[str] = (),
+    passes_rest: bool = False,
+) -> None:
     """Defines the flags, then runs `main` as absl does.
 
     An error of the user's making is printed in one line and ends the script
@@ -63,7 +69,7 @@ def run(main, define_flags, required=(), passes_rest=False):
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
     handler.addFilter(_is_ours_or_urgent)
 
-    def run_main(argv):
+    def run_main(argv: list[str]) -> int | None:
         _set_verbosity(flags.FLAGS)
         return _guarded(main, argv, passes_rest)
 
@@ -79,14 +85,14 @@ def run(main, define_flags, required=(), passes_rest=False):
 class _PathFlag(flags.Flag):
     """A string flag that knows what kind of path it takes."""
 
-    def __init__(self, name, kind, help):
+    def __init__(self, name: str, kind: paths.Kind, help: str) -> None:
         super().__init__(
             flags.ArgumentParser(), flags.ArgumentSerializer(), name, None, help
         )
         self.path_kind = kind
 
 
-def define_path(name, kind, help):
+def define_path(name: str, kind: paths.Kind, help: str) -> None:
     """Defines a flag that names a file or folder.
 
     `run` checks all of them before any work.
@@ -99,7 +105,7 @@ def define_path(name, kind, help):
     flags.DEFINE_flag(_PathFlag(name, kind, help))
 
 
-def export_folder(options):
+def export_folder(options: flags.FlagValues) -> str | None:
     """Returns the folder that the flags have an export written to, or None.
 
     Args:
@@ -120,7 +126,7 @@ def export_folder(options):
     return os.path.join(export_dir, str(version))
 
 
-def _given_paths():
+def _given_paths() -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each path flag that has a value."""
     found = []
     for name in flags.FLAGS:
@@ -133,7 +139,9 @@ def _given_paths():
     return found
 
 
-def _parse_flags(argv, required, known_only):
+def _parse_flags(
+    argv: list[str], required: Sequence[str], known_only: bool
+) -> list[str]:
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
     except flags.Error as error:
@@ -196,7 +204,9 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     )
 
 
-def _guarded(main, argv, passes_rest):
+def _guarded(
+    main: Callable[[list[str]], int | None], argv: list[str], passes_rest: bool
+) -> int | None:
     if len(argv) > 1 and not passes_rest:
         return _fail(f"no argument goes without a flag; received: {argv[1:]}")
     if not getattr(flags.FLAGS, "do_train", False):
@@ -220,7 +230,7 @@ def _guarded(main, argv, passes_rest):
         return _fail(message or error)
 
 
-def is_chief():
+def is_chief() -> bool:
     """Returns whether this process writes: of several workers, one does.
 
     As distribution.is_chief, which needs TensorFlow and its workers.
@@ -242,7 +252,7 @@ def is_chief():
     return task.get("type", "chief") == "chief"
 
 
-def _is_users(error):
+def _is_users(error: Exception) -> bool:
     if isinstance(error, USER_ERRORS):
         return True
     # Only where the script has loaded it: --help does not wait for it.
@@ -258,7 +268,7 @@ def _is_users(error):
     )
 
 
-def _beyond_vocabulary(error):
+def _beyond_vocabulary(error: Exception) -> str | None:
     """Says which id of a record an embedding has no row for, if that is it."""
     tf = sys.modules.get("tensorflow")
     if tf is None or not isinstance(error, tf.errors.InvalidArgumentError):
@@ -271,6 +281,6 @@ def _beyond_vocabulary(error):
     )
 
 
-def _fail(error, status=1):
+def _fail(error: object, status: int = 1) -> int:
     print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
     return status

@@ -2,6 +2,7 @@
 
 import functools
 import os
+from collections.abc import Iterable, Mapping
 
 import keras
 import tensorflow as tf
@@ -19,13 +20,13 @@ PRECISIONS = {
 # Workers and TPUs are connected to once, whatever number of runs they make.
 @functools.cache
 def create_strategy(
-    name=None,
-    use_tpu=False,
-    tpu_name=None,
-    tpu_zone=None,
-    gcp_project=None,
-    master=None,
-):
+    name: str | None = None,
+    use_tpu: bool = False,
+    tpu_name: str | None = None,
+    tpu_zone: str | None = None,
+    gcp_project: str | None = None,
+    master: str | None = None,
+) -> tf.distribute.Strategy:
     """Returns the tf.distribute strategy that was asked for.
 
     Args:
@@ -70,7 +71,9 @@ def create_strategy(
     return tf.distribute.get_strategy()
 
 
-def _tpu_strategy(address, zone, project):
+def _tpu_strategy(
+    address: str | None, zone: str | None, project: str | None
+) -> tf.distribute.Strategy:
     try:
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
             tpu=address, zone=zone, project=project
@@ -87,7 +90,7 @@ def _tpu_strategy(address, zone, project):
     return tf.distribute.TPUStrategy(resolver)
 
 
-def is_chief(strategy):
+def is_chief(strategy: tf.distribute.Strategy) -> bool:
     """Returns whether this process is the one that writes files."""
     resolver = strategy.cluster_resolver
     if resolver is None or not resolver.task_type:
@@ -99,7 +102,7 @@ def is_chief(strategy):
     )
 
 
-def num_workers(strategy):
+def num_workers(strategy: tf.distribute.Strategy) -> int:
     """Returns the number of processes that share the training."""
     resolver = strategy.cluster_resolver
     if resolver is None or not resolver.task_type:
@@ -107,7 +110,7 @@ def num_workers(strategy):
     return resolver.cluster_spec().num_tasks(resolver.task_type)
 
 
-def set_precision(precision):
+def set_precision(precision: str) -> None:
     """Makes the models built from here on compute in this precision.
 
     Variables stay float32, and so do LayerNorm's statistics, softmax and
@@ -119,7 +122,9 @@ def set_precision(precision):
         logging.info("Computing in %s over float32 variables.", precision)
 
 
-def scale_losses(optimizer, precision):
+def scale_losses(
+    optimizer: keras.optimizers.Optimizer, precision: str
+) -> keras.optimizers.Optimizer:
     """Returns the optimizer, with Keras's loss scaling where float16 needs it.
 
     bfloat16 has float32's range and needs none.
@@ -129,7 +134,9 @@ def scale_losses(optimizer, precision):
     return optimizer
 
 
-def check_batch_size(strategy, batch_size, flag):
+def check_batch_size(
+    strategy: tf.distribute.Strategy, batch_size: int, flag: str
+) -> None:
     """Refuses a batch that the replicas cannot share evenly."""
     replicas = strategy.num_replicas_in_sync
     if batch_size % replicas:
@@ -139,7 +146,9 @@ def check_batch_size(strategy, batch_size, flag):
         )
 
 
-def distribute(strategy, dataset):
+def distribute(
+    strategy: tf.distribute.Strategy, dataset: tf.data.Dataset
+) -> Iterable[Mapping[str, tf.Tensor]]:
     """Returns the batches of `dataset` cut into one part a replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
@@ -153,11 +162,11 @@ def distribute(strategy, dataset):
     if replicas == 1:
         return dataset
 
-    def of_worker(context):
+    def of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:
         local = replicas // context.num_input_pipelines
         first = context.input_pipeline_id * local
 
-        def parts(features):
+        def parts(features: Mapping[str, tf.Tensor]) -> tf.data.Dataset:
             cut = tf.nest.map_structure(
                 lambda t: tf.reshape(
                     t, tf.concat([[replicas, -1], tf.shape(t)[1:]], 0)

@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -41,7 +40,7 @@ def check_export_dir(export_dir: str | os.PathLike[str]) -> None:
             )
 
 
-def _check_is_export(path):
+def _check_is_export(path: Path) -> None:
     if not _is_ours(path):
         raise ValueError(
             f"--export_dir={path} exists and is not an export that can be "
@@ -56,11 +55,11 @@ def _check_is_export(path):
             )
 
 
-def _is_ours(path):
+def _is_ours(path: Path) -> bool:
     return (path / MANIFEST).is_file() and not path.is_symlink()
 
 
-def _may_remove(path):
+def _may_remove(path: Path) -> bool:
     """Returns whether a folder is what a killed process left."""
     if path.is_symlink() or not path.is_dir():
         return False
@@ -79,7 +78,7 @@ def _listed(path):
     return listed if isinstance(listed, list) else []
 
 
-def _remove(path):
+def _remove(path: Path) -> None:
     """Removes a folder of ours, its manifest last, in case of a kill."""
     if not path.exists():
         return
@@ -91,16 +90,16 @@ def _remove(path):
     shutil.rmtree(path)
 
 
-def _contents(path):
+def _contents(path: Path) -> list[str]:
     """Returns the paths of all files and folders in a folder, sorted."""
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 
-def _unfinished(path):
+def _unfinished(path: Path) -> Path:
     return path.with_name(path.name + ".unfinished")
 
 
-def _replaced(path):
+def _replaced(path: Path) -> Path:
     return path.with_name(path.name + ".replaced")
 
 
@@ -108,7 +107,7 @@ def export_saved_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
     endpoints: Mapping[str, tuple],
-    files: Mapping[str, Any] = (),
+    files: Mapping[str, Path | str] | None = None,
 ) -> None:
     """Writes a SavedModel whole or not at all, replacing an earlier one.
 
@@ -143,7 +142,7 @@ def export_saved_model(
             ) from error
         extra = folder / "assets.extra"
         extra.mkdir(exist_ok=True)
-        for name, source in dict(files).items():
+        for name, source in (files or {}).items():
             if isinstance(source, Path):
                 shutil.copyfile(source, extra / name)
             else:

@@ -5,8 +5,9 @@ Nothing here names a task: a script gives its `Task` (training/task.py).
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from absl import logging
@@ -48,16 +49,16 @@ def run(task: Task, options: FineTuningOptions) -> None:
 class _Driver:
     """What `run` is made of, over one task and its splits."""
 
-    def __init__(self, task, options):
+    def __init__(self, task: Task, options: FineTuningOptions) -> None:
         self.task, self.options = task, options
         self.config = prepare(task, options)
         self.splits = Splits(task, options)
         self.metric = options.metric_for_best or task.metrics[0]
         self.is_loss = self.metric.startswith("eval_loss")
         # Of the evaluations made so far, by folder and step.
-        self.evaluated = {}
-        self.steps = None, 0
-        self.settings = {}
+        self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
+        self.steps: tuple[int | None, int] = None, 0
+        self.settings: dict[str, Any] = {}
         if options.do_train:
             num_records = self.splits.num_records["train"]
             self.steps = options.num_steps(
@@ -71,7 +72,7 @@ class _Driver:
                 "train_records": runner.fingerprint(self.splits.files("train")),
             }
 
-    def train(self, options):
+    def train(self, options: FineTuningOptions) -> runner.Run:
         """Returns the run of some options, trained if they say so."""
         run = runner.Run(
             options,
@@ -86,7 +87,7 @@ class _Driver:
         if not options.do_train:
             return run
         evaluation = None
-        folders = {self.options.output_dir, options.output_dir}
+        folders: set[str | Path] = {self.options.output_dir, options.output_dir}
         if options.evaluates_while_training:
             # The best weights are a model of their own.
             folders.add(run.best_dir)
@@ -111,7 +112,7 @@ class _Driver:
             run.restore_best()
         return run
 
-    def train_several(self):
+    def train_several(self) -> tuple[runner.Run, dict[str, float]]:
         """Trains --num_train_runs times with different seeds.
 
         Run number n has the folder `run_n` of --output_dir and the seed
@@ -148,7 +149,7 @@ class _Driver:
             summary[f"{name}_deviation"] = float(np.std(figures, ddof=1))
         return run, summary
 
-    def _best_of(self, results):
+    def _best_of(self, results: Sequence[Mapping[str, float]]) -> int:
         """Returns the index of the best of several figures.
 
         NaN, which no other number is more or less than, is the worst.
@@ -157,7 +158,7 @@ class _Driver:
         values = sign * np.array([figures[self.metric] for figures in results])
         return int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
 
-    def evaluate(self, run):
+    def evaluate(self, run: runner.Run) -> dict[str, float]:
         """Returns the figures of a run's weights on all splits to evaluate.
 
         Figures of the same step that were found while training are reused.
@@ -169,8 +170,8 @@ class _Driver:
         logging.info("Evaluating %s", run.described_step)
         return self._evaluate(run, run.global_step)
 
-    def _evaluate(self, run, step):
-        results = {"global_step": step}
+    def _evaluate(self, run: runner.Run, step: int) -> dict[str, float]:
+        results: dict[str, float] = {"global_step": step}
         for name in self.splits.of("eval"):
             batches = predict(
                 run,
@@ -180,17 +181,17 @@ class _Driver:
                 "Evaluating",
             )
             if self.task.has_eval_loss:
-                batches = _LossFigures(self.task.loss, batches)
-            figures = self.task.evaluate(name, batches)
-            if self.task.has_eval_loss:
-                figures |= batches.figures()
+                passing = _LossFigures(self.task.loss, batches)
+                figures = self.task.evaluate(name, passing) | passing.figures()
+            else:
+                figures = self.task.evaluate(name, batches)
             results |= {
                 f"{key}{_suffix(name)}": value for key, value in figures.items()
             }
         self.evaluated[run.options.output_dir, step] = results
         return results
 
-    def predict(self, run, results):
+    def predict(self, run: runner.Run, results: dict[str, float]) -> None:
         """Writes the predictions, and their scores where there are any.
 
         Args:
@@ -238,7 +239,7 @@ def predict(
     )
 
 
-def _suffix(split):
+def _suffix(split: str) -> str:
     """Returns "_mm" of the split "eval_mm", and "" of "eval"."""
     return "".join(split.partition("_")[1:])
 
@@ -253,7 +254,8 @@ class _LossFigures:
 
     def __init__(self, loss: Loss, batches: Batches) -> None:
         self._loss, self._batches = loss, batches
-        self._sums, self._weights = [], []
+        self._sums: list[float] = []
+        self._weights: list[float] = []
 
     def __iter__(self) -> Iterator:
         for features, outputs in self._batches:
@@ -263,7 +265,7 @@ class _LossFigures:
             self._weights.append(float(weights["loss"]))
             yield features, outputs
 
-    def figures(self):
+    def figures(self) -> dict[str, float]:
         """Returns `eval_loss`, the mean; and `loss`, the mean over batches."""
         sums, weights = np.array(self._sums), np.array(self._weights)
         return {
@@ -304,7 +306,7 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     return config
 
 
-def _check_metric(task, options):
+def _check_metric(task: Task, options: FineTuningOptions) -> None:
     """Refuses a --metric_for_best that no evaluation gives or nothing uses."""
     names = [*task.metrics, *(["eval_loss"] if task.has_eval_loss else [])]
     names = [
@@ -326,7 +328,7 @@ def _check_metric(task, options):
         )
 
 
-def _check_num_train_runs(options):
+def _check_num_train_runs(options: FineTuningOptions) -> None:
     """Refuses to mix one run and several in a folder."""
     if not options.do_train:
         return
@@ -350,7 +352,7 @@ def _check_num_train_runs(options):
         )
 
 
-def _read_labels(options):
+def _read_labels(options: FineTuningOptions) -> list[str] | None:
     """Returns the labels of the model that the run starts from, or None.
 
     They are in `labels.txt` next to its checkpoint, or in the config.json of

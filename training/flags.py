@@ -6,14 +6,17 @@ the scripts can be imported side by side.
 
 import dataclasses
 import sys
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from absl import flags
 
 from files import paths
 from training import cli, options
 
-Options = TypeVar("Options", bound=options.DeviceOptions)
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Options = TypeVar("Options", bound="DataclassInstance")
 
 
 def read(kind: type[Options]) -> Options:
@@ -21,7 +24,7 @@ def read(kind: type[Options]) -> Options:
 
     What has no flag in the script keeps its default.
     """
-    given = {
+    given: dict[str, Any] = {
         field.name: flags.FLAGS[field.name].value
         for field in dataclasses.fields(kind)
         if field.name in flags.FLAGS
@@ -47,7 +50,7 @@ def define_all_fine_tuning_flags(learning_rate: float) -> None:
     define_export_flags()
 
 
-def define_model_flags():
+def define_model_flags() -> None:
     """Defines which model to build and where it starts from."""
     cli.define_path(
         "bert_config_file",
@@ -63,7 +66,7 @@ def define_model_flags():
     )
 
 
-def define_text_flags():
+def define_text_flags() -> None:
     """Defines how text is tokenized."""
     cli.define_path(
         "vocab_file",
@@ -77,7 +80,9 @@ def define_text_flags():
     )
 
 
-def define_training_flags(learning_rate, save_checkpoints_steps=1000):
+def define_training_flags(
+    learning_rate: float, save_checkpoints_steps: int = 1000
+) -> None:
     """Defines how the model is trained."""
     flags.DEFINE_integer(
         "train_batch_size", 32, "Examples in a training batch.", lower_bound=1
@@ -159,7 +164,7 @@ def define_training_flags(learning_rate, save_checkpoints_steps=1000):
     )
 
 
-def _define_optimizer_flags():
+def _define_optimizer_flags() -> None:
     flags.DEFINE_enum(
         "optimizer",
         "adamw",
@@ -194,7 +199,7 @@ def _define_optimizer_flags():
     )
 
 
-def define_fine_tuning_flags(trim_padding=True):
+def define_fine_tuning_flags(trim_padding: bool = True) -> None:
     """Defines how long a task is trained, and when to stop."""
     flags.DEFINE_float(
         "num_train_epochs",
@@ -254,7 +259,7 @@ def define_fine_tuning_flags(trim_padding=True):
     )
 
 
-def define_task_flags():
+def define_task_flags() -> None:
     """Defines a task's folders, what to do with it, and in which batches."""
     cli.define_path(
         "data_dir", paths.Kind.DATA_FOLDER, "Folder of the task's files."
@@ -281,7 +286,7 @@ def define_task_flags():
     )
 
 
-def define_device_flags():
+def define_device_flags() -> None:
     """Defines where and in what precision the model runs."""
     flags.DEFINE_enum(
         "distribution_strategy",
@@ -310,7 +315,7 @@ def define_device_flags():
     )
 
 
-def define_export_flags():
+def define_export_flags() -> None:
     """Defines what leaves the run."""
     cli.define_path(
         "export_dir",

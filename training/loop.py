@@ -229,7 +229,9 @@ class Trainer:
         kernels, loss = self._predictor.cast_kernels(), self.loss
 
         @tf.function(reduce_retracing=True, autograph=False)
-        def step(features, kernels):
+        def step(
+            features: train_step.Features, kernels: Any
+        ) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
             outputs = self._predictor(features, kernels)
             total, _ = loss(outputs, features)
             return metric_fn(outputs, features) | {"loss": (total, 1.0)}
@@ -249,7 +251,7 @@ class Trainer:
         }
 
 
-def _for_model(features):
+def _for_model(features: train_step.Features) -> train_step.Features:
     # Strings (guids, record names) are for the reader, not for the model.
     return {
         name: value
@@ -268,7 +270,9 @@ def _has_nan(outputs: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _lost_workers(checkpointer):
+def _lost_workers(
+    checkpointer: checkpointing.Checkpointer | None,
+) -> Iterator[None]:
     """Says in one line that another worker has gone.
 
     A collective operation that a worker is missing from fails on all others;
@@ -285,7 +289,7 @@ def _lost_workers(checkpointer):
 
 
 @contextlib.contextmanager
-def _stop_signals():
+def _stop_signals() -> Iterator[threading.Event]:
     """Yields an event that SIGTERM and SIGINT set; a second one kills."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -48,12 +48,12 @@ class TrainingOptions(DeviceOptions):
     and of all flags of the script, for summary.json.
     """
 
-    bert_config_file: str | None = None
+    bert_config_file: str
     vocab_file: str | None = None
     do_lower_case: bool = True
     init_checkpoint: str | None = None
     init_from: str | None = None
-    output_dir: str | None = None
+    output_dir: str
     do_train: bool = False
     do_eval: bool = False
     train_batch_size: int = 32

@@ -1,7 +1,6 @@
 """Pretraining on TFRecords, with masks or without; see `run`."""
 
 import functools
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -81,9 +80,9 @@ def run(
     files = [*records.files, *(eval_records.files if eval_records else ())]
     with tfrecords.named_errors(files):
         if options.do_train:
-            _train(trained, records, eval_records)
+            _train(trained, options, records, eval_records)
         if options.do_eval:
-            results = _evaluate(trained, eval_records or records)
+            results = _evaluate(trained, options, eval_records or records)
             results["global_step"] = trained.global_step
             trained.write_results("eval_results.txt", results)
     return trained if trained.is_chief else None
@@ -142,7 +141,9 @@ def find_records(
     return Records(files, spec, dynamic_masking)
 
 
-def _masking_settings(options, records):
+def _masking_settings(
+    options: PretrainingOptions, records: Records
+) -> dict[str, Any]:
     """Returns what decides the masks of records that are without them.
 
     Raises:
@@ -160,11 +161,15 @@ def _masking_settings(options, records):
     return {}
 
 
-def _train(run, records, eval_records):
+def _train(
+    run: runner.Run,
+    options: PretrainingOptions,
+    records: Records,
+    eval_records: Records | None,
+) -> None:
     """Trains on `records`, and evaluates on `eval_records` if there are any."""
-    options = run.options
 
-    def create_dataset(batch_size, skip_records):
+    def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
         return tfrecords.create_dataset(
             records.files,
             records.spec,
@@ -178,7 +183,7 @@ def _train(run, records, eval_records):
     evaluation = None
     if eval_records:
         evaluation = run.create_evaluation(
-            lambda: _evaluate(run, eval_records),
+            lambda: _evaluate(run, options, eval_records),
             options.eval_steps,
             "loss",
             higher_is_better=False,
@@ -193,23 +198,25 @@ def _train(run, records, eval_records):
     )
 
 
-def _evaluate(run, records):
+def _evaluate(
+    run: runner.Run, options: PretrainingOptions, records: Records
+) -> dict[str, float]:
     """Returns the original's metrics over at most --max_eval_steps batches."""
     return run.trainer.evaluate(
         tfrecords.create_dataset(
             records.files,
             records.spec,
-            run.options.eval_batch_size,
+            options.eval_batch_size,
             is_training=False,
             dynamic_masking=records.dynamic_masking,
         ),
         pretraining_metrics,
-        run.options.max_eval_steps,
+        options.max_eval_steps,
     )
 
 
 def pretraining_metrics(
-    outputs: Mapping[str, tf.Tensor], features: Mapping[str, tf.Tensor]
+    outputs: dict[str, tf.Tensor], features: dict[str, tf.Tensor]
 ) -> dict[str, tuple[Any, Any]]:
     """Returns {name: (sum, weight)} of the original's eval metrics.
 

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import os
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +55,9 @@ class Run:
         options: TrainingOptions,
         create_model: Callable[..., keras.Model],
         loss: Any,
-        num_train_steps: int | None = None,
-        num_warmup_steps: int = 0,
-        max_seq_length: int | None = None,
+        num_train_steps: int | None,
+        num_warmup_steps: int,
+        max_seq_length: int,
         settings: Mapping[str, Any] | None = None,
         restores_best: bool = False,
     ) -> None:
@@ -83,7 +83,9 @@ class Run:
             self.model.build()
             if num_train_steps is not None:
                 _freeze_layers(self.model, options.freeze_layers)
-                optimizer = self._create_optimizer(num_warmup_steps)
+                optimizer = self._create_optimizer(
+                    num_train_steps, num_warmup_steps
+                )
         self.trainer = loop.Trainer(
             self.model,
             loss,
@@ -112,14 +114,16 @@ class Run:
         """Records that training has taken so far."""
         return self.global_step * self.batch_size
 
-    def _create_optimizer(self, num_warmup_steps):
+    def _create_optimizer(
+        self, num_train_steps: int, num_warmup_steps: int
+    ) -> keras.optimizers.Optimizer:
         options = self.options
-        if num_warmup_steps > self.num_train_steps:
+        if num_warmup_steps > num_train_steps:
             logging.warning(
                 "The warmup of %d steps is longer than the training of %d: "
                 "the learning rate stays below its peak.",
                 num_warmup_steps,
-                self.num_train_steps,
+                num_train_steps,
             )
         factors = None
         if options.layerwise_lr_decay != 1.0:
@@ -128,7 +132,7 @@ class Run:
             )
         optimizer = optimization.create_optimizer(
             options.learning_rate,
-            self.num_train_steps,
+            num_train_steps,
             num_warmup_steps,
             optimizer=options.optimizer,
             lr_schedule=options.lr_schedule,
@@ -138,7 +142,7 @@ class Run:
         )
         return distribution.scale_losses(optimizer, options.mixed_precision)
 
-    def _check_settings(self, settings):
+    def _check_settings(self, settings: Mapping[str, Any]) -> None:
         options = self.options
         distribution.check_batch_size(
             self.strategy, options.train_batch_size, "--train_batch_size"
@@ -150,12 +154,13 @@ class Run:
             "optimizer": options.optimizer,
             "freeze_layers": options.freeze_layers,
             "seed": options.seed,
-        } | settings
+            **settings,
+        }
         checkpointing.check_settings(
             options.output_dir, self.report.settings, self.is_chief
         )
 
-    def _restore(self):
+    def _restore(self) -> int:
         step = self.checkpointer.restore()
         if step is not None:
             return step
@@ -181,23 +186,25 @@ class Run:
             evaluation: hooks.Evaluation to make while training, or None.
             num_predictions: masked positions in an example.
         """
-        options = self.options
-        if self.global_step >= self.num_train_steps:
+        options, num_train_steps = self.options, self.num_train_steps
+        if num_train_steps is None:
+            raise ValueError("A Run needs num_train_steps to train")
+        if self.global_step >= num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
                 options.output_dir,
                 self.global_step,
-                self.num_train_steps,
+                num_train_steps,
             )
             return
         if evaluation and evaluation.has_ended(self.global_step):
             return
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.batch_size)
-        logging.info("  Steps = %d", self.num_train_steps)
+        logging.info("  Steps = %d", num_train_steps)
         sizes = (self.model, options, self.max_seq_length, num_predictions)
         report.check_memory(*sizes, distribution.num_workers(self.strategy))
-        made = [evaluation] if evaluation else []
+        made: list[hooks.Hook] = [evaluation] if evaluation else []
         if options.summary_steps and self.is_chief:
             tokens = flops = None
             if not options.unpads:
@@ -224,7 +231,7 @@ class Run:
         ):
             self.trainer.train(
                 distribution.distribute(self.strategy, dataset),
-                self.num_train_steps,
+                num_train_steps,
                 self.batch_size,
                 self.checkpointer,
                 options.save_checkpoints_steps,
@@ -270,7 +277,7 @@ class Run:
         """Folder of the best weights while training."""
         return Path(self.options.output_dir) / "best"
 
-    def _best_checkpointer(self):
+    def _best_checkpointer(self) -> checkpointing.Checkpointer:
         return checkpointing.Checkpointer(
             self.best_dir,
             modeling.named_variables(self.model),
@@ -316,20 +323,20 @@ class Run:
 
     def finish(self) -> None:
         """Writes --export_weights and summary.json, the last of a script."""
-        if self.options.export_weights and self.is_chief:
+        if self.is_chief:
             weights.export_weights(self.model, self.options)
         self.write_summary()
 
 
 @contextlib.contextmanager
-def _memory_advice(*sizes):
+def _memory_advice(*sizes: Any) -> Iterator[None]:
     try:
         yield
     except tf.errors.ResourceExhaustedError as error:
         raise MemoryError(report.out_of_memory(*sizes)) from error
 
 
-def _freeze_layers(model, num_layers):
+def _freeze_layers(model: keras.Model, num_layers: int) -> None:
     """Leaves the embeddings and the lowest blocks out of training."""
     if not num_layers:
         return

@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 from absl import logging
@@ -27,20 +28,10 @@ class Splits:
 
     def __init__(self, task: Task, options: FineTuningOptions) -> None:
         self._task, self._trim = task, options.unpads
-        examples = {}
-        for purpose, is_needed in (
-            ("train", options.do_train),
-            ("eval", options.evaluates),
-            ("predict", options.do_predict),
-        ):
-            for name in task.splits(purpose) if is_needed else ():
-                if name not in examples:
-                    examples[name] = task.read_examples(name)
+        examples = _read_examples(task, options)
         folder = _records_folder(options)
         self.num_examples: Mapping[str, int] = {
-            name: len(found)
-            for name, found in examples.items()
-            if found is not None
+            name: len(found) for name, found in examples.items()
         }
         self._paths = {
             name: os.path.join(folder, f"{name}.tf_record")
@@ -51,7 +42,7 @@ class Splits:
             name: self._write(name, examples.pop(name)) for name in self._paths
         }
 
-    def _write(self, name, examples):
+    def _write(self, name: str, examples: Sequence[Any]) -> int:
         records = self._task.encode(name, examples)
         with tfrecords.RecordWriter([self._paths[name]]) as writer:
             for record in progress.track(records, None, "record", "Writing"):
@@ -109,7 +100,27 @@ class Splits:
         )
 
 
-def _records_folder(options):
+def _read_examples(
+    task: Task, options: FineTuningOptions
+) -> dict[str, Sequence[Any]]:
+    """Returns {split: its examples} of the splits that are needed."""
+    found = {}
+    for purpose, is_needed in (
+        ("train", options.do_train),
+        ("eval", options.evaluates),
+        ("predict", options.do_predict),
+    ):
+        for name in task.splits(purpose) if is_needed else ():
+            if name not in found:
+                found[name] = task.read_examples(name)
+    return {
+        name: examples
+        for name, examples in found.items()
+        if examples is not None
+    }
+
+
+def _records_folder(options: FineTuningOptions) -> str:
     """Returns the folder for records.
 
     The chief's stay in the output folder; the other workers, which write

@@ -6,7 +6,7 @@ loss and its gradient are those of the whole batch however it is cut.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import keras
@@ -15,6 +15,10 @@ import tensorflow as tf
 from training.task import Loss
 
 Features = Mapping[str, tf.Tensor]
+# Logs, outcomes, and whether to stop; see TrainStep.
+StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
+# Gradients, sums of squares, and losses; see TrainStep._part_gradients.
+Gradients = tuple[list[tf.Tensor], dict[str, tf.Tensor], dict[str, tf.Tensor]]
 
 # What became of a step: its update was made; or it was skipped, since its
 # gradient, scaled up for float16, went beyond the range, as now and then it
@@ -107,7 +111,9 @@ class TrainStep:
             with strategy.scope():
                 optimizer.build(model.trainable_variables)
 
-    def _next(self, iterator, stop):
+    def _next(
+        self, iterator: Iterator[Features], stop: tf.Tensor
+    ) -> StepResult:
         features = next(iterator)
         grads, factor, *reduced = self.strategy.run(
             self._reduced_gradients, args=(features, stop)
@@ -126,13 +132,15 @@ class TrainStep:
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome, stop > 0
 
-    def _update(self, grads, factor, made):
+    def _update(
+        self, grads: Sequence[tf.Tensor], factor: tf.Tensor, made: tf.Tensor
+    ) -> None:
         """Updates the model by `factor` times the gradients, where `made`."""
         if self._clips_in_update:
             self.optimizer.apply_scaled(grads, self._trained, factor, made)
             return
 
-        def apply():
+        def apply() -> tf.Tensor:
             self.strategy.run(self._apply, args=(grads, factor))
             return tf.constant(True)
 
@@ -144,11 +152,18 @@ class TrainStep:
             # leave the replicas.
             tf.cond(made, apply, lambda: tf.constant(False))
 
-    def _next_one(self, iterator, stop):
+    def _next_one(
+        self, iterator: Iterator[Features], stop: tf.Tensor
+    ) -> StepResult:
         logs, outcome, stopping = self._next(iterator, stop)
         return logs, outcome[tf.newaxis], stopping
 
-    def _next_many(self, iterator, stop, num_steps):
+    def _next_many(
+        self,
+        iterator: Iterator[Features],
+        stop: tf.Tensor,
+        num_steps: tf.Tensor,
+    ) -> StepResult:
         # On a TPU, where each return to the host costs.
         outcomes = tf.TensorArray(tf.int32, num_steps, element_shape=[])
         for index in tf.range(num_steps - 1):
@@ -158,11 +173,13 @@ class TrainStep:
         outcomes = outcomes.write(num_steps - 1, outcome)
         return logs, outcomes.stack(), stopping
 
-    def _local(self, value):
+    def _local(self, value: Any) -> tf.Tensor:
         # Every replica holds the same reduced value.
         return self.strategy.experimental_local_results(value)[0]
 
-    def _reduced_gradients(self, features, stop):
+    def _reduced_gradients(
+        self, features: Features, stop: tf.Tensor
+    ) -> tuple[Any, ...]:
         """Returns the gradients, and what to tell of the step.
 
         Returns:
@@ -191,7 +208,9 @@ class TrainStep:
         factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
         return grads, factor, norm / scale, losses, outcome, stop
 
-    def _outcome(self, norm, loss, scale):
+    def _outcome(
+        self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor
+    ) -> tf.Tensor:
         # A gradient that was not scaled up has no such excuse.
         skipped = tf.where(
             tf.math.is_finite(loss) & (scale > 1), OVERFLOWED, NOT_FINITE
@@ -199,12 +218,14 @@ class TrainStep:
         finite = tf.math.is_finite(norm) & tf.math.is_finite(loss)
         return tf.where(finite, MADE, skipped)
 
-    def _offset_seed(self, seed, index):
+    def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
         # One draw a step serves every replica and part, each with dropout of
         # its own: their seeds are further apart than a model has dropouts.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
-    def _accumulate_gradients(self, features, weights, seed):
+    def _accumulate_gradients(
+        self, features: Features, weights: Features, seed: tf.Tensor
+    ) -> Gradients:
         """Adds up `_part_gradients` over the parts of a batch."""
         num_parts = self.gradient_accumulation_steps
         if num_parts == 1:
@@ -217,7 +238,7 @@ class TrainStep:
         )
 
         @functools.partial(tf.function, autograph=False)
-        def part(index):
+        def part(index: tf.Tensor) -> Gradients:
             chosen = tf.nest.map_structure(lambda t: t[index], parts)
             for name, value in chosen.items():
                 rows = features[name].shape
@@ -227,7 +248,9 @@ class TrainStep:
             )
             return self._part_gradients(chosen, weights, part_seed)
 
-        def add_part(index, sums):
+        def add_part(
+            index: tf.Tensor, sums: Gradients
+        ) -> tuple[tf.Tensor, Gradients]:
             return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
         # From zeros, not from the first part: were that made outside of the
@@ -248,7 +271,9 @@ class TrainStep:
         )
         return sums
 
-    def _part_gradients(self, features, weights, seed):
+    def _part_gradients(
+        self, features: Features, weights: Features, seed: tf.Tensor
+    ) -> Gradients:
         """Returns one part's share of the gradients and of the losses.
 
         Returns:
@@ -289,15 +314,15 @@ class TrainStep:
             grad.set_shape(variable.shape)
         return grads, squares, losses
 
-    def _apply(self, grads, factor):
+    def _apply(self, grads: Sequence[tf.Tensor], factor: tf.Tensor) -> None:
         grads = [grad * tf.cast(factor, grad.dtype) for grad in grads]
         self.optimizer.apply(grads, self._trained)
 
-    def _loss_scale(self):
+    def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
 
 
-def _all_reduce(values):
+def _all_reduce(values: Any) -> Any:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values

@@ -8,7 +8,7 @@ from training.options import TrainingOptions
 
 
 def export_weights(model: keras.Model, options: TrainingOptions) -> None:
-    """Writes the model to --export_weights, without the optimizer's slots.
+    """Writes the model to --export_weights, if given, without optimizer slots.
 
     A path that ends in `.ckpt` is the checkpoint's prefix. Any other is a
     folder, laid out as the original's releases are: bert_model.ckpt,
@@ -23,6 +23,8 @@ def export_weights(model: keras.Model, options: TrainingOptions) -> None:
         OSError: a file cannot be written.
     """
     path = options.export_weights
+    if path is None:
+        return
     if path.endswith(".ckpt"):
         modeling.save_checkpoint(model, path)
     else:

@@ -53,6 +53,7 @@ def create_run(options, create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
         create_model,
         loss,
         num_train_steps,
+        num_warmup_steps=0,
         max_seq_length=options.max_seq_length,
     )
 

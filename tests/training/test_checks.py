@@ -44,6 +44,7 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
 
 def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     command = options.FineTuningOptions(
+        bert_config_file="bert_config.json",
         output_dir=str(tmp_path),
         do_train=True,
         seed=2**32 - 2,
