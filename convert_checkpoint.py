@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FLAGS = flags.FLAGS
 
-# By the name that --model takes: our class, Hugging Face's names of it.
+# By the name that --model takes: our class, Hugging Face's names for it.
 MODELS = {
     "bert": ("BertModel", ["BertModel"]),
     "pretraining": (
@@ -100,7 +100,7 @@ def find_model(
         names: those of its weights.
 
     Raises:
-        ValueError: neither config.json nor the names say.
+        ValueError: neither config.json nor the names decide it.
     """
     for architecture in modeling.huggingface.read_architectures(config_file):
         for name, (_, architectures) in MODELS.items():
@@ -224,7 +224,7 @@ def find_vocab(
 
 
 def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
-    """Returns whether text is lower-cased; None where the vocabulary tells.
+    """Returns whether text is lower-cased; None to decide by the vocabulary.
 
     Args:
         do_lower_case: --do_lower_case.

@@ -29,7 +29,7 @@ FLAGS = flags.FLAGS
 
 
 # The paper's ways to make one vector of the blocks' outputs (table 7), and
-# how many blocks each needs.
+# the number of blocks that each needs.
 TOKEN_FEATURES = {
     "layers": 1,
     "embeddings": 0,

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 FLAGS = flags.FLAGS
 
-# Lines that the model takes together hold at most so many bytes, or are one.
+# Bytes of the lines in a batch, at most; a longer line is a batch of its own.
 _MAX_BATCH_BYTES = 1 << 20
-# As shells have it for a process that a broken pipe ended.
+# The shells' status of a process that a broken pipe ended.
 _BROKEN_PIPE = 141
 
 
@@ -143,7 +143,7 @@ def _is_line(item: Any) -> bool:
 
 
 def _size(item: Any) -> int:
-    """Returns about how many bytes the texts of a request have."""
+    """Returns the approximate bytes of the texts of a request."""
     if not _is_line(item) or not isinstance(item[1], dict):
         return 0
     return sum(
@@ -255,7 +255,7 @@ def main(_: Sequence[str]) -> int:
         else:
             num_answers, num_errors = write_to(sys.stdout.buffer)
     except BrokenPipeError:
-        # Whoever reads has enough; nothing is left to flush at exit.
+        # The reader has closed the pipe; leave nothing to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info("%d lines answered, %d could not be", num_answers, num_errors)

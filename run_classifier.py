@@ -131,7 +131,7 @@ def create_processors(
 
 
 class ClassifierTask(task.Task):
-    """One label of a text or a pair, any number of labels, or a number."""
+    """Predicts a label of a text or a pair, several labels, or a number."""
 
     def __init__(self, options: FineTuningOptions) -> None:
         self.options = options

@@ -24,7 +24,7 @@ FLAGS = flags.FLAGS
 
 
 def define_flags() -> None:
-    """Defines the flags that the other tasks have too, and the task's own."""
+    """Defines the flags that all tasks share, and the task's own."""
     common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
     flags.DEFINE_bool(
         "document_context",
@@ -40,7 +40,7 @@ def define_flags() -> None:
 
 
 class NerTask(task.Task):
-    """Which words name a person, a place, an organisation."""
+    """Tags the words that name a person, a place or an organisation."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
 

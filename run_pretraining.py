@@ -50,7 +50,7 @@ def define_flags() -> None:
         paths.Kind.INPUT_FILES,
         "TFRecord files held out from training, evaluated while training "
         "every --eval_steps and by --do_eval; by default --do_eval takes "
-        "--input_file, as the original.",
+        "--input_file, as in the original.",
     )
     flags.DEFINE_integer(
         "eval_steps",
@@ -86,7 +86,7 @@ def define_flags() -> None:
 
 
 def _define_masking_flags() -> None:
-    """Defines what is asked for records made with --dynamic_masking only."""
+    """Defines the flags for records made with --dynamic_masking."""
     cli.define_path(
         "vocab_file",
         paths.Kind.INPUT_FILE,

@@ -101,7 +101,7 @@ def define_flags() -> None:
         "use_char_offsets",
         False,
         "Find answers by their characters, and cut predictions out of the "
-        "passage where their tokens stand in it: right for scripts without "
+        "passage where their tokens are in it: right for scripts without "
         "spaces, such as Chinese.",
     )
     flags.DEFINE_bool(
@@ -113,7 +113,7 @@ def define_flags() -> None:
 
 
 class SquadTask(task.Task):
-    """Which words of a passage answer a question.
+    """Finds the words of a passage that answer a question.
 
     --predict_file is both what the model is evaluated on and what it answers.
     """
@@ -209,7 +209,7 @@ class SquadTask(task.Task):
         )
         if self.options.unpads:
             # Windows of one length share a batch, and too little memory is
-            # noticed at once. Their ids tell the questions.
+            # noticed at once. Their ids identify the questions.
             features = sorted(features, key=lambda each: -len(each.tokens))
         return (records.encode_squad_features(each, False) for each in features)
 

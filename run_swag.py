@@ -23,13 +23,13 @@ LABELS = [str(choice) for choice in range(swag.NUM_CHOICES)]
 
 
 def define_flags() -> None:
-    """Defines the flags that the other tasks have too."""
+    """Defines the flags that all tasks share."""
     # The paper's rate, with batches of 16 (section 4.4).
     common_flags.define_all_fine_tuning_flags(learning_rate=2e-5)
 
 
 class SwagTask(task.Task):
-    """Which of four endings continues a sentence."""
+    """Chooses which of four endings continues a sentence."""
 
     metrics = ("accuracy",)
     sequences_per_example = swag.NUM_CHOICES

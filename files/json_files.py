@@ -1,6 +1,6 @@
 """Reads JSON that people and other programs wrote: the project's one reader.
 
-Whatever is wrong with it becomes a ValueError of one line that names the file.
+Any problem becomes a one-line ValueError that names the file.
 """
 
 import json
@@ -102,7 +102,7 @@ def _finite_float(digits: str) -> float:
 def _named(text: str | bytes, error: _NotFiniteError) -> str:
     """Returns `"key": NaN` for the first such number, or `NaN` without a key.
 
-    Reads the text again: telling the key each time would slow sound files.
+    Reads the text again: keeping track of keys would slow down valid files.
     """
 
     class FoundError(Exception):

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used.
+"""Lazy imports: names of a package, imported when they are first used.
 
 A script answers --help and names a wrong flag before it needs TensorFlow, so
 `import modeling` must not load it: `modeling.BertClassifier` does.
@@ -15,7 +15,7 @@ from typing import Any
 def on_first_use(package: str, path: str) -> Callable[[str], Any]:
     """Returns the `__getattr__` of a package (PEP 562).
 
-    It makes the imports that stand under `if TYPE_CHECKING:` in the package,
+    It makes the imports under `if TYPE_CHECKING:` in the package,
     each when its name is first used. So type checkers and people read plain
     imports.
 

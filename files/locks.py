@@ -1,9 +1,9 @@
 """A lock that keeps two processes from writing the same output.
 
-The lock is a file that tells who holds it. The system itself releases it when
+The lock is a file that names its owner. The system itself releases it when
 that process ends, however it ends, so a lock that was left behind on this
-host is simply taken over. What a process on another host left behind can only
-be told from one at work by asking there, and the message says so.
+host is simply taken over. Whether a process on another host still runs can
+only be checked there, and the message says so.
 """
 
 import contextlib
@@ -95,7 +95,7 @@ def _acquire(path: str, name: str) -> TextIO:
 
 
 def _sign(path: str, file: TextIO, name: str) -> None:
-    """Writes this process into the lock file, in the place of one that ended.
+    """Writes this process into the lock file, replacing one that ended.
 
     Raises:
         OSError: the one before was on another host, so it may not have ended;
@@ -111,7 +111,7 @@ def _sign(path: str, file: TextIO, name: str) -> None:
         )
     if owner:
         logging.warning(
-            "%s was left unfinished by %s; going on.", name, _describe(owner)
+            "%s was left unfinished by %s; continuing.", name, _describe(owner)
         )
     now = datetime.datetime.now().isoformat(" ", "seconds")
     try:
@@ -146,7 +146,7 @@ def _lock(file: TextIO) -> bool:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns what a lock file says; None where it does not, or not yet."""
+    """Returns the owner that a lock file names; None if it names none yet."""
     file.seek(0)
     try:
         owner = json.loads(file.read())

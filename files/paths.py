@@ -19,7 +19,7 @@ from files.atomic import is_remote
 
 
 class Kind(enum.Enum):
-    """What a path flag names, and so what may happen to it."""
+    """Kinds of path that a flag names, and so what may happen to it."""
 
     INPUT_FILE = "input file"
     # Comma-separated paths or patterns.
@@ -30,7 +30,7 @@ class Kind(enum.Enum):
     OUTPUT_FILE = "output file"
     # Comma-separated.
     OUTPUT_FILES = "output files"
-    # Checkpoints, records and results; a run that goes on reads them again.
+    # Checkpoints, records and results; a resumed run reads them again.
     RUN_FOLDER = "folder of a run"
     # A checkpoint with its configuration, or the prefix of one (`.ckpt`).
     MODEL_OUTPUT = "model to write"
@@ -70,7 +70,7 @@ class PathFlag:
     kind: Kind
 
     def __str__(self) -> str:
-        """Returns the flag as it stands in the command line."""
+        """Returns the flag as given on the command line."""
         return f"--{self.flag}={self.value}"
 
 
@@ -171,7 +171,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Refuses a file in place of a folder, or the reverse.
+    """Refuses a file where a folder is needed, or the reverse.
 
     Raises:
         OSError: it is that, or an output that cannot be written.
@@ -220,8 +220,8 @@ def _check_writable(flag: PathFlag, path: str) -> None:
             # A FIFO or a device, which takes bytes where it is.
             return
     # An export is written next to its folder, and then renamed.
-    beside = is_file or flag.kind is Kind.EXPORT_FOLDER
-    folder = os.path.dirname(path) if beside else path
+    is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER
+    folder = os.path.dirname(path) if is_next_to else path
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK):
@@ -254,7 +254,7 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
 
 def _check_equal(output: _Place, other: _Place) -> None:
     if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
-        # A run that goes on from its own folder.
+        # A run that resumes from its own folder.
         return
     if output.given == other.given:
         raise ValueError(f"{output.given}: {other.path} is named twice")
@@ -329,7 +329,7 @@ def _places(flag: PathFlag) -> Iterator[_Place]:
 
 
 def _matches(flag: PathFlag, path: str) -> list[str]:
-    """Returns the local files or folders that a path or pattern stands for."""
+    """Returns the local files or folders that a path or pattern matches."""
     if flag.kind is Kind.INPUT_FILES and not os.path.exists(path):
         return glob.glob(path)
     if flag.kind is Kind.MODEL and (

@@ -1,1 +1,1 @@
-"""How any task is trained, evaluated and exported."""
+"""Training, evaluation and export of any task."""

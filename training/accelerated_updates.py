@@ -15,8 +15,8 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     """Returns `update` so that variables of one shape share a trace.
 
     Without it the graph of a step holds the operations of each variable again.
-    Compiled, the update of a large variable is one pass over memory in place
-    of ten.
+    Compiled, the update of a large variable is one pass over memory
+    instead of ten.
 
     Args:
         update: (variable, *tensors or numbers) -> None; assigns the variable.

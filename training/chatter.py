@@ -22,7 +22,7 @@ def silence_tensorflow() -> None:
 
 
 class _QuietImport:
-    """Has `import tensorflow` write nothing.
+    """Keeps `import tensorflow` from writing to stderr.
 
     Its native code logs while it is loaded, before it reads any setting.
     """

@@ -2,10 +2,10 @@
 
 A run's checkpoint is a TF1 checkpoint with the original's names, as
 `model.ckpt-STEP`: the model's variables, for each trained one its optimizer
-slots (`.../adam_m`, `.../adam_v`), and `global_step`. So it serves both to go
-on training and as the --init_checkpoint of another task. All else that a run
-needs to go on exactly (position in the data, learning rate) follows from the
-step; the state of dropout is a variable of the model.
+slots (`.../adam_m`, `.../adam_v`), and `global_step`. So it serves both to
+resume training and as the --init_checkpoint of another task. All else that a
+run needs to resume exactly (position in the data, learning rate) follows from
+the step; the state of dropout is a variable of the model.
 """
 
 import json
@@ -45,8 +45,8 @@ class Checkpointer:
     Args:
         output_dir: folder of the run; made when first saved into.
         variables: {original name: variable} of the model.
-        optimizer: its slots and state are saved beside; None for none.
-        keep_checkpoint_max: how many of the newest to keep, 0 for all.
+        optimizer: its slots and state are saved too; None for none.
+        keep_checkpoint_max: number of the newest to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
     """
 
@@ -82,7 +82,7 @@ class Checkpointer:
             OSError: it could not be written; earlier ones are untouched.
             ValueError: the state is not finite, so nothing was written.
         """
-        # Every worker looks, so that all of them end together.
+        # Every worker checks, so that all of them end together.
         if name := self._not_finite():
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
@@ -235,7 +235,7 @@ def check_settings(
     settings: Mapping[str, Any],
     is_chief: bool = True,
 ) -> None:
-    """Refuses to go on with a run under other settings than it began with.
+    """Refuses to resume a run with settings other than those it began with.
 
     Args:
         output_dir: folder of the run.
@@ -263,8 +263,8 @@ def check_settings(
                 )
                 raise ValueError(
                     f"--output_dir={output_dir} holds a run with {name}="
-                    f"{former}; received {given}. Give the former to go on "
-                    "with it, or another --output_dir"
+                    f"{former}; received {given}. Give the former to "
+                    "resume that run, or another --output_dir"
                 )
     elif is_chief:
         write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")

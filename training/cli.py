@@ -1,4 +1,4 @@
-"""How every script starts and ends: flags, errors in one line, exit status."""
+"""Start and end of every script: flags, one-line errors, exit status."""
 
 import contextlib
 import logging as std_logging
@@ -17,9 +17,9 @@ from training import chatter
 # Problems with what the user gave; anything else is a fault of ours and
 # keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
-# What TensorFlow says of an id that an embedding has no row for.
+# TensorFlow's message about an id that an embedding has no row for.
 _ID_BEYOND = re.compile(r"= (-?\d+) is not in \[0, ?(\d+)\)")
-# As shells have it for a process that Ctrl-C ended.
+# The shells' status of a process that Ctrl-C ended.
 _INTERRUPTED = 130
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
@@ -35,7 +35,7 @@ def run(
 ) -> None:
     """Defines the flags, then runs `main` as absl does.
 
-    An error of the user's making is printed in one line and ends the script
+    An error in what the user gave is printed in one line and ends the script
     with status 1; --debug prints its traceback. Ctrl-C ends it with 130.
 
     Args:
@@ -43,8 +43,8 @@ def run(
             exit status.
         define_flags: defines the script's flags.
         required: names of flags that must be given.
-        passes_rest: whether `main` sees to arguments that are no flags of
-            the script, such as another library's; else they are errors.
+        passes_rest: whether `main` handles arguments that are no flags of the
+            script, such as another library's; else they are errors.
     """
     others = set(flags.FLAGS)
     define_flags()
@@ -59,7 +59,7 @@ def run(
         "Log more: the first examples, and every variable that is loaded.",
     )
     for name in set(flags.FLAGS) - others:
-        # For --help to list those too that are defined in another file.
+        # So that --help also lists the flags that another file defines.
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     # --help shows the docstring of __main__, which is not the script's where
     # the script runs as an installed command.
@@ -106,7 +106,7 @@ def define_path(name: str, kind: paths.Kind, help: str) -> None:
 
 
 def export_folder(options: flags.FlagValues) -> str | None:
-    """Returns the folder that the flags have an export written to, or None.
+    """Returns the folder that the flags choose for an export, or None.
 
     Args:
         options: the script's flag values.
@@ -115,7 +115,7 @@ def export_folder(options: flags.FlagValues) -> str | None:
         ValueError: there is a version, and no --export_dir for it.
     """
     export_dir, version = options.export_dir, options.export_version
-    # What an unset shell variable gives is refused as such.
+    # An empty path, from an unset shell variable, is refused elsewhere.
     if version is None or export_dir == "":
         return export_dir
     if export_dir is None:
@@ -269,7 +269,7 @@ def _is_users(error: Exception) -> bool:
 
 
 def _beyond_vocabulary(error: Exception) -> str | None:
-    """Says which id of a record an embedding has no row for, if that is it."""
+    """Returns the message about an id beyond the vocabulary, if it is that."""
     tf = sys.modules.get("tensorflow")
     if tf is None or not isinstance(error, tf.errors.InvalidArgumentError):
         return None

@@ -17,7 +17,7 @@ PRECISIONS = {
 }
 
 
-# Workers and TPUs are connected to once, whatever number of runs they make.
+# Workers and TPUs are connected once, however many runs follow.
 @functools.cache
 def create_strategy(
     name: str | None = None,
@@ -40,7 +40,7 @@ def create_strategy(
         master: its grpc address, where no name is given.
 
     Raises:
-        ValueError: it is not to be had here.
+        ValueError: it is not available here.
     """
     if use_tpu or name == "tpu":
         if name not in (None, "tpu"):
@@ -149,7 +149,7 @@ def check_batch_size(
 def distribute(
     strategy: tf.distribute.Strategy, dataset: tf.data.Dataset
 ) -> Iterable[Mapping[str, tf.Tensor]]:
-    """Returns the batches of `dataset` cut into one part a replica.
+    """Returns the batches of `dataset`, split into one part for each replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
     that a step takes the same examples on any number of devices.

@@ -24,8 +24,8 @@ def check_export_dir(export_dir: str | os.PathLike[str]) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:
-        ValueError: it does, or something else has the name of a folder that
-            an export makes for a while.
+        ValueError: it does, or something else has the name of a temporary
+            folder of an export.
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -161,7 +161,7 @@ def _new_export(path: Path) -> Iterator[Path]:
         _remove(left_behind)
     unfinished.mkdir(parents=True)
     try:
-        # Also tells what a killed process leaves from a user's folder.
+        # Also marks what a killed process leaves as ours, not the user's.
         atomic.write_json(unfinished / MANIFEST, {"files": []})
         yield unfinished
         atomic.write_json(

@@ -47,7 +47,7 @@ def run(task: Task, options: FineTuningOptions) -> None:
 
 
 class _Driver:
-    """What `run` is made of, over one task and its splits."""
+    """The steps of `run`, over one task and its splits."""
 
     def __init__(self, task: Task, options: FineTuningOptions) -> None:
         self.task, self.options = task, options
@@ -55,7 +55,7 @@ class _Driver:
         self.splits = Splits(task, options)
         self.metric = options.metric_for_best or task.metrics[0]
         self.is_loss = self.metric.startswith("eval_loss")
-        # Of the evaluations made so far, by folder and step.
+        # Results of the evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
         self.steps: tuple[int | None, int] = None, 0
         self.settings: dict[str, Any] = {}
@@ -73,13 +73,13 @@ class _Driver:
             }
 
     def train(self, options: FineTuningOptions) -> runner.Run:
-        """Returns the run of some options, trained if they say so."""
+        """Returns the run of some options, trained if they ask for it."""
         run = runner.Run(
             options,
             functools.partial(self.task.create_model, self.config),
             self.task.loss,
             *self.steps,
-            # A step sees so many WordPieces of an example.
+            # WordPieces of an example in a step.
             options.max_seq_length * self.task.sequences_per_example,
             self.settings,
             restores_best=options.load_best and not options.do_train,
@@ -230,7 +230,7 @@ def predict(
         splits: the task's Splits.
         name: of the split.
         batch_size: examples in a batch.
-        label: what the progress bar says.
+        label: text of the progress bar.
     """
     return run.trainer.predict(
         splits.create_dataset(name, batch_size),

@@ -1,7 +1,7 @@
 """Flags that several scripts share, under the original's names and defaults.
 
 Each function defines flags when a script calls it, never on import, so that
-the scripts can be imported side by side.
+the scripts can be imported together.
 """
 
 import dataclasses
@@ -99,13 +99,13 @@ def define_training_flags(
     flags.DEFINE_integer(
         "keep_checkpoint_max",
         5,
-        "How many of the newest checkpoints to keep; 0 for all.",
+        "Number of the newest checkpoints to keep; 0 for all.",
         lower_bound=0,
     )
     flags.DEFINE_integer(
         "iterations_per_loop",
         1000,
-        "On a TPU, steps made between two returns to the host.",
+        "On a TPU, steps between two returns to the host.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
@@ -137,7 +137,7 @@ def define_training_flags(
     flags.DEFINE_bool(
         "gradient_checkpointing",
         False,
-        "Keep less for the backward pass and compute it again: less memory, "
+        "Keep less for the backward pass and recompute the rest: less memory, "
         "about a third more time.",
     )
     flags.DEFINE_enum(
@@ -146,14 +146,14 @@ def define_training_flags(
         ["scratch", "checkpoint"],
         "Where a new run starts from: random weights or --init_checkpoint; by "
         "default the latter where it is given. A run that has checkpoints in "
-        "--output_dir goes on from there in either case.",
+        "--output_dir resumes from there in either case.",
     )
     _define_optimizer_flags()
     flags.DEFINE_integer(
         "max_nonfinite_steps",
         10,
-        "End after so many steps in a row without a finite loss and gradient; "
-        "each of them is skipped.",
+        "End after this many steps in a row without a finite loss and "
+        "gradient; each of them is skipped.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
@@ -175,7 +175,7 @@ def _define_optimizer_flags() -> None:
         "lr_schedule",
         "original",
         options.SCHEDULES,
-        "original falls off its peak after the warmup, continuous does not.",
+        "original drops below its peak after the warmup, continuous does not.",
     )
     flags.DEFINE_float(
         "poly_power",
@@ -218,9 +218,9 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
     flags.DEFINE_integer(
         "num_train_runs",
         1,
-        "Train so many times with other seeds, in the folders run_1, run_2 "
-        "... of --output_dir; report mean and deviation, and keep the best "
-        "on the dev set in --output_dir.",
+        "Train this many times with other seeds, in the folders run_1, "
+        "run_2 ... of --output_dir; report mean and deviation, and keep the "
+        "best on the dev set in --output_dir.",
         lower_bound=1,
     )
     flags.DEFINE_bool(
@@ -239,7 +239,7 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
     flags.DEFINE_string(
         "metric_for_best",
         None,
-        "The figure that chooses the best step and the best run; by default "
+        "Metric that chooses the best step and the best run; by default "
         "the task's main metric. eval_loss is lower-is-better.",
     )
     flags.DEFINE_bool(
@@ -252,8 +252,8 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
         "trim_padding",
         trim_padding,
         "Leave padding out: cut each batch to its longest input and compute "
-        "WordPieces alone, which saves time; not done on a TPU nor with "
-        "--jit_compile, which want one shape. Nothing changes but rounding, "
+        "only WordPieces, which saves time; not done on a TPU or with "
+        "--jit_compile, which need one shape. Nothing changes but rounding, "
         "except in SQuAD, where the original lets padding compete with the "
         "answer, in the loss and among the n best.",
     )
@@ -316,7 +316,7 @@ def define_device_flags() -> None:
 
 
 def define_export_flags() -> None:
-    """Defines what leaves the run."""
+    """Defines where a model is exported."""
     cli.define_path(
         "export_dir",
         paths.Kind.EXPORT_FOLDER,

@@ -19,8 +19,8 @@ _MEASURING_SHARE = 0.01
 class Hook(Protocol):
     """Runs after a step of training, see Trainer.train.
 
-    It may have an attribute `every`, int: then no multiple of it is left out
-    where several steps are made per call.
+    It may have an attribute `every`, int: then no multiple of it is skipped
+    where a call makes several steps.
     """
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> bool | None:
@@ -65,7 +65,7 @@ class Summaries:
         self._last: tuple[int, float] | None = None
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> None:
-        """Writes the entries of a step, when its turn has come."""
+        """Writes the entries of a step, if they are due."""
         if self._last is None:
             # Its time holds the start-up, so its rate is left out.
             self._last = (step, time.monotonic())
@@ -80,7 +80,7 @@ class Summaries:
             if self._flops is not None and self._peak is not None:
                 achieved = rate * self._flops
                 values["mfu"] = achieved / self._peak.update(achieved)
-            # After the peak rate was measured, which is no work of the step.
+            # Taken after measuring the peak rate, which is no part of a step.
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = report.peak_memory() / 2**30
         with self._writer.as_default():
@@ -128,17 +128,17 @@ class PeakRate:
 class Evaluation:
     """Evaluates while training, keeps the best checkpoint, stops early.
 
-    The best checkpoint stands in the folder `best` of the run, with its
-    figures. A run that goes on finds them there.
+    The best checkpoint is in the folder `best` of the run, with its metrics. A
+    resumed run finds them there.
 
     Args:
         evaluate: () -> {name: figure}.
         every: steps between two evaluations.
-        metric: the figure that decides.
+        metric: name of the metric that decides.
         checkpointer: writes into the `best` folder.
         patience: evaluations without a better one that end the training; 0
             for never.
-        higher_is_better: whether the best figure is the highest.
+        higher_is_better: whether the best value is the highest.
     """
 
     def __init__(
@@ -157,18 +157,18 @@ class Evaluation:
         self._patience = patience
         self._sign = 1 if higher_is_better else -1
         self._path = Path(checkpointer.output_dir) / "eval_results.json"
-        # Figures of the best checkpoint so far. Kept here, so that workers
-        # agree whatever the file shows them at what time.
+        # Metrics of the best checkpoint so far. Kept here, so that workers
+        # agree even if one of them reads the file late.
         self._best: dict[str, float] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> bool:
-        """Evaluates when it is time; returns whether to stop training."""
+        """Evaluates if it is due; returns whether to stop training."""
         del logs
         if step % self.every:
             return False
-        # Over the evaluation's own, which is that of the start of training.
+        # Replaces the evaluation's own, the step that training started from.
         results = dict(self._evaluate()) | {"global_step": step}
         logging.info("Evaluation after step %d: %s", step, results)
         if self._is_best(results):
@@ -180,7 +180,7 @@ class Evaluation:
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether a run that stands at `step` was to stop early."""
+        """Returns whether a run at `step` should have stopped early."""
         best = self._best
         if not self._patience or best is None:
             return False
@@ -211,7 +211,7 @@ class Evaluation:
 
 
 def _read_best(path: Path, metric: str) -> dict[str, float]:
-    """Reads the figures of the best evaluation so far.
+    """Reads the metrics of the best evaluation so far.
 
     Raises:
         ValueError: the file does not hold them.
@@ -224,6 +224,6 @@ def _read_best(path: Path, metric: str) -> dict[str, float]:
     except ValueError as error:
         raise ValueError(
             f"{error}; restore it from a backup, or remove {path.parent} to "
-            "look for the best step among those to come"
+            "look for the best step among later ones"
         ) from error
     return best

@@ -21,7 +21,7 @@ from training.hooks import Hook
 from training.skipped_steps import SkippedSteps
 from training.task import Loss
 
-# Exit status of a run that was told to stop and has saved (EX_TEMPFAIL).
+# Exit status of a run that was asked to stop and has saved (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75
 
 
@@ -138,13 +138,13 @@ class Trainer:
                     num_train_steps - step,
                     *(every - step % every for every in boundaries),
                 )
-                told = tf.constant(float(stop.is_set()))
+                stop_now = tf.constant(float(stop.is_set()))
                 with _lost_workers(checkpointer):
                     logs, outcomes, stopping = (
-                        self._train_step.one(iterator, told)
+                        self._train_step.one(iterator, stop_now)
                         if made == 1
                         else self._train_step.many(
-                            iterator, told, tf.constant(made)
+                            iterator, stop_now, tf.constant(made)
                         )
                     )
                 skipped.look_at(outcomes.numpy(), step)
@@ -154,14 +154,14 @@ class Trainer:
                     bar.update(step, **logs)
                 with bar.paused():
                     done = any([hook(step, logs) for hook in hooks])
-                # Another worker may have been told, and with one worker there
-                # is no need to wait for the step after.
+                # Another worker may have got the signal. With one worker there
+                # is no need to wait for the next step.
                 stopping = bool(stopping) or (
                     stop.is_set() and self.strategy.num_replicas_in_sync == 1
                 )
                 done = done or stopping or step == num_train_steps
                 # While steps are skipped nothing is trained, and the weights
-                # may be why: earlier checkpoints are not dropped for them.
+                # may be why: do not drop earlier checkpoints for them.
                 save_is_due |= step % save_checkpoints_steps == 0
                 if checkpointer and (
                     done or (save_is_due and not skipped.in_a_row)
@@ -172,7 +172,7 @@ class Trainer:
                 if stopping:
                     logging.warning(
                         "Stopped after step %d, which is saved; the same "
-                        "command goes on from there.",
+                        "command resumes from there.",
                         step,
                     )
                     raise SystemExit(INTERRUPTED_STATUS)
@@ -187,7 +187,7 @@ class Trainer:
     ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
-        Says so, once, where an output is NaN.
+        Logs an error, once, if an output is NaN.
         """
         # Cast once, not with every batch.
         kernels = self._predictor.cast_kernels()
@@ -200,9 +200,9 @@ class Trainer:
             if not found_nan and _has_nan(outputs):
                 found_nan = True
                 logging.error(
-                    "The model's outputs are NaN, first in batch %d: what is "
-                    "made of them is worthless. Its training has failed, or "
-                    "its numbers are beyond the range of --mixed_precision.",
+                    "The model's outputs are NaN, first in batch %d, so its "
+                    "results are worthless. Its training has failed, or its "
+                    "numbers are beyond the range of --mixed_precision.",
                     number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs
@@ -264,7 +264,7 @@ def _has_nan(outputs: Any) -> bool:
     return any(
         np.isnan(array).any()
         for array in tf.nest.flatten(outputs)
-        # Those of bfloat16 are of no kind that NumPy knows.
+        # NumPy has no kind for bfloat16 and reports "V".
         if array.dtype.kind in "fV"
     )
 
@@ -273,7 +273,7 @@ def _has_nan(outputs: Any) -> bool:
 def _lost_workers(
     checkpointer: checkpointing.Checkpointer | None,
 ) -> Iterator[None]:
-    """Says in one line that another worker has gone.
+    """Turns the loss of another worker into a one-line error.
 
     A collective operation that a worker is missing from fails on all others;
     it cannot be repeated within the same processes.
@@ -284,7 +284,7 @@ def _lost_workers(
         steps = checkpointer.steps() if checkpointer else []
         raise ConnectionError(
             "another worker was lost, so all stop; start every worker again "
-            f"to go on from step {steps[-1] if steps else 0}"
+            f"to resume from step {steps[-1] if steps else 0}"
         ) from error
 
 

@@ -1,6 +1,6 @@
-"""What the flags of training decide, as plain values that never change.
+"""Options of training: the flags' values, frozen.
 
-`training/flags.py` defines the flags, with the defaults that stand here, and
+`training/flags.py` defines the flags, with the defaults given here, and
 reads them once into one of these. A variation is a `dataclasses.replace`.
 Nothing here imports TensorFlow.
 """
@@ -36,7 +36,7 @@ class DeviceOptions:
 
     @property
     def has_fixed_shapes(self) -> bool:
-        """Whether each new shape of a batch would compile the model anew."""
+        """Whether each new shape of a batch would compile the model again."""
         return self.is_tpu or self.jit_compile
 
 
@@ -112,7 +112,7 @@ class TrainingOptions(DeviceOptions):
 
     @property
     def steps_per_call(self) -> int:
-        """Steps made between two returns to the host."""
+        """Steps between two returns to the host."""
         return self.iterations_per_loop if self.is_tpu else 1
 
 
@@ -131,7 +131,7 @@ class PretrainingOptions(TrainingOptions):
     eval_steps: int = 1000
     eval_batch_size: int = 8
     max_eval_steps: int = 100
-    # Of records that are without masks.
+    # For records without masks.
     masked_lm_prob: float = 0.15
     do_whole_word_mask: bool = False
     whole_word_draw: bool = False
@@ -141,7 +141,7 @@ class PretrainingOptions(TrainingOptions):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningOptions(TrainingOptions):
-    """How long a task is trained, what is done with it, and when to stop."""
+    """Length of training a task, what to do with it, and when to stop."""
 
     data_dir: str | None = None
     max_seq_length: int = 128

@@ -13,7 +13,7 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from training import checks, export, runner
 from training.options import PretrainingOptions
 
-# What decides the masks of records that are without them.
+# The options that decide the masks of records without masks.
 _MASKING = (
     "masked_lm_prob",
     "do_whole_word_mask",
@@ -99,7 +99,7 @@ class Records(NamedTuple):
 def find_records(
     options: PretrainingOptions, name: str, vocab_size: int | None
 ) -> Records:
-    """Returns the Records that an option names, each file looked into.
+    """Returns the Records that an option names, each file checked.
 
     Args:
         options: PretrainingOptions.
@@ -144,7 +144,7 @@ def find_records(
 def _masking_settings(
     options: PretrainingOptions, records: Records
 ) -> dict[str, Any]:
-    """Returns what decides the masks of records that are without them.
+    """Returns the options that decide the masks of records without masks.
 
     Raises:
         ValueError: such flags are given, and the records have masks.

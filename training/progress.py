@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, else a line every so often."""
+"""Progress of long work: a bar on a terminal, else a line now and then."""
 
 import contextlib
 import sys
@@ -17,11 +17,11 @@ LINE_INTERVAL = 10.0
 
 
 class Progress:
-    """Shows how far a piece of work is, how fast it goes and what is left.
+    """Shows the progress of some work, its rate and the time left.
 
     Args:
         total: number of units of the whole work, None if unknown.
-        initial: units done before (a run that goes on).
+        initial: units done before (a resumed run).
         unit: what is counted ("step", "record").
         examples_per_unit: adds a rate in examples a second; None for none.
         label: what is done ("Training").
@@ -115,7 +115,7 @@ def track(
     unit: str = "record",
     label: str = "",
 ) -> Iterator[_Element]:
-    """Yields from `iterable`, showing how many have gone by."""
+    """Yields from `iterable`, showing the number of elements so far."""
     done = 0
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):

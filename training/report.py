@@ -1,4 +1,4 @@
-"""What a run costs and what it reached: operations, memory, summary.json."""
+"""Costs and results of a run: operations, memory, summary.json."""
 
 import contextlib
 import functools
@@ -24,7 +24,7 @@ from training.options import TrainingOptions
 
 # What TensorFlow and its graphs need before any weight, in bytes.
 _RUNTIME_MEMORY = 1 << 30
-# Rows of the square matrices whose product tells a device's rate.
+# Rows of the square matrices whose product measures a device's rate.
 _PRODUCT_SIZE = 2048
 
 
@@ -44,7 +44,7 @@ class Report:
         self._started = time.monotonic()
 
     def add(self, name: str, figures: Mapping[str, Any]) -> None:
-        """Adds what was reached, under the name of the file that holds it."""
+        """Adds results, under the name of the file that holds them."""
         self._figures[name] = figures
 
     @contextlib.contextmanager
@@ -159,7 +159,7 @@ def check_memory(
 
     Raises:
         ValueError: it needs more than there is; the message says how much,
-            and what helps.
+            and which flags reduce it.
     """
     if tf.config.list_physical_devices("GPU") or options.use_tpu:
         # Only their own allocator knows when they are full.
@@ -194,7 +194,7 @@ def out_of_memory(
     max_seq_length: int,
     num_predictions: int,
 ) -> str:
-    """Returns what to tell of a batch that does not fit."""
+    """Returns the message about a batch that does not fit into memory."""
     needed = training_memory(model, options, max_seq_length, num_predictions)
     helping = []
     if options.train_batch_size > 1:

@@ -1,4 +1,4 @@
-"""What every training script does between its flags and its task."""
+"""One training run: what every training script shares."""
 
 import contextlib
 import functools
@@ -26,7 +26,7 @@ from training.options import DeviceOptions, TrainingOptions
 
 
 class Run:
-    """A model, what trains it, and where both stand.
+    """A model, what trains it, and the step that both are at.
 
     The weights come from the newest checkpoint of `output_dir`, else from
     --init_checkpoint, else they are random (training only).
@@ -38,14 +38,14 @@ class Run:
         num_train_steps: length of training; None where there is none.
         num_warmup_steps: length of the warmup.
         max_seq_length: length of the inputs, in WordPieces.
-        settings: what must not change while a run goes on (see
+        settings: what must not change when a run is resumed (see
             checkpointing.check_settings).
         restores_best: start from the best checkpoint, if there is one,
             instead of the newest; for a run that does not train.
 
     Attributes:
         trainer: the loop.Trainer.
-        global_step: steps that the weights have behind them.
+        global_step: steps that the weights were trained for.
         has_best: whether they are those of the best evaluation.
         report: report.Report of the run.
     """
@@ -183,7 +183,7 @@ class Run:
             create_dataset: (batch_size, skip_records) -> global batches.
             describe_batch: (batch_size, skip_records) -> text that names the
                 records of the batch, for a step that was not finite.
-            evaluation: hooks.Evaluation to make while training, or None.
+            evaluation: hooks.Evaluation to run while training, or None.
             num_predictions: masked positions in an example.
         """
         options, num_train_steps = self.options, self.num_train_steps
@@ -208,7 +208,7 @@ class Run:
         if options.summary_steps and self.is_chief:
             tokens = flops = None
             if not options.unpads:
-                # Else each step has as much work as its batch is long.
+                # Else the work of a step depends on the length of its batch.
                 tokens = self.batch_size * self.max_seq_length
                 flops = self.batch_size * report.training_flops(
                     self.model.config, self.max_seq_length, num_predictions
@@ -256,7 +256,7 @@ class Run:
         )
 
     def restore_best(self) -> None:
-        """Takes the weights of the best evaluation while training.
+        """Restores the weights of the best evaluation while training.
 
         Keeps the last ones where training ended before any evaluation.
         """
@@ -322,7 +322,7 @@ class Run:
             self.report.write(self.options.output_dir, self.global_step)
 
     def finish(self) -> None:
-        """Writes --export_weights and summary.json, the last of a script."""
+        """Writes --export_weights and summary.json, at the end of a script."""
         if self.is_chief:
             weights.export_weights(self.model, self.options)
         self.write_summary()

@@ -9,7 +9,7 @@ from training import checkpointing, train_step
 
 
 class SkippedSteps:
-    """Logs skipped steps, and ends a run of too many in a row.
+    """Logs skipped steps, and ends a run after too many in a row.
 
     The arguments are those of Trainer.train.
 

@@ -15,7 +15,7 @@ from training.task import Task
 
 
 class Splits:
-    """The splits that the options need; all are read before one is written.
+    """Splits that the options need; all are read before any is written.
 
     Args:
         task: a prepared Task.
@@ -37,7 +37,7 @@ class Splits:
             name: os.path.join(folder, f"{name}.tf_record")
             for name in self.num_examples
         }
-        # The examples are let go of as they become records.
+        # The examples are freed as they become records.
         self.num_records: Mapping[str, int] = {
             name: self._write(name, examples.pop(name)) for name in self._paths
         }

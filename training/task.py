@@ -101,10 +101,10 @@ class Task(Protocol):
 
     @abc.abstractmethod
     def feature_spec(self, split: str) -> Mapping[str, Any]:
-        """Returns what the records of a split hold, {name: feature}."""
+        """Returns the features of a split's records, {name: feature}."""
 
     def num_train_examples(self, num_examples: int, num_records: int) -> int:
-        """Returns how many examples make an epoch, which is in records."""
+        """Returns the examples of an epoch; by default its records."""
         del num_examples
         return num_records
 

@@ -20,9 +20,9 @@ StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
 # Gradients, sums of squares, and losses; see TrainStep._part_gradients.
 Gradients = tuple[list[tf.Tensor], dict[str, tf.Tensor], dict[str, tf.Tensor]]
 
-# What became of a step: its update was made; or it was skipped, since its
-# gradient, scaled up for float16, went beyond the range, as now and then it
-# will; or since its loss or gradient itself was not finite.
+# Outcome of a step: its update was made; or it was skipped, because its
+# gradient, scaled up for float16, overflowed, as happens now and then; or
+# because its loss or gradient itself was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
@@ -66,8 +66,8 @@ class TrainStep:
     Attributes:
         one: tf.function (iterator, stop) -> (logs, outcomes, stopping): dict
             of scalars, the loss in all and by part, the learning rate and
-            the norm of the gradient; int [1], what became of the step (MADE
-            and so on); and whether any worker was called with a `stop` of
+            the norm of the gradient; int [1], the step's outcome (MADE and
+            so on); and whether any worker was called with a `stop` of
             1.0, on which all agree.
         many: tf.function (iterator, stop, number) -> the same of many steps,
             made without returning to Python: the outcomes of all, int
@@ -128,7 +128,7 @@ class TrainStep:
         }
 
         self._update(grads, factor, outcome == MADE)
-        # A skipped batch counts, so that a step says which batch it took.
+        # A skipped batch counts, so that the step number gives the batch.
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome, stop > 0
 
@@ -145,7 +145,7 @@ class TrainStep:
             return tf.constant(True)
 
         if self._scales_loss:
-            # Keras's loss scaling looks for itself, and halves its scale.
+            # Keras's loss scaling checks for itself, and halves its scale.
             apply()
         else:
             # Outside of strategy.run: an update inside a condition may not
@@ -180,7 +180,7 @@ class TrainStep:
     def _reduced_gradients(
         self, features: Features, stop: tf.Tensor
     ) -> tuple[Any, ...]:
-        """Returns the gradients, and what to tell of the step.
+        """Returns the gradients, and what the step reports.
 
         Returns:
             gradients, the factor that clips them, their norm, losses, outcome
@@ -203,7 +203,7 @@ class TrainStep:
         norm = tf.sqrt(tf.add_n(list(squares.values())))
         scale = tf.cast(self._loss_scale(), norm.dtype)
         outcome = self._outcome(norm, losses["loss"], scale)
-        # As tf.clip_by_global_norm has it; not finite where the norm is not.
+        # As in tf.clip_by_global_norm; not finite where the norm is not.
         limit = self.clip_norm * scale
         factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
         return grads, factor, norm / scale, losses, outcome, stop
@@ -211,7 +211,7 @@ class TrainStep:
     def _outcome(
         self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor
     ) -> tf.Tensor:
-        # A gradient that was not scaled up has no such excuse.
+        # Only a scaled gradient can overflow by its scale.
         skipped = tf.where(
             tf.math.is_finite(loss) & (scale > 1), OVERFLOWED, NOT_FINITE
         )
@@ -253,9 +253,9 @@ class TrainStep:
         ) -> tuple[tf.Tensor, Gradients]:
             return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
-        # From zeros, not from the first part: were that made outside of the
-        # loop, the loop's parts would keep what they are to compute again,
-        # and need more than twice the memory.
+        # Starts from zeros, not from the first part: with that outside of the
+        # loop, the loop's parts would keep what they should recompute, and
+        # need more than twice the memory.
         index = tf.constant(0)
         made = part.get_concrete_function(index).structured_outputs
         _, sums = tf.while_loop(
@@ -310,7 +310,7 @@ class TrainStep:
         }
         grads = [tf.convert_to_tensor(g) for g in grads]
         for grad, variable in zip(grads, self._trained, strict=True):
-            # Slices do not know how many rows there are.
+            # Slices do not know the number of rows.
             grad.set_shape(variable.shape)
         return grads, squares, losses
 
