@@ -200,7 +200,7 @@ class Trainer:
             if not found_nan and _has_nan(outputs):
                 found_nan = True
                 logging.error(
-                    "The model's outputs are NaN, first in batch %d, so its "
+                    "The model's outputs are NaN, first in batch %d: its "
                     "results are worthless. Its training has failed, or its "
                     "numbers are beyond the range of --mixed_precision.",
                     number,
