@@ -72,7 +72,7 @@ def _may_remove(path: Path) -> bool:
     return listed == [] or all(name in listed for name in _contents(path))
 
 
-def _listed(path):
+def _listed(path: Path) -> list[str]:
     """Returns what an export's manifest lists."""
     listed = json_files.read_json(path / MANIFEST).get("files")
     return listed if isinstance(listed, list) else []

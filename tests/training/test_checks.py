@@ -61,6 +61,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     (tmp_path / "labels.txt").write_text("no\nyes\n")
     for start in (tmp_path, tmp_path / "bert_model.ckpt"):
         command = options.FineTuningOptions(
+            bert_config_file="bert_config.json",
             init_checkpoint=str(start),
             output_dir=f"{tmp_path}/.",
             do_train=True,
