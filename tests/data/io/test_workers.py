@@ -143,7 +143,7 @@ PARENT = """
 import os, sys, time
 sys.path.insert(0, {root!r})
 from data.io import workers
-from tests.data import test_workers
+from tests.data.io import test_workers
 
 if __name__ == "__main__":
     with workers.WorkerPool(2) as pool:
