@@ -39,7 +39,7 @@ def define_flags():
     flags.DEFINE_integer(
         "repeat_to_mb",
         0,
-        "Also make records from the corpus repeated to so many megabytes, to "
+        "Also make records from the corpus repeated to this many megabytes, to "
         "show that memory does not grow.",
     )
     flags.DEFINE_bool("learn_vocabulary", True, "Time create_vocabulary.py.")

@@ -1,4 +1,4 @@
-"""Times this project beside KerasHub and transformers, in one run.
+"""Times this project next to KerasHub and transformers, in one run.
 
     make bench   # the short form, in an environment of its own
 
@@ -6,8 +6,8 @@
         --squad_file=dev-v1.1.json --output_file=results.json
 
 Each contestant is a process that builds its model, warms up, and then makes
-one timed repeat whenever its turn comes; only one computes at a time, and the
-turns go round, so that all share the machine's good and bad minutes. A row
+one timed repeat whenever its turn comes. Only one computes at a time, and they
+take turns, so that all share the machine's fast and slow minutes. A row
 has the median of the repeats. Where a peer can work in several ways, each is
 tried once and the fastest stays. Rows in bfloat16 are left out where the
 processor only emulates it, unless --rows names them in full.

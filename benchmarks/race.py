@@ -25,12 +25,12 @@ class Contestant:
 
     Args:
         name: module of benchmarks.contestants.
-        spec: what it is told to do.
+        spec: its work and settings.
         folder: where it may write.
 
     Attributes:
-        ready: what it said once it was warm.
-        replies: what it said after each repeat.
+        ready: its reply once it was warm.
+        replies: its replies after each repeat.
         variant: the way in which it works.
     """
 
@@ -68,7 +68,7 @@ class Contestant:
 
     def repeat(self):
         """Makes one timed repeat, and returns its seconds."""
-        # Threads of whoever was before come to rest.
+        # The previous contestant's threads come to rest.
         time.sleep(0.2)
         self._process.stdin.write("\n")
         self._process.stdin.flush()
@@ -83,7 +83,7 @@ class Contestant:
 
 
 class MatmulRate:
-    """The machine's rate, asked of every framework that is there."""
+    """Measures the machine's rate with every installed framework."""
 
     def __init__(self, names, folder):
         spec = {"work": "matmul", "variant": ""}
@@ -121,13 +121,13 @@ def busy_processors():
     except OSError:
         return 0.0
     passed = [last - first for first, last in zip(*ticks, strict=True)]
-    # The fourth and the fifth are of no work.
+    # The fourth and the fifth count idle time.
     idle = sum(passed[3:5]) / max(sum(passed), 1)
     return (1 - idle) * os.cpu_count()
 
 
 def say(text):
-    """Tells how far the run is."""
+    """Reports the progress of the run."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -149,7 +149,7 @@ def start(name, row, variant, folder):
         contestant = Contestant(name, spec, folder)
         seconds = contestant.repeat()
         if seconds < 2:
-            # One look at something short would say little.
+            # One short repeat says little.
             seconds = min(seconds, contestant.repeat(), contestant.repeat())
     except RuntimeError as error:
         say(f"  {name} {variant} FAILED:\n{error}")

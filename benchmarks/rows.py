@@ -1,4 +1,4 @@
-"""What model_benchmark.py times: the rows of its table."""
+"""The rows that model_benchmark.py times."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +20,8 @@ class Row(NamedTuple):
             --our_flags says.
         target: how many times faster than the best peer this project should
             be, and its MFU; or its seconds.
-        settings: what the contestants are told; `num_steps` in a repeat.
-        repeats: how many.
+        settings: the contestants' settings; `num_steps` in a repeat.
+        repeats: timed repeats of each contestant.
         needs: flags that must be given.
     """
 
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 def both(float32, bfloat16):
-    """Returns a dict of what goes with each precision."""
+    """Returns a dict from each precision to its value."""
     return {"float32": float32, "bfloat16": bfloat16}
 
 

@@ -1,4 +1,4 @@
-"""What was measured, as a table and as JSON."""
+"""Writes the measurements as a table and as JSON."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def summarize(name, row, contestants, rate):
 
 
 def show(results):
-    """Prints the table, and what it was measured with."""
+    """Prints the table, the matrix product rates and the versions."""
     names = ("row", "contestant", "seconds", "seq/s", "MFU", "GiB")
     lines = [(*names, "loaded", "ratio", "target", "notes")]
     for result in results:

@@ -18,7 +18,7 @@ from modeling.unpadding import PaddedRows, UnpaddedRows
 
 @keras.saving.register_keras_serializable(package="bert")
 class AttentionLayer(keras.layers.Layer):
-    """Lets each position of `from_tensor` gather values from `to_tensor`.
+    """Attention from each position of `from_tensor` to those of `to_tensor`.
 
     A masked score is lowered by 10000, not set to -inf, so a row that masks
     everything stays finite.
@@ -81,10 +81,10 @@ class AttentionLayer(keras.layers.Layer):
         self.key = self._create_projection("key")
         self.value = self._create_projection("value")
 
-    def _create_projection(self, name):
+    def _create_projection(self, name: str):
         initializer = self.kernel_initializer
         seed = getattr(initializer, "seed", None)
-        # Used again, an initializer without a generator repeats its values.
+        # An initializer without a generator repeats its values when reused.
         if not isinstance(seed, keras.random.SeedGenerator):
             initializer = initializer.clone()
         return Dense(
@@ -154,7 +154,9 @@ class AttentionLayer(keras.layers.Layer):
         )
         return rows.unpad(context_layer) if rows else context_layer
 
-    def _split_heads(self, projected, rows):
+    def _split_heads(
+        self, projected: Tensor, rows: PaddedRows | UnpaddedRows | None
+    ):
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
@@ -165,8 +167,8 @@ class AttentionLayer(keras.layers.Layer):
         )
         return keras.ops.transpose(projected, (0, 2, 1, 3))
 
-    def _create_adder(self, attention_mask):
-        """Returns what is added to the scores: float, broadcasts to them."""
+    def _create_adder(self, attention_mask: Tensor | None):
+        """Returns the term added to the scores: float, broadcasts to them."""
         dtype = keras.backend.result_type(self.compute_dtype, "float32")
         if attention_mask is None:
             return keras.ops.zeros((1, 1, 1, 1), dtype)

@@ -25,24 +25,27 @@ from modeling.unpadding import UnpaddedRows
 class BertModel(FeaturesModel):
     """Encodes a batch of WordPiece sequences.
 
-    Example:
-        # [CLS] the boat is old . [SEP], then padding
+    Examples:
+        Encodes "[CLS] the boat is old . [SEP]" and one position of padding:
+
+        ```python
         input_ids = np.array([[101, 1996, 4049, 2003, 2214, 1012, 102, 0]])
         input_mask = np.array([[1, 1, 1, 1, 1, 1, 1, 0]])
         outputs = BertModel(config)(input_ids, input_mask)
         outputs["pooled_output"]  # [1, hidden_size]
+        ```
 
     Args:
         config: `BertConfig`.
         use_one_hot_embeddings: look words up by a product with one-hot rows
-            in place of a gather.
+            instead of a gather.
         gradient_checkpointing: recompute each block's activations in the
-            backward pass in place of keeping them.
+            backward pass instead of keeping them.
         left_to_right: let no position see those that follow it (the
             ablation of paper 5.1).
         unpad: compute no padding, where an `input_mask` of rank 2 is given.
-            What stands at padding in the outputs is then of no use; the rest
-            is the same to rounding. Not under `jax.jit`: its shapes vary.
+            The outputs at padding are then meaningless; the others are the
+            same to rounding. Not under `jax.jit`: its shapes vary.
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
         name: the variables are called `bert/...` under any name.
@@ -255,7 +258,7 @@ class _FlatBertModel(keras.Model):
     def __init__(self, bert: BertModel) -> None:
         super().__init__(name=bert.name)
         self.bert = bert
-        # All weights are the encoder's, which has them by now.
+        # All weights are the encoder's, which is built by now.
         self.built = True
 
     def call(self, *inputs: Any) -> dict[str, Any]:

@@ -37,9 +37,9 @@ class BertConfig:
         type_vocab_size: number of segments that `token_type_ids` can name.
         initializer_range: standard deviation of the truncated normal that
             new weights are drawn from.
-        unused: entries that released files hold and the network has no use
-            for (`pooler_fc_size`, `directionality`, ...); written back by
-            `to_dict`.
+        unused: entries of released files that the network does not use
+            (`pooler_fc_size`, `directionality`, ...); `to_dict` writes them
+            back.
 
     Raises:
         ValueError: a value is out of range or `hidden_act` is unknown.
@@ -94,7 +94,7 @@ class BertConfig:
                 "`initializer_range` must be a finite number of at least 0. "
                 f"Received: initializer_range={deviation!r}"
             )
-        # A list: JSON may have anything here, also what has no hash.
+        # A list, because JSON may have an unhashable value here.
         if self.hidden_act not in list(ACTIVATIONS):
             raise ValueError(
                 f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
@@ -103,7 +103,7 @@ class BertConfig:
 
     @property
     def num_parameters(self) -> int:
-        """Numbers that a `BertModel` of this configuration learns."""
+        """Number of weights of a `BertModel` of this configuration."""
         width, inner = self.hidden_size, self.intermediate_size
         dense, layer_norm = width * (width + 1), 2 * width
         rows = (
@@ -144,7 +144,7 @@ class BertConfig:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: it holds no JSON object, or one that `from_dict`
+            ValueError: it is not a JSON object, or one that `from_dict`
                 refuses; the message names the file.
         """
         values = read_json(json_file)

@@ -25,7 +25,7 @@ class Embeddings(BertLayer):
         initializer: initializer of the three tables; None = a truncated
             normal of `config.initializer_range`.
         use_one_hot_embeddings: look words up by a product with one-hot rows
-            (faster on some accelerators) in place of a gather.
+            (faster on some accelerators) instead of a gather.
 
     Call arguments:
         input_ids: int [B, T], each in [0, vocab_size).
@@ -63,7 +63,7 @@ class Embeddings(BertLayer):
         )
         self.layer_norm.build((None, None, config.hidden_size))
 
-    def _add_table(self, kind, rows):
+    def _add_table(self, kind: str, rows: int):
         # Not cast as a whole under mixed precision: that would turn the
         # gradient of the few rows in use into one of the whole table.
         return self.add_weight(
@@ -107,6 +107,6 @@ class Embeddings(BertLayer):
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
         }
 
-    def _multiply_one_hot(self, ids, table):
+    def _multiply_one_hot(self, ids: Tensor, table: Tensor):
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)
         return keras.ops.matmul(one_hot, table)

@@ -143,8 +143,8 @@ class Transformer(BertLayer):
         attention_mask: as `TransformerBlock`.
         seed: int [2], seed of the pass; None = no dropout.
         first_dropout: index in the pass of the first block's first dropout.
-        rows: `UnpaddedRows`: the blocks compute no padding, and what the
-            outputs hold there has no meaning; None = padding is computed too.
+        rows: `UnpaddedRows`: the blocks compute no padding, and the
+            outputs there are meaningless; None = padding is computed too.
 
     Returns:
         list of float [B, F, W], each block's output, the last block's last.
@@ -186,7 +186,9 @@ class Transformer(BertLayer):
         rows = rows or PaddedRows(inputs)
         inputs = rows.unpad(inputs)
 
-        def apply_block(block, seed, inputs):
+        def apply_block(
+            block: TransformerBlock, seed: Tensor | None, inputs: Tensor
+        ):
             return block(
                 inputs, rows=rows, attention_mask=attention_mask, seed=seed
             )

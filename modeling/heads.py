@@ -1,4 +1,4 @@
-"""What stands on top of the encoder (Devlin et al. 2019, 3.1 and 4).
+"""The heads on top of the encoder (Devlin et al. 2019, 3.1 and 4).
 
 B = batch, T = length in WordPieces, P = masked positions, W = hidden size,
 V = vocabulary size.

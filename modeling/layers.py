@@ -10,7 +10,7 @@ from modeling.ops import Tensor, create_initializer
 
 
 class BertLayer(keras.layers.Layer):
-    """A layer that is described by a configuration and an initializer.
+    """A layer described by a configuration and an initializer.
 
     Args:
         config: `BertConfig`.

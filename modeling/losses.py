@@ -3,10 +3,11 @@
 B = batch, T = length in WordPieces, P = masked positions, C = choices,
 L = labels, V = vocabulary size.
 
-A loss is a sum over examples divided by a weight, and both can be had apart:
-when one batch is spread over replicas or micro-batches, the weights are added
-up over all parts first (they depend on the features only), each part's sums
-are divided by them, and the parts' gradients add up to the whole batch's.
+A loss is a sum over examples divided by a weight. Both are available
+separately. When one batch is spread over replicas or micro-batches, the
+weights are first summed over all parts (they depend on the features only).
+Each part's sums are divided by them, so the parts' gradients add up to the
+whole batch's.
 """
 
 from typing import Any
@@ -21,19 +22,19 @@ Features = dict[str, Tensor]
 class Loss:
     """The mean over the batch of one number for each example.
 
-    An optional feature `is_real_example` int [B] leaves examples out that
-    only fill up a batch (0).
+    The optional feature `is_real_example` int [B] is 0 for examples that only
+    fill up a batch; they do not count.
 
     Attributes:
         names: the parts of the loss; the total is their sum.
-        epsilon: dict, what is added to each part's weight.
+        epsilon: {part: value added to its weight}.
     """
 
     names: tuple[str, ...] = ("loss",)
     epsilon: dict[str, float] = {"loss": 0.0}
 
     def weights(self, features: Features) -> Features:
-        """Returns a dict of what each part's sum is divided by, scalars.
+        """Returns a dict of each part's divisor, scalars.
 
         Args:
             features: dict of the batch's tensors, labels included.
@@ -146,7 +147,7 @@ class TokenLoss(Loss):
     epsilon = {"loss": 1e-5}
 
     def weights(self, features: Features) -> Features:
-        """Returns how many WordPieces count; see `Loss.weights`."""
+        """Returns the number of WordPieces that count; see `Loss.weights`."""
         return {"loss": _float_sum(features["label_weights"])}
 
     def sums(self, outputs: Any, features: Features) -> Features:
@@ -165,7 +166,7 @@ class PretrainingLoss(Loss):
     masked position, only padding) and `next_sentence_labels` int [B, 1].
 
     Args:
-        next_sentence: False leaves the next sentence out (paper 5.1).
+        next_sentence: False omits the next sentence loss (paper 5.1).
     """
 
     epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
@@ -202,11 +203,11 @@ class PretrainingLoss(Loss):
         return {name: sums[name] for name in self.names}
 
 
-def _float_sum(weights):
+def _float_sum(weights: Tensor):
     return keras.ops.sum(at_least_float32(weights))
 
 
-def _example_weights(features, counted="input_ids"):
+def _example_weights(features: Features, counted: str = "input_ids"):
     """Returns float [B]: `is_real_example`, all ones where it is absent."""
     if "is_real_example" in features:
         weights = keras.ops.cast(features["is_real_example"], "float32")
@@ -214,16 +215,16 @@ def _example_weights(features, counted="input_ids"):
     return keras.ops.ones((keras.ops.shape(features[counted])[0],), "float32")
 
 
-def _cross_entropy(logits, labels):
+def _cross_entropy(logits: Tensor, labels: Tensor):
     """Returns -log softmax(logits) at each label, 0 for labels out of range."""
     log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
-    # The length of a batch of SQuAD is known only when it is there.
+    # The length of a SQuAD batch is known only at run time.
     num_labels = keras.ops.shape(logits)[-1]
     one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
-def _weighted_cross_entropy(logits, labels, weights):
+def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor):
     """Returns the sum of the weighted cross entropy, a scalar."""
     loss = _cross_entropy(logits, labels)
     return keras.ops.sum(keras.ops.cast(weights, loss.dtype) * loss)

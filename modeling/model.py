@@ -1,8 +1,7 @@
 """The base of all models here: a `keras.Model` that reads a dict of features.
 
-Such a model knows its inputs and creates its weights without any (`build`).
-Keras does not know that, so the methods in which it would guess are written
-out here.
+Such a model knows its inputs, so `build` needs no batch to create the weights.
+Keras would guess in some methods; they are overridden here.
 """
 
 from collections.abc import Iterator
@@ -18,11 +17,11 @@ Shape = tuple[int | None, ...]
 class FeaturesModel(keras.Model):
     """A model over features under the original's names.
 
-    A subclass takes a `BertConfig` as its first argument, `config`. What is
-    set on the layers inside after construction, `trainable` and the dtype
-    policy of a quantized layer, becomes part of the model's configuration, so
-    it survives `.keras` files and `keras.models.clone_model`. LoRA weights
-    are merged into the kernels in a `.keras` file, as Keras does it.
+    A subclass takes a `BertConfig` as its first argument, `config`. Settings
+    made on inner layers after construction (`trainable`, the dtype policy of
+    a quantized layer) become part of the model's configuration, so they
+    survive `.keras` files and `keras.models.clone_model`. In a `.keras` file
+    LoRA weights are merged into the kernels, as in Keras.
 
     Attributes:
         feature_ranks: {name: rank} of the features that an export takes, all
@@ -76,7 +75,7 @@ class FeaturesModel(keras.Model):
         return self
 
     def build_once(self) -> None:
-        """Creates the weights, unless they are there."""
+        """Creates the weights, unless they exist."""
         if not self.built:
             self.build()
 
@@ -84,17 +83,17 @@ class FeaturesModel(keras.Model):
     # drawn before that: a graph that XLA compiles cannot use the state of the
     # seed generator for it.
     def make_train_function(self, force: bool = False) -> Any:
-        """Returns what `fit` calls, as `keras.Model` does."""
+        """Returns the function that `fit` calls, as `keras.Model` does."""
         self.build_once()
         return super().make_train_function(force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Returns what `evaluate` calls, as `keras.Model` does."""
+        """Returns the function that `evaluate` calls, as `keras.Model` does."""
         self.build_once()
         return super().make_test_function(force)
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Returns what `predict` calls, as `keras.Model` does."""
+        """Returns the function that `predict` calls, as `keras.Model` does."""
         self.build_once()
         return super().make_predict_function(force)
 
@@ -119,7 +118,7 @@ def get_feature(features: dict[str, Any], name: str) -> Any:
     """Returns one feature.
 
     Raises:
-        ValueError: it is missing, or the features are no dict.
+        ValueError: it is missing, or the features are not a dict.
     """
     if not isinstance(features, dict) or name not in features:
         received = sorted(features) if isinstance(features, dict) else features
@@ -170,7 +169,7 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
 def _apply_layer_settings(
     model: keras.Model, settings: dict[str, dict[str, Any]]
 ) -> None:
-    """Does to a new model what `_layer_settings` found in another."""
+    """Applies to a new model the settings found in another."""
     model.trainable = model.trainable
     for path, layer, _ in _inner_layers(model):
         found = settings.get(path, {})

@@ -1,12 +1,12 @@
-"""What a block is made of, in plain `keras.ops`: the definition of right.
+"""Building blocks in plain `keras.ops`: the definition of right.
 
 B = batch, F = from length, T = to length in WordPieces, N = heads,
 P = positions gathered, W = width, R = rows.
 
 The network calls these functions and makes no choice of its own. Those that
 are marked `overridable` may have a faster form (modeling/accelerated/), whose
-results are the same to rounding. Their argument `seed` tells training from
-inference: int [2] in training, None in inference.
+results are the same to rounding. Their argument `seed` distinguishes training
+from inference: int [2] in training, None in inference.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Chooser:
-    """Returns the rules of modeling/accelerated/, if it is there for Keras."""
+    """Returns the rules of modeling/accelerated/, if this backend has it."""
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, seed: None
@@ -50,11 +50,11 @@ def plain() -> Iterator[None]:
 def overridable(function: Callable) -> Any:
     """Marks a plain definition that may have a faster form.
 
-    The plain one stays at hand as the attribute `__wrapped__`.
+    The plain one remains available as the attribute `__wrapped__`.
     """
 
     @functools.wraps(function)
-    def call(inputs, *args, **kwargs):
+    def call(inputs: Any, *args, **kwargs):
         form = None
         if not _plain:
             choose = _find_chooser()
@@ -162,7 +162,7 @@ def attention_probs(
 ) -> Tensor:
     """Softmax of `scale * attention_scores + adder`, with dropout.
 
-    In float32 at least. Dropout takes whole positions from view, as in the
+    Computed in at least float32. Dropout hides whole positions, as in the
     original.
 
     Args:
@@ -186,7 +186,7 @@ def attention_probs(
 def activation(
     inputs: Tensor, hidden_act: str, *, seed: Tensor | None
 ) -> Tensor:
-    """Applies the activation of that name, inside in float32 at least."""
+    """Applies the activation of that name, computed in at least float32."""
     outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
     return keras.ops.cast(outputs, inputs.dtype)
 
@@ -197,7 +197,7 @@ def trace_once(
 ) -> Callable:
     """Returns a function of a layer, to be called with each of `layers`.
 
-    A place for a form that makes one graph for all layers.
+    A faster form may make one graph for all layers.
 
     Args:
         function: (layer, *tensors) -> tensors; of variables it may use only
@@ -211,11 +211,11 @@ def trace_once(
 class _GivenSeed(keras.random.SeedGenerator):
     """Hands a seed tensor to `keras.random`, which takes no bare tensors."""
 
-    def __init__(self, value):
+    def __init__(self, value: Tensor):
         # Keras on torch asks for the second whether there is a seed.
         self.value = self._initial_seed = value
 
-    def next(self, ordered=True):
+    def next(self, ordered: bool = True):
         return self.value
 
 
@@ -235,7 +235,7 @@ def gelu(inputs: Tensor) -> Tensor:
 def gelu_erf(inputs: Tensor) -> Tensor:
     """Gaussian error linear unit in its exact form, 0.5 x (1 + erf(x / 2^.5)).
 
-    What Hugging Face configurations mean by "gelu".
+    Hugging Face configurations call this one "gelu".
     """
     # Keras's own rounds the square root to float32 in float64 too.
     return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
@@ -252,9 +252,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @keras.saving.register_keras_serializable(package="bert")
 class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Keras's, by the inverse of the distribution: half of its time.
+    """Keras's initializer, by the inverse of the distribution.
 
-    Keras draws again what lies beyond two standard deviations.
+    It takes half the time: Keras redraws values beyond two standard
+    deviations.
     """
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
@@ -298,7 +299,7 @@ def create_attention_mask_from_input_mask(
         input_mask: int [B, T], 1 = a WordPiece, 0 = padding: all positions
             attend to the same ones; or int [B, F, T], 1 = position F may
             attend to position T, returned as it is.
-        left_to_right: whether a position sees none that follow it.
+        left_to_right: whether a position may not attend to later ones.
 
     Returns:
         int [B, 1, T], which broadcasts over the from positions, or

@@ -1,10 +1,10 @@
-"""BERT with the head of one task: what is trained, saved and exported.
+"""BERT with the head of one task: the models to train, save and export.
 
 B = batch, T = length in WordPieces, P = masked positions, C = choices,
 V = vocabulary size.
 
-Every model takes one dict of features under the original's names and leaves
-entries it does not know alone, so a whole training batch can be given:
+Every model takes one dict of features under the original's names and ignores
+entries that it does not know, so a whole training batch can be given:
 
     input_ids: int [B, T].
     input_mask: int [B, T] (or [B, T, T], see `BertModel`); absent = ones.
@@ -112,7 +112,7 @@ class TaskModel(FeaturesModel):
 class BertPretrainer(TaskModel):
     """Masked language model and next sentence prediction (paper 3.1).
 
-    Reads `masked_lm_positions` int [B, P] besides the shared features.
+    Reads `masked_lm_positions` int [B, P] in addition to the shared features.
 
     Returns:
         dict: `masked_lm_logits` float [B, P, V]; `next_sentence_logits`

@@ -1,28 +1,32 @@
 """A batch as rows, one for each position: all, or only those of WordPieces.
 
-Everything but attention treats each position for itself, so padding can be
-left out there. What the other positions get does not change: padding was
+Everything but attention treats each position separately, so padding can be
+left out there. The other positions' results do not change: padding was
 masked.
 
 B = batch, T = length in WordPieces, W = width, R = rows that are kept.
 """
 
+from collections.abc import Callable
+
 import keras
 
 from modeling.ops import Tensor, reshape_like
 
-# Rows are kept in multiples of this, so that batches have few shapes: XLA
-# compiles a step for each.
+# The number of rows is a multiple of this, so that batches have few shapes:
+# XLA compiles a step for each.
 _MULTIPLE = 64
 
 
-def _linear(function, transposed):
+def _linear(
+    function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
+):
     """Returns a linear function whose gradient is another one."""
 
     @keras.ops.custom_gradient
-    def apply(inputs):
+    def apply(inputs: Tensor):
         # Keras on torch passes the inputs too, and the gradient by its name.
-        def gradient(*args, upstream=None):
+        def gradient(*args, upstream: Tensor = None):
             return transposed(args[0] if upstream is None else upstream)
 
         return function(inputs), gradient
@@ -53,7 +57,7 @@ class PaddedRows:
 
 
 class UnpaddedRows:
-    """Takes the rows of WordPieces out of a batch, and puts them back.
+    """Extracts the rows of WordPieces from a batch, and restores them.
 
     The number of rows is rounded up to a multiple of 64 by rows of padding.
 
@@ -89,21 +93,21 @@ class UnpaddedRows:
         """Returns [B, T, W] of rows [R, W]; padding gets some row of them."""
         return _linear(self._spread, self._take)(rows)
 
-    def _take(self, padded):
+    def _take(self, padded: Tensor):
         width = padded.shape[-1]
         flat = keras.ops.reshape(padded, (-1, width))
         return keras.ops.take(flat, self._kept, axis=0)
 
-    def _put(self, rows):
+    def _put(self, rows: Tensor):
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([rows, zero], axis=0)
         return self._place(rows, self._last + 1)
 
-    def _spread(self, rows):
+    def _spread(self, rows: Tensor):
         # Padding takes the last row: nothing to append, a pass saved.
         return self._place(rows, self._last)
 
-    def _place(self, rows, last):
+    def _place(self, rows: Tensor, last: Tensor):
         places = keras.ops.minimum(self._rows, last)
         return keras.ops.reshape(
             keras.ops.take(rows, places, axis=0),

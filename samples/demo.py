@@ -98,7 +98,7 @@ EXTRACT = [
     "--max_seq_length=64",
 ]
 
-# The lines of a log that tell how far the work is.
+# The lines of a log that report progress.
 SHOWN = re.compile(
     r" (step|batch|document|instance) \d|written|Saved|Wrote|error:"
 )
@@ -134,7 +134,7 @@ def run(command):
 
 
 def begin_folder():
-    """Makes OUTPUT anew; removes it only if an earlier demo made it.
+    """Creates OUTPUT from scratch; removes it only if an earlier demo made it.
 
     Raises:
         SystemExit: there is a folder that no demo made.

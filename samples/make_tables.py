@@ -86,8 +86,8 @@ def create_passage(kind, name, slots, split, ids, rng):
     """
     values = {**draw_values(slots, rng), "name": name}
     facts = kind["facts"]
-    told = [0, *rng.sample(range(1, len(facts)), SENTENCES - 1)]
-    sentences = {i: fill(rng.choice(facts[i]["says"]), values) for i in told}
+    chosen = [0, *rng.sample(range(1, len(facts)), SENTENCES - 1)]
+    sentences = {i: fill(rng.choice(facts[i]["says"]), values) for i in chosen}
     context = " ".join(sentences.values())
     asked, again = [], []
     for index, fact in enumerate(facts):

@@ -50,7 +50,7 @@ def pretrain(spec):
         jit_compile=spec["variant"] == "jit",
     )
     inputs = create_inputs(spec, backbone.vocabulary_size)
-    # Every so many positions, as many as there are predictions.
+    # Evenly spaced positions, one for each prediction.
     positions = np.linspace(
         0, spec["seq_length"] - 1, spec["num_predictions"], dtype="int32"
     )

@@ -66,7 +66,7 @@ def training(run, dataset, flops):
         dataset: endless batches.
         flops: operations of the mean example.
     """
-    # The iterator of an iterator is itself: repeats go on in the data.
+    # The iterator of an iterator is itself: repeats continue in the data.
     batches = iter(dataset)
     batch_size, trainer = run.batch_size, run.trainer
 

@@ -1,4 +1,4 @@
-"""How a contestant, in a process of its own, does what it is told to time.
+"""Runs the work of one contestant in a process of its own.
 
 The parent starts `python -m benchmarks.contestants.NAME SPEC` and reads JSON
 lines: the first one when the work is built and warm, then one for each line
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 
 class Work(NamedTuple):
-    """What is timed.
+    """The work to time.
 
     Attributes:
         repeat: (num_steps) -> dict of notes on this repeat, or None.
@@ -29,7 +29,7 @@ class Work(NamedTuple):
 
 
 def serve(works, versions):
-    """Builds the work of the SPEC, warms up, and times it when told to.
+    """Builds the work of the SPEC, warms up, and times it on request.
 
     Args:
         works: {name: (spec) -> Work}.

@@ -1,14 +1,14 @@
-"""Which form of an operation a call takes. All rules are here.
+"""Chooses the form of an operation for a call. All rules are here.
 
 1. Keras runs on another backend than TensorFlow: the plain one of
    modeling/ops.py, which does not even ask.
 2. Forms for every graph, and for eager calls: `ALWAYS`.
-3. In training (a seed is given): `TRAINING`; and where rows are known to be
-   at least `LEAST_WIDTH` wide, or may be, `COMPILED`. Compiling costs time, and
-   takes longer than it saves where they are shorter.
-4. In inference, in a graph that is tied to the CPU (`tf.device`), in float32
-   or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, where
-   it then has no kernel.
+3. In training (a seed is given): `TRAINING`; and where rows are, or may be, at
+   least `LEAST_WIDTH` wide, `COMPILED`. For shorter rows, compiling takes
+   longer than it saves.
+4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
+   or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
+   has no kernel there.
 5. In inference: `INFERENCE`.
 6. All others: the plain one.
 """

@@ -1,10 +1,10 @@
 """Operations in the forms that TensorFlow fuses, for inference.
 
-TensorFlow's graph optimizer puts one operation of oneDNN in the place of
-several, where it finds exactly the operations that it looks for: a product of
-matrices, its bias, and a residual or an activation; a layer normalisation.
-What it looks for is written here. Each function stands for the one of its name
-in modeling/ops.py and takes the same arguments.
+TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
+they match its patterns exactly: a matrix product, its bias, and a residual or
+an activation; a layer normalisation. The functions here match those patterns.
+Each replaces the one of its name in modeling/ops.py and takes the same
+arguments.
 """
 
 import keras
@@ -15,7 +15,7 @@ from modeling.ops import Tensor
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """`ops.dense`; products of rows [R, W] alone are fused."""
+    """`ops.dense`; only products of rows [R, W] are fused."""
     outputs = keras.ops.matmul(inputs, kernel)
     if outputs.dtype.size > 2:
         return tf.nn.bias_add(outputs, bias)
@@ -23,10 +23,10 @@ def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
 
 
 @tf.custom_gradient
-def _add_bias_to_16_bits(outputs, bias):
-    def gradient(upstream):
-        # The operation's own gradient adds bfloat16 up in bfloat16; a product
-        # adds up in float32.
+def _add_bias_to_16_bits(outputs: Tensor, bias: Tensor):
+    def gradient(upstream: Tensor):
+        # The operation's own gradient accumulates bfloat16 in bfloat16; a
+        # product accumulates in float32.
         rows = tf.reshape(upstream, (-1, bias.shape[0]))
         ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
         return upstream, tf.matmul(ones, rows)[0]
@@ -37,18 +37,17 @@ def _add_bias_to_16_bits(outputs, bias):
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """`ops.reshape_like`, with the result known to have that shape.
 
-    A sum of two tensors is fused only where their shapes are known to be the
-    same ones.
+    A sum of two tensors is fused only if their shapes are known to be equal.
     """
     return tf.reshape(inputs, tf.shape(other))
 
 
-def _gelu(inputs):
+def _gelu(inputs: Tensor):
     if inputs.dtype == "float64":
         # TensorFlow's own rounds a factor to float32.
         return ops.gelu(inputs)
-    # The optimizer sorts what it compares by name: this scope has to come
-    # after the layer's, "dense".
+    # The optimizer sorts the operations that it compares by name: this scope
+    # must come after the layer's, "dense".
     with tf.name_scope("gelu"):
         return tf.nn.gelu(inputs, approximate=True)
 
@@ -71,7 +70,7 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """`ops.attention_probs`, in bfloat16 too.
+    """`ops.attention_probs`, also in bfloat16.
 
     oneDNN then scales and adds before it rounds the product.
     """
@@ -86,9 +85,9 @@ def layer_norm(
     *,
     seed: Tensor | None = None,
 ) -> Tensor:
-    """`ops.layer_norm`, as the normalisation of a batch that is fused.
+    """`ops.layer_norm`, as a fused batch normalisation.
 
-    In bfloat16 it rounds the layer's weights as those of products are rounded.
+    In bfloat16 it rounds the layer's weights, as it does those of products.
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":

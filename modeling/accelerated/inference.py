@@ -1,4 +1,4 @@
-"""How a trained model is called for prediction, as fast as it can be."""
+"""Calls a trained model for prediction, as fast as possible."""
 
 import os
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ import tensorflow as tf
 class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
-    Where the CPU is the only device the graph is tied to it, so that the model
-    takes the forms that are fused there; kernels can be cast once, not with
-    every batch.
+    If the CPU is the only device, the graph is pinned to it, so that the model
+    uses the forms that are fused there. Kernels can be cast once instead of
+    with every batch.
 
     Args:
         model: a keras.Model over a dict of features.
-        jit_compile: whether XLA compiles the graph; it fuses by itself.
+        jit_compile: whether XLA compiles the graph; it has its own fusions.
     """
 
     def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
@@ -32,7 +32,7 @@ class Predictor:
 
         Args:
             features: dict of tensors.
-            kernels: of `cast_kernels`; empty = the model's own.
+            kernels: result of `cast_kernels`; empty = the model's own.
         """
         with tf.device(self.device), keras.StatelessScope() as scope:
             if kernels:
@@ -41,7 +41,7 @@ class Predictor:
             return self.model(features, training=False)
 
     def cast_kernels(self) -> list[tf.Tensor]:
-        """Returns the kernels in the dtype of products; [] = as they are."""
+        """Returns the kernels in the compute dtype; [] = no cast needed."""
         dtype = self.model.compute_dtype
         if self.device is None or dtype == self.model.variable_dtype:
             return []
@@ -52,11 +52,11 @@ class Predictor:
 
 
 def pack_weights(compute_dtype: str) -> None:
-    """Has oneDNN bring weights into its own order once, not at each product.
+    """Makes oneDNN reorder weights once, not at each product.
 
     For processes that do not train, before their first product: TensorFlow
-    then takes for granted that weights never change. In float32 that order
-    depends on the batch's shape, and little is won, so it is left alone.
+    then assumes that weights never change. In float32 the order depends on the
+    batch's shape and the gain is small, so nothing is changed there.
 
     Args:
         compute_dtype: dtype of the products, such as "bfloat16".

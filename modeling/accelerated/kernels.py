@@ -1,10 +1,10 @@
 """Elementwise operations of a training step, each compiled to one loop.
 
-As single operations they read and write memory many times over, and take a
-fifth of a step; drawing random numbers for dropout takes a good part of that.
-XLA compiles anew for every shape, so this is for training only, whose batches
-have few. Each function stands for the one of its name in modeling/ops.py and
-takes the same arguments.
+As single operations they read and write memory many times, and take a fifth of
+a step; much of that is drawing random numbers for dropout. XLA compiles again
+for every shape, so this is for training only, whose batches have few shapes.
+Each function replaces the one of its name in modeling/ops.py and takes the same
+arguments.
 """
 
 import functools
@@ -19,10 +19,10 @@ from modeling.ops import Tensor, at_least_float32
 
 
 def compiled(function: Callable) -> Callable:
-    """Has XLA compile an elementwise function of tensors, and its gradient.
+    """Compiles an elementwise function of tensors, and its gradient, with XLA.
 
-    The gradient computes the function again in place of keeping what it
-    computed on the way: only the inputs are kept.
+    The gradient computes the function again instead of keeping intermediate
+    results: only the inputs are kept.
 
     Args:
         function: (*tensors, **constants) -> tensor; pure.
@@ -30,7 +30,7 @@ def compiled(function: Callable) -> Callable:
     forward = tf.function(function, jit_compile=True, autograph=False)
 
     @functools.partial(tf.function, jit_compile=True, autograph=False)
-    def backward(inputs, upstream, **constants):
+    def backward(inputs: Sequence[Tensor], upstream: Tensor, **constants):
         floats = [tensor for tensor in inputs if tensor.dtype.is_floating]
         with tf.GradientTape() as tape:
             tape.watch(floats)
@@ -41,7 +41,7 @@ def compiled(function: Callable) -> Callable:
     def call(*inputs, **constants):
         @tf.custom_gradient
         def apply(*inputs):
-            def gradient(upstream):
+            def gradient(upstream: Tensor):
                 grads = iter(backward(inputs, upstream, **constants))
                 return [
                     next(grads) if tensor.dtype.is_floating else None
@@ -68,7 +68,7 @@ def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
         seed: int [2].
     """
     seed = keras.ops.cast(seed, "uint32")
-    # Seeds are small numbers in a row: hashed, they share no pattern.
+    # Seeds are small consecutive numbers: hashed, they share no pattern.
     first_key = _hash(seed[0] + _uint32(1), _uint32(0))
     second_key = _hash(seed[1], first_key)
     number = 1
@@ -79,31 +79,31 @@ def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
     return _hash(keras.ops.bitwise_xor(index, first_key), second_key)
 
 
-def _hash(bits, key):
+def _hash(bits: Tensor, key: Tensor):
     bits = _fold(bits, 17) * _uint32(0xED5AD4BB)
     bits = (_fold(bits, 11) + key) * _uint32(0xAC4C1B51)
     bits = _fold(bits, 15) * _uint32(0x31848BAB)
     return _fold(bits, 14)
 
 
-def _fold(bits, shift):
+def _fold(bits: Tensor, shift: int):
     shifted = keras.ops.right_shift(bits, _uint32(shift))
     return keras.ops.bitwise_xor(bits, shifted)
 
 
-def _uint32(value):
+def _uint32(value: int):
     return keras.ops.convert_to_tensor(value, dtype="uint32")
 
 
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """`ops.keep_mask`, by numbers that a compiled loop draws on its way."""
+    """`ops.keep_mask`, with random numbers that a compiled loop can draw."""
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
 @compiled
-def _dropout(inputs, seed, dropout_prob):
+def _dropout(inputs: Tensor, seed: Tensor, dropout_prob: float):
     return ops.dropout.__wrapped__(inputs, dropout_prob, seed=seed)
 
 
@@ -115,7 +115,7 @@ def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
 
 
 @compiled
-def _activation(inputs, hidden_act):
+def _activation(inputs: Tensor, hidden_act: str):
     return ops.activation.__wrapped__(inputs, hidden_act, seed=None)
 
 
@@ -126,7 +126,13 @@ def activation(inputs: Tensor, hidden_act: str, *, seed: Tensor) -> Tensor:
 
 @compiled
 def _dropout_add_norm(
-    inputs, residual, gamma, beta, seed, dropout_prob, epsilon
+    inputs: Tensor,
+    residual: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    seed: Tensor,
+    dropout_prob: float,
+    epsilon: float,
 ):
     summed = ops.dropout.__wrapped__(
         at_least_float32(inputs), dropout_prob, seed=seed
@@ -148,7 +154,7 @@ def dropout_add_norm(
     *,
     seed: Tensor,
 ) -> Tensor:
-    """`ops.dropout_add_norm`, compiled, the sum too in float32 at least."""
+    """`ops.dropout_add_norm`, compiled, the sum also in at least float32."""
     return _dropout_add_norm(
         inputs,
         residual,
@@ -161,7 +167,13 @@ def dropout_add_norm(
 
 
 @compiled
-def _attention_probs(attention_scores, adder, seed, scale, dropout_prob):
+def _attention_probs(
+    attention_scores: Tensor,
+    adder: Tensor,
+    seed: Tensor,
+    scale: float,
+    dropout_prob: float,
+):
     return ops.attention_probs.__wrapped__(
         attention_scores,
         keras.ops.stop_gradient(adder),

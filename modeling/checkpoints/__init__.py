@@ -64,7 +64,7 @@ def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of a checkpoint of either kind.
 
     Args:
-        path: what `find_checkpoint` gave.
+        path: result of `find_checkpoint`.
 
     Raises:
         OSError: it cannot be read.

@@ -17,7 +17,7 @@ def load_labels(
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a
             `.safetensors` file in it.
-        num_labels: how many outputs the model has; None = not checked.
+        num_labels: number of the model's outputs; None = not checked.
 
     Returns:
         list of str: the lines of `labels.txt`, else `id2label` of a Hugging
@@ -38,11 +38,11 @@ def load_labels(
         return labels
     if not os.path.isfile(config_file):
         return None
-    labels = _read_id2label(config_file)
-    if labels is None or (labels and labels == default_labels(len(labels))):
+    names = _read_id2label(config_file)
+    if names is None or (names and names == default_labels(len(names))):
         return None
-    check_labels(labels, num_labels, f"{config_file}: `id2label`")
-    return labels
+    check_labels(names, num_labels, f"{config_file}: `id2label`")
+    return names
 
 
 def default_labels(num_labels: int) -> list[str]:
@@ -75,8 +75,8 @@ def check_labels(
 
     Args:
         labels: the labels, in the order of the model's outputs.
-        num_labels: how many outputs the model has; None = not checked.
-        where: what the message begins with, such as a file.
+        num_labels: number of the model's outputs; None = not checked.
+        where: start of the message, such as a file.
 
     Raises:
         ValueError: one is not a text, is empty, spans lines, cannot be

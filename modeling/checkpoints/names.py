@@ -4,8 +4,8 @@ import re
 
 import keras
 
-# In front of it may be the name of the task model, and of the head where the
-# original has its weights at the top level.
+# The path may begin with the name of the task model, and with the head's where
+# the original has its weights at the top level.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
@@ -31,6 +31,6 @@ def original_name(variable: keras.Variable) -> str:
 def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
     """Returns {original name: variable} of everything in a model.
 
-    Besides the weights, that is the state of its dropout, by its own path.
+    That includes the state of its dropout, by its own path.
     """
     return {original_name(variable): variable for variable in model.variables}

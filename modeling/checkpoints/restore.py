@@ -20,7 +20,7 @@ _OPTIONAL_PARTS = {
     "cls/predictions/": "masked LM head",
     "cls/seq_relationship/": "next sentence head",
 }
-# Which entry of the configuration the first dimension of a table comes from.
+# The entry of the configuration that sets the first dimension of a table.
 _ROWS = {
     "bert/embeddings/word_embeddings": "vocab_size",
     "bert/embeddings/position_embeddings": "max_position_embeddings",
@@ -66,16 +66,16 @@ def restore_variables(
     Args:
         model: any model here, built or not, or a built one around them.
         path: the checkpoint, for messages.
-        shapes: from original name to shape, all that the file holds.
-        dtypes: from such a name to the type of its numbers, e.g. "float32".
-        read: function from such a name to its array.
+        shapes: {original name: shape} of all entries of the file.
+        dtypes: {original name: dtype}, e.g. "float32".
+        read: (original name) -> array.
 
     Returns:
         `LoadReport`.
 
     Raises:
         ValueError: a variable of the encoder is missing, a shape differs, a
-            value is no finite floating-point number, or two of the model's
+            value is not a finite floating-point number, or two of the model's
             variables have one name.
     """
     if not model.built:

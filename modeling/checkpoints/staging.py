@@ -14,10 +14,10 @@ from files.atomic import copy_file, is_remote, partial_path
 def staged_folder(
     directory: str | os.PathLike[str], last: str
 ) -> Iterator[str]:
-    """Has the files of a model appear in a folder together or not at all.
+    """Makes the files of a model appear in a folder together or not at all.
 
     Args:
-        directory: the folder; made where there is none.
+        directory: the folder; created if missing.
         last: the file without which the others are no model; see
             `move_into_place`.
 
@@ -30,7 +30,7 @@ def staged_folder(
     stage = partial_path(os.path.join(directory, last))
     try:
         with errors_named(directory):
-            # A process that was killed may have had this one's number.
+            # A killed process may have had this one's id.
             _remove(stage)
             gfile.makedirs(stage)
             yield stage
@@ -76,7 +76,7 @@ def move_into_place(files: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns errors of TensorFlow into an OSError that names what is written."""
+    """Turns errors of TensorFlow into an OSError that names the path."""
     try:
         yield
     except tf.errors.OpError as error:

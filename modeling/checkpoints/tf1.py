@@ -1,7 +1,7 @@
 """Checkpoints in the format of the original's releases, by variable name.
 
 A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
-`bert_model.ckpt.data-00000-of-00001`; what names it is what they share.
+`bert_model.ckpt.data-00000-of-00001`; their common prefix is its name.
 """
 
 import os
@@ -25,7 +25,7 @@ from modeling.checkpoints.staging import (
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
 )
-# What the original's optimizer leaves in a checkpoint.
+# Entries that the original's optimizer leaves in a checkpoint.
 _TRAINING_STATE = re.compile(r"(?:^global_step|/adam_[mv])$")
 
 
@@ -63,8 +63,8 @@ def load_tf1_checkpoint(
         dtypes = reader.get_variable_to_dtype_map()
 
         def read(name: str) -> tf.Tensor:
-            # Not `reader.get_tensor`: what it returns is copied once more
-            # when it is assigned.
+            # Not `reader.get_tensor`: its result is copied once more when
+            # it is assigned.
             return tf.raw_ops.RestoreV2(
                 prefix=prefix,
                 tensor_names=[name],
@@ -109,7 +109,7 @@ def save_checkpoint(
     Args:
         model: any model here.
         path: the checkpoint to write, without `.index`; its directory is
-            made where there is none.
+            created if missing.
         leave_out: original names of weights not to write.
 
     Raises:
@@ -141,7 +141,7 @@ def save_release(
 
     Args:
         model: any model here.
-        directory: the folder; made where there is none.
+        directory: the folder; created if missing.
         vocab_file: the vocabulary to copy, or None.
         labels: names of the model's outputs, in order, or None.
         leave_out: original names of weights not to write.

@@ -1,4 +1,4 @@
-"""BERT as Hugging Face's transformers stores it, in and out."""
+"""Reads and writes BERT as Hugging Face's transformers stores it."""
 
 from modeling.checkpoints.huggingface.config import (
     config_from_huggingface,

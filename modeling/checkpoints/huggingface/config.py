@@ -1,4 +1,4 @@
-"""A Hugging Face config.json and a `BertConfig`, from one to the other.
+"""Converts between a Hugging Face config.json and a `BertConfig`.
 
 Their "gelu" is the exact form, ours (the original's) the tanh form.
 """
@@ -77,7 +77,7 @@ def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
 
 
 def read_architectures(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the classes that a config.json names, [] where it is silent.
+    """Returns the classes that a config.json names; [] if it names none.
 
     Args:
         path: see load_config.

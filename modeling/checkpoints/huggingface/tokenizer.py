@@ -1,6 +1,6 @@
 """The files from which transformers makes the model's tokenizer.
 
-Without them it makes a tokenizer of five WordPieces, and says nothing.
+Without them it silently makes a tokenizer of five WordPieces.
 """
 
 import importlib.util
@@ -31,7 +31,7 @@ def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
         checkpoint: prefix of a TF1 checkpoint, or a `.safetensors` file.
 
     Returns:
-        whether text is lower-cased; None where nothing says so.
+        whether text is lower-cased; None if unknown.
 
     Raises:
         ValueError: the file says neither true nor false.

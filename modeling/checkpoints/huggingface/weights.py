@@ -160,7 +160,7 @@ def _restore(
         shape, dtype = entry.get_shape(), entry.get_dtype()
         shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
         dtypes[name] = _DTYPES.get(dtype, dtype)
-    # No second copies and constants among what the model has no use for.
+    # Second copies and constants are not listed as unused.
     unused: dict[str, list[int]] = {
         name: []
         for name in theirs.values()
@@ -196,11 +196,11 @@ def save_huggingface(
     tokenizer's files: vocab.txt, tokenizer_config.json,
     special_tokens_map.json and, where the library tokenizers is installed,
     tokenizer.json. They appear together or not at all. Without a vocabulary
-    transformers makes a tokenizer of five WordPieces, which it does not say.
+    transformers silently makes a tokenizer of five WordPieces.
 
     Args:
         model: any model here.
-        directory: folder to write into; made where there is none.
+        directory: folder to write into; created if missing.
         labels: names of a classifier's outputs in order;
             None = LABEL_0, LABEL_1, ...
         vocab_file: the model's vocabulary, or None.
@@ -243,7 +243,7 @@ def save_huggingface(
             tokenizer.write_tokenizer(
                 stage,
                 vocab_file,
-                do_lower_case,
+                bool(do_lower_case),
                 model.config.max_position_embeddings,
             )
         weights_file = os.path.join(stage, WEIGHTS_FILE)
@@ -258,7 +258,7 @@ def save_huggingface(
                 f"{os.path.join(directory, WEIGHTS_FILE)} cannot be written: "
                 f"{error}"
             ) from error
-        # safetensors makes a file that nobody else may read.
+        # safetensors makes a file that only its owner may read.
         shutil.copymode(config_file, weights_file)
 
 
