@@ -76,6 +76,27 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     return value
 
 
+def format_json(value: Any, where: str, **options: Any) -> str:
+    """Returns a value as JSON.
+
+    Args:
+        value: what `json.dumps` takes.
+        where: what the message begins with, such as "out.jsonl, line 3".
+        **options: of `json.dumps`.
+
+    Raises:
+        ValueError: a number in it is not finite, for which JSON has no form.
+    """
+    try:
+        return json.dumps(value, allow_nan=False, **options)
+    except ValueError as error:
+        raise ValueError(
+            f"{where} would hold NaN or an infinity; the model that gives "
+            "such outputs is damaged, or its numbers are beyond the range of "
+            "--mixed_precision"
+        ) from error
+
+
 _KINDS = {
     dict: "a JSON object, {...}",
     list: "a JSON list, [...]",

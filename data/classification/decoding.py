@@ -3,7 +3,6 @@
 B = batch, L = labels.
 """
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from data.classification.examples import InputExample
 from files.atomic import atomic_open
+from files.json_files import format_json
 
 # One example's label: a name, several names, or a number.
 Label = str | list[str] | float
@@ -132,6 +132,7 @@ def write_predictions(
 
     Raises:
         OSError: a file cannot be written.
+        ValueError: an output is not finite.
     """
     entries, labels = iter(entries), []
     with (
@@ -149,7 +150,8 @@ def write_predictions(
                     entry["probabilities"] = dict(
                         zip(decoder.label_list, row.tolist(), strict=True)
                     )
-                line = json.dumps(entry, ensure_ascii=False)
+                where = f"{os.fspath(json_file)}, line {len(labels)}"
+                line = format_json(entry, where, ensure_ascii=False)
                 # A lone surrogate stays the \uXXXX that it was in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
     return labels

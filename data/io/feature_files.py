@@ -4,7 +4,6 @@ L = layers, N = tokens of a text, W = width of a vector.
 """
 
 import contextlib
-import json
 import os
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from typing import IO
 import numpy as np
 
 from files.atomic import atomic_open, is_remote
+from files.json_files import format_json
 
 
 @contextlib.contextmanager
@@ -33,6 +33,7 @@ def json_writer(
 
     Raises:
         OSError: the file cannot be written.
+        ValueError: a value is not finite.
     """
     num_lines = 0
 
@@ -62,8 +63,9 @@ def json_writer(
         }
         if pooled is not None:
             line["pooled"] = np.round(pooled.astype(np.float64), 6).tolist()
-        output.write(json.dumps(line).encode("utf-8") + b"\n")
         num_lines += 1
+        text = format_json(line, f"{path}, line {num_lines}")
+        output.write(f"{text}\n".encode())
 
     with atomic_open(path) as output:
         yield write

@@ -1,0 +1,37 @@
+"""Prediction files: whole and valid, or not there at all."""
+
+import json
+
+import numpy as np
+import pytest
+
+from data.classification import decoding
+
+CLASSES = decoding.LabelDecoder("classification", ["no", "yes"])
+REGRESSION = decoding.LabelDecoder("regression", None)
+
+
+def write(folder, entries, outputs, decoder=CLASSES):
+    return decoding.write_predictions(
+        folder / "test_results.tsv",
+        folder / "predictions.jsonl",
+        entries,
+        [np.array(outputs, np.float32)],
+        decoder,
+    )
+
+
+def test_half_of_a_surrogate_pair_in_a_text(tmp_path):
+    entries = [{"text_a": "a\ud800\u4e2d"}]
+    assert write(tmp_path, entries, [[0, 1]]) == ["yes"]
+    line = json.loads((tmp_path / "predictions.jsonl").read_bytes())
+    assert line["text_a"] == "a\ud800\u4e2d"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("decoder", [CLASSES, REGRESSION])
+def test_outputs_that_are_not_finite_leave_no_file(tmp_path, decoder, value):
+    outputs = [[0.0] * decoder.num_outputs, [value] * decoder.num_outputs]
+    with pytest.raises(ValueError, match=r"predictions\.jsonl, line 2 would"):
+        write(tmp_path, [{"guid": 0}, {"guid": 1}], outputs, decoder)
+    assert not list(tmp_path.iterdir())
