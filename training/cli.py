@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from absl import app, flags, logging
 
@@ -21,6 +22,7 @@ USER_ERRORS = (ValueError, OSError, MemoryError)
 _ID_BEYOND = re.compile(r"= (-?\d+) is not in \[0, ?(\d+)\)")
 # The shells' status of a process that Ctrl-C ended.
 _INTERRUPTED = 130
+_BROKEN_PIPE = 141
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parent.parent
@@ -80,6 +82,16 @@ def run(
         )
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
+    except BrokenPipeError:
+        # Whoever read --help, such as `head`, has seen enough.
+        _leave_broken_pipe()
+
+
+def _leave_broken_pipe() -> NoReturn:
+    """Exits as a process does that the signal of a broken pipe ends."""
+    # Nothing can be flushed at the exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(_BROKEN_PIPE)
 
 
 class _PathFlag(flags.Flag):

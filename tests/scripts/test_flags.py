@@ -309,3 +309,16 @@ def test_weights_count_as_frozen_only_where_none_is_trained(
 ):
     found = pool.submit(frozen_weights, script, arguments)
     assert found.result(script_runner.TIMEOUT) == expected
+
+
+def test_help_may_be_cut_off():
+    # As `run_classifier.py --help | head -1` does.
+    process = subprocess.Popen(
+        [sys.executable, ROOT / "run_classifier.py", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait() == 141
