@@ -34,6 +34,12 @@ def check_options(options: PretrainingOptions) -> modeling.BertConfig:
         OSError: a file is missing.
     """
     checks.check_command(options)
+    if options.max_predictions_per_seq > options.max_seq_length:
+        raise ValueError(
+            f"--max_predictions_per_seq={options.max_predictions_per_seq} is "
+            f"more than --max_seq_length={options.max_seq_length}; give both "
+            "as the records were made"
+        )
     if options.export_dir:
         export.check_export_dir(options.export_dir)
     return checks.load_config(options.bert_config_file, options.max_seq_length)

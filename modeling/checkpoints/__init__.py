@@ -13,6 +13,7 @@ from modeling.checkpoints.huggingface import (
 )
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import (
+    check_tf1_files,
     find_tf1_checkpoint,
     load_tf1_checkpoint,
     read_tf1_shapes,
@@ -22,16 +23,23 @@ from modeling.checkpoints.tf1 import (
 def find_checkpoint(path: str | os.PathLike[str]) -> str:
     """Returns the file, or the files' prefix, that load_checkpoint reads.
 
+    Looks at the sizes of its files, not at the values in them.
+
     Args:
         path: see load_checkpoint.
 
     Raises:
         FileNotFoundError: there is no checkpoint.
+        OSError: a file of it is missing, cut off or no checkpoint's.
         ValueError: `path` is one file of a TF1 checkpoint.
     """
     if is_huggingface(path):
-        return find_huggingface(path)
-    return find_tf1_checkpoint(path)
+        found = find_huggingface(path)
+        read_huggingface_shapes(found)
+        return found
+    found = find_tf1_checkpoint(path)
+    check_tf1_files(found)
+    return found
 
 
 def load_checkpoint(

@@ -4,6 +4,8 @@ A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
 `bert_model.ckpt.data-00000-of-00001`; their common prefix is its name.
 """
 
+import collections
+import math
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -25,6 +27,7 @@ from modeling.checkpoints.staging import (
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
 )
+_DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 # Entries that the original's optimizer leaves in a checkpoint.
 _TRAINING_STATE = re.compile(r"(?:^global_step|/adam_[mv])$")
 
@@ -95,6 +98,47 @@ def read_tf1_shapes(
     # A file that is cut off shows as an IndexError.
     except (tf.errors.OpError, IndexError) as error:
         raise OSError(f"{prefix} cannot be read: {error}") from error
+
+
+def check_tf1_files(prefix: str) -> None:
+    """Refuses a checkpoint whose files are damaged, by their sizes.
+
+    Args:
+        prefix: what `find_tf1_checkpoint` gave.
+
+    Raises:
+        OSError: the index cannot be read, or the data files are missing or
+            shorter than the variables that the index lists.
+    """
+    shapes = read_tf1_shapes(prefix)
+    dtypes = tf.train.load_checkpoint(prefix).get_variable_to_dtype_map()
+    # The size of a text is not in its shape.
+    needed = sum(
+        math.prod(shape) * dtypes[name].size
+        for name, shape in shapes.items()
+        if dtypes[name] != tf.string
+    )
+    # {number of files: {number of a file: bytes}}
+    found: dict[int, dict[int, int]] = collections.defaultdict(dict)
+    folder, name = os.path.split(prefix)
+    for file in gfile.listdir(folder or "."):
+        match = _DATA_FILE.fullmatch(file.removeprefix(name))
+        if match and file.startswith(name):
+            number, count = map(int, match.groups())
+            size = gfile.stat(os.path.join(folder, file)).length
+            found[count][number] = size
+    whole = [
+        sum(sizes.values())
+        for count, sizes in found.items()
+        if sizes.keys() >= set(range(count))
+    ]
+    if max(whole, default=-1) < needed:
+        there = f"{max(whole)} bytes" if whole else "not all of them"
+        raise OSError(
+            f"{prefix} cannot be read: its variables take {needed} bytes in "
+            f"{prefix}.data-*, and there are {there}; copy the whole "
+            "checkpoint again"
+        )
 
 
 def save_checkpoint(

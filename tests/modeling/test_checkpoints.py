@@ -16,6 +16,7 @@ from modeling import (
     BertModel,
     BertPretrainer,
     BertSpanLabeler,
+    find_checkpoint,
     load_checkpoint,
     load_config,
     load_labels,
@@ -245,6 +246,35 @@ def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
         (tmp_path / "bert_model.ckpt.index").write_bytes(b"short")
     with pytest.raises(OSError, match=f"{copy} cannot be read"):
         load_checkpoint(BertModel(config), copy)
+    if damage != "other data":
+        # Sizes tell, before any work is done for it.
+        with pytest.raises(OSError, match=f"{copy} cannot be read"):
+            find_checkpoint(copy)
+
+
+def test_a_checkpoint_in_several_data_files_needs_them_all(tmp_path):
+    prefix = tmp_path / "model.ckpt"
+    keys = ["a", "b"]
+    for number, key in enumerate(keys):
+        tf.raw_ops.SaveV2(
+            prefix=f"{tmp_path}/part{number}",
+            tensor_names=[key],
+            shape_and_slices=[""],
+            tensors=[tf.zeros([5])],
+        )
+    tf.raw_ops.MergeV2Checkpoints(
+        checkpoint_prefixes=[f"{tmp_path}/part0", f"{tmp_path}/part1"],
+        destination_prefix=str(prefix),
+    )
+    assert find_checkpoint(prefix) == str(prefix)
+    last = tmp_path / "model.ckpt.data-00001-of-00002"
+    whole = last.read_bytes()
+    last.write_bytes(whole[:-1])
+    with pytest.raises(OSError, match="take 40 bytes .* there are 39 bytes"):
+        find_checkpoint(prefix)
+    last.unlink()
+    with pytest.raises(OSError, match="there are not all of them"):
+        find_checkpoint(prefix)
 
 
 def test_another_size_is_named_and_nothing_is_assigned(source):

@@ -20,6 +20,7 @@ from modeling import (
     BertPretrainer,
     BertSpanLabeler,
     BertTokenClassifier,
+    find_checkpoint,
     load_checkpoint,
     load_config,
     load_labels,
@@ -366,6 +367,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
             load_checkpoint(model, tmp_path)
         with pytest.raises(OSError, match=f"{path} cannot be read"):
             huggingface.read_huggingface_shapes(path)
+        with pytest.raises(OSError, match=f"{path} cannot be read"):
+            find_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.io import records
+from modeling.checkpoints import tf1
 from tests import script_runner
 
 SAMPLES = script_runner.SAMPLES
@@ -60,8 +61,11 @@ def files(tmp_path_factory, tiny):
     (folder / "v2.json").write_text(json.dumps({"data": [article]}))
 
     for name in (CASED, UNCASED):
-        (folder / name).mkdir()
-        (folder / name / "bert_model.ckpt.index").write_bytes(b"")
+        variables = {"global_step": tf.Variable(0)}
+        save = tf1.write_checkpoint
+        save(folder / name / "bert_model.ckpt", variables)
+    save(folder / "cut.ckpt", variables)
+    os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
     return folder
 
 
@@ -134,6 +138,11 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
                 {"max_seq_length": 31},
                 "train.tfrecord",
                 "--max_seq_length=31; give --max_seq_length=32",
+            ),
+            (
+                {"max_predictions_per_seq": 33},
+                "--max_predictions_per_seq=33",
+                "--max_seq_length=32",
             ),
             (
                 {"max_predictions_per_seq": 6},
@@ -283,6 +292,7 @@ def test_run_classifier(files, refusals, model_flags):
             ({"output_dir": "empty"}, "--output_dir=empty"),
             ({"init_checkpoint": "none.ckpt"}, "no checkpoint none.ckpt"),
             ({"init_checkpoint": "few"}, "few must hold one checkpoint"),
+            ({"init_checkpoint": "cut.ckpt"}, "cut.ckpt cannot be read"),
         ],
     )
 
