@@ -44,7 +44,8 @@ def define_flags() -> None:
     cli.define_path(
         "model",
         paths.Kind.MODEL,
-        "Folder of a SavedModel, as --export_dir writes it.",
+        "Folder of a SavedModel, as --export_dir writes it, or of its "
+        "numbered versions, of which the newest is taken.",
     )
     flags.DEFINE_enum(
         "task",

@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from absl import logging
 
 MASK = "[MASK]"
 # The model cannot take a request: memory, most of all.
@@ -293,7 +295,8 @@ def load(
     """Loads an exported model to ask it.
 
     Args:
-        path: folder of a SavedModel.
+        path: folder of a SavedModel, or one with numbered versions of it, of
+            which it takes the newest, as TensorFlow Serving does.
         name: the task; None for the first that it does.
         top_k: WordPieces for each mask.
         tokens: whether to embed each WordPiece too.
@@ -305,12 +308,7 @@ def load(
         FileNotFoundError: there is no SavedModel.
         ValueError: it does not do that task, or none.
     """
-    if not os.path.isfile(os.path.join(path, "saved_model.pb")):
-        raise FileNotFoundError(
-            f"--model={path} is no SavedModel: there is no saved_model.pb in "
-            "it; give a folder that --export_dir wrote"
-        )
-    model = tf.saved_model.load(path)
+    model = tf.saved_model.load(_find_saved_model(path))
     kinds = {
         kind.name: kind
         for kind in (FillMask, NextSentence, Classify, Answer, Tag, Embed)
@@ -326,6 +324,31 @@ def load(
             f"--task={name}, but --model={path} does {_listed(kinds)}"
         )
     return kinds[name or next(iter(kinds))](model, top_k, tokens)
+
+
+def _find_saved_model(path):
+    """Returns a folder that holds a SavedModel, or its newest version."""
+    if _is_saved_model(path):
+        return path
+    versions = [
+        name
+        for name in (os.listdir(path) if os.path.isdir(path) else ())
+        if re.fullmatch("[0-9]+", name)
+        and _is_saved_model(os.path.join(path, name))
+    ]
+    if not versions:
+        raise FileNotFoundError(
+            f"--model={path} is no SavedModel: there is no saved_model.pb in "
+            "it, nor in a numbered version; give a folder that --export_dir "
+            "wrote"
+        )
+    newest = max(versions, key=int)
+    logging.info("--model=%s: version %s is the newest", path, newest)
+    return os.path.join(path, newest)
+
+
+def _is_saved_model(path):
+    return os.path.isfile(os.path.join(path, "saved_model.pb"))
 
 
 def to_json_lines(answers: Iterable[dict[str, Any]]) -> bytes:

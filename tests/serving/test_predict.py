@@ -374,6 +374,17 @@ def test_errors(tmp_path, exported):
     assert not list(tmp_path.glob("*.out*"))
 
 
+def test_the_newest_of_numbered_versions_is_asked(tmp_path, exported):
+    # Links, as a copy of each takes long; the others cannot be loaded.
+    for name in ("2", "9", "latest", "11x"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "saved_model.pb").write_bytes(b"damaged")
+    (tmp_path / "10").symlink_to(exported / "features")
+    # One that is still being copied.
+    (tmp_path / "12").mkdir()
+    assert json_lines.load(str(tmp_path)).name == "embed"
+
+
 def test_saved_model_cli(exported):
     # It loads neither this project nor TensorFlow Text.
     done = subprocess.run(
