@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from serving import signatures
+from serving.signatures import Features
 from training import export
 
 
@@ -42,7 +43,7 @@ def export_classifier(
     """
     packing = options.create_packing()
 
-    def predict(features):
+    def predict(features: Features):
         logits = tf.cast(model(features, training=False), tf.float32)
         if output_mode == "regression":
             return {"values": logits[:, 0]}
@@ -50,7 +51,7 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    def classify_tokens(tokens):
+    def classify_tokens(tokens: Sequence[tf.RaggedTensor]):
         outputs = signatures.call_in_batches(
             lambda begin, end: predict(
                 signatures.trim(
@@ -73,10 +74,10 @@ def export_classifier(
             label = tf.gather(label_list, tf.argmax(probabilities, -1))
         return {**outputs, "label": label, "labels": labels}
 
-    def classify(text_a, text_b):
+    def classify(text_a: tf.Tensor, text_b: tf.Tensor):
         return classify_tokens(packing.tokenize(text_a, text_b))
 
-    def classify_text(text):
+    def classify_text(text: tf.Tensor):
         return classify_tokens(packing.tokenize(text))
 
     export.export_saved_model(

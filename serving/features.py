@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from serving import signatures
+from serving.signatures import Features
 from training import export
 
 
@@ -35,7 +36,7 @@ def export_encoder(
     """
     packing = options.create_packing()
 
-    def encode(features):
+    def encode(features: Features):
         outputs = model(
             features["input_ids"],
             features["input_mask"],
@@ -47,13 +48,13 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    def embed(text):
+    def embed(text: tf.Tensor):
         (tokens,) = packing.tokenize(text)
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
         lengths = tf.minimum(lengths, options.max_seq_length)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
 
-        def embed_some(begin, end):
+        def embed_some(begin: tf.Tensor, end: tf.Tensor):
             features = {
                 name: value[:, :longest]
                 for name, value in packing.pack(tokens[begin:end]).items()

@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from serving import signatures
+from serving.signatures import Features
 from training import export
 
 
@@ -28,7 +29,7 @@ def export_multiple_choice(
         vocab_file: path of its vocabulary, which is copied next to it.
     """
 
-    def predict(features):
+    def predict(features: Features):
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from data.ner.words_layer import NerWindows, part_punctuation
 from serving import signatures
+from serving.signatures import Features
 from training import export
 
 
@@ -43,15 +44,15 @@ def export_token_classifier(
         options.vocab_file, options.do_lower_case, options.max_seq_length
     )
 
-    def predict(features):
+    def predict(features: Features):
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 
-    def tag_words(text):
+    def tag_words(text: tf.Tensor):
         words, features, places = create_windows(text)
         features = signatures.trim(features)
 
-        def tag_some(begin, end):
+        def tag_some(begin: tf.Tensor, end: tf.Tensor):
             outputs = predict(
                 {name: value[begin:end] for name, value in features.items()}
             )
@@ -94,7 +95,7 @@ def export_token_classifier(
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    def tag(text):
+    def tag(text: tf.Tensor):
         return tag_words(part_punctuation(text))
 
     signature = signatures.text_signature("text")

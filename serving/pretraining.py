@@ -4,15 +4,17 @@ N = texts, M = most masks in a text, K = WordPieces given for each mask.
 """
 
 import os
+from collections.abc import Callable
 
 import keras
 import tensorflow as tf
 
 from data.text.ragged import first_values, with_row_splits
+from data.text.tokenizer_layer import TokenizerLayer
 from serving import signatures
+from serving.requests import MASK
+from serving.signatures import Features
 from training import export
-
-MASK = "[MASK]"
 
 
 def export_pretrainer(
@@ -41,7 +43,7 @@ def export_pretrainer(
         top_k: K.
     """
 
-    def predict(features, positions):
+    def predict(features: Features, positions: tf.Tensor):
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
         )
@@ -52,7 +54,7 @@ def export_pretrainer(
             for name in ("masked_lm", "next_sentence")
         }
 
-    def predict_everywhere(features):
+    def predict_everywhere(features: Features):
         batch, length = tf.unstack(tf.shape(features["input_ids"]))
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
@@ -73,22 +75,26 @@ def export_pretrainer(
         export_dir,
         model,
         endpoints,
-        signatures.bert_files(model, options and options.vocab_file),
+        signatures.bert_files(model, options.vocab_file if options else None),
     )
 
 
-def _fill_mask(predict, options, top_k):
+def _fill_mask(
+    predict: Callable[[Features, tf.Tensor], Features],
+    options: signatures.ServingOptions,
+    top_k: int,
+):
     """Returns the function of `fill_mask`; see `export_pretrainer`."""
     packing = options.create_packing()
     vocab = packing.tokenizer.vocab
     mask_id = vocab.index(MASK)
     top_k = min(top_k, len(vocab))
 
-    def fill_mask(text):
+    def fill_mask(text: tf.Tensor):
         tokens = _tokenize_around_masks(text, packing.tokenizer, mask_id)
         tokens = first_values(tokens, options.max_seq_length - 2)
 
-        def fill_some(begin, end):
+        def fill_some(begin: tf.Tensor, end: tf.Tensor):
             features = signatures.trim(packing.pack(tokens[begin:end]))
             # The tokenizer itself never makes the mask.
             is_mask = features["input_ids"] == mask_id
@@ -127,14 +133,17 @@ def _fill_mask(predict, options, top_k):
     return fill_mask
 
 
-def _next_sentence(predict, options):
+def _next_sentence(
+    predict: Callable[[Features, tf.Tensor], Features],
+    options: signatures.ServingOptions,
+):
     """Returns the function of `next_sentence`; see `export_pretrainer`."""
     packing = options.create_packing()
 
-    def next_sentence(text_a, text_b):
+    def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor):
         tokens = packing.tokenize(text_a, text_b)
 
-        def compare_some(begin, end):
+        def compare_some(begin: tf.Tensor, end: tf.Tensor):
             features = packing.pack(*(some[begin:end] for some in tokens))
             features = signatures.trim(features)
             # None of the masked LM's outputs is needed.
@@ -152,11 +161,13 @@ def _next_sentence(predict, options):
     return next_sentence
 
 
-def _tokenize_around_masks(texts, tokenizer, mask_id):
+def _tokenize_around_masks(
+    texts: tf.Tensor, tokenizer: TokenizerLayer, mask_id: int
+):
     """Returns the ids of texts, ragged int32 [N, None], masks among them."""
     parts = tf.strings.split(texts, MASK)
     ids = tokenizer(parts.flat_values)
-    # A mask before each part, and the first of a text's taken away again.
+    # A mask before each part; the first one of each text is removed again.
     masks = tf.fill([ids.nrows(), 1], mask_id)
     ids = parts.with_flat_values(tf.concat([masks, ids], 1))
     return ids.merge_dims(1, 2)[:, 1:]

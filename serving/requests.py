@@ -2,12 +2,14 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 from files.json_files import parse_json
 
 MAX_LINE_BYTES = 1 << 24
+# Marks a gap in the text of a request.
+MASK = "[MASK]"
 
 # The number of a line, and its request or what is wrong with it.
 Numbered = tuple[int, dict[str, Any] | ValueError]
@@ -64,19 +66,19 @@ def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
             yield rows.line_num, _to_request(names, row)
 
 
-def _to_request(names, row):
+def _to_request(names: Sequence[str], row: Sequence[str]):
     """Returns a row's request, a dict, or a ValueError."""
     if len(row) != len(names):
         return ValueError(
             f"the row has {len(row)} cells, but there are {len(names)} columns"
         )
-    request = dict(zip(names, row, strict=True))
+    request: dict[str, Any] = dict(zip(names, row, strict=True))
     if "words" in request:
         request["words"] = request["words"].split()
     return request
 
 
-def _read_lines(file):
+def _read_lines(file: IO[bytes]):
     """Yields lines, bytes; None for one that is too long."""
     while line := file.readline(MAX_LINE_BYTES):
         is_whole = len(line) < MAX_LINE_BYTES or line.endswith(b"\n")

@@ -16,13 +16,17 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from training import export
 
-# Padded outputs have at most so many values, or four times the real ones.
+# Padded outputs have at most this many values, or four times the real ones.
 _MAX_PADDING = 1 << 20
+
+
+# Tensors under their names.
+Features = dict[str, tf.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
 class ServingOptions:
-    """How text becomes a model's inputs.
+    """Settings that turn text into a model's inputs.
 
     Attributes:
         vocab_file: path of the vocabulary.
@@ -50,9 +54,9 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 
 def serve_ids(
-    function: Callable[[dict[str, tf.Tensor]], dict[str, tf.Tensor]],
+    function: Callable[[Features], Features],
     num_dimensions: int = 2,
-) -> tuple[Callable[..., dict[str, tf.Tensor]], list[tf.TensorSpec]]:
+) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
 
     Args:
@@ -61,7 +65,9 @@ def serve_ids(
         num_dimensions: 2, or 3 for inputs int32 [B, C, F], C the choices.
     """
 
-    def serve(input_ids, input_mask, segment_ids):
+    def serve(
+        input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
+    ):
         return function(
             {
                 "input_ids": input_ids,
@@ -96,17 +102,17 @@ def bert_files(
     return files
 
 
-def trim(features: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+def trim(features: Features) -> Features:
     """Cuts the padding that all rows share; outputs change by rounding only."""
     return trim_padding(features, multiple=1)
 
 
 def call_in_batches(
-    function: Callable[[tf.Tensor, tf.Tensor], dict[str, tf.Tensor]],
+    function: Callable[[tf.Tensor, tf.Tensor], Features],
     num_rows: tf.Tensor,
     batch_size: int,
     specs: dict[str, tf.TensorSpec],
-) -> dict[str, tf.Tensor]:
+) -> Features:
     """Calls a function on a few rows at a time, to bound its memory.
 
     Args:
@@ -121,7 +127,7 @@ def call_in_batches(
     # At least one batch, so that no rows give outputs of the right shape.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
-    def call(index, arrays):
+    def call(index: tf.Tensor, arrays: dict[str, tf.TensorArray]):
         begin = index * batch_size
         outputs = function(begin, tf.minimum(begin + batch_size, num_rows))
         return index + 1, {
@@ -149,9 +155,7 @@ def call_in_batches(
     return {name: array.concat() for name, array in arrays.items()}
 
 
-def to_padded(
-    rows: dict[str, tf.RaggedTensor], width: int = 1
-) -> dict[str, tf.Tensor]:
+def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     """Returns outputs of ragged length as tensors, padded to the longest row.
 
     REST has no ragged outputs. Long rows next to many short ones would fill

@@ -13,6 +13,7 @@ from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from serving import signatures
+from serving.signatures import Features
 from training import export
 
 _ANSWER = ("answer", "probability", "start_byte", "end_byte", "null_odds")
@@ -50,14 +51,16 @@ def export_span_labeler(
     create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
-    def predict(features):
+    def predict(features: Features):
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in model(features, training=False).items()
         }
 
-    def answer(question, context):
-        features, *made = create_windows(question, context)
+    def answer(question: tf.Tensor, context: tf.Tensor):
+        features, places, first_places, passages = create_windows(
+            question, context
+        )
         # Not trimmed: padding, too, takes part in the n best.
         spec = tf.TensorSpec([None, windows.max_seq_length])
         logits = signatures.call_in_batches(
@@ -68,7 +71,13 @@ def export_span_labeler(
             batch_size,
             {"start_logits": spec, "end_logits": spec},
         )
-        outputs = decode(*made, logits["start_logits"], logits["end_logits"])
+        outputs = decode(
+            places,
+            first_places,
+            passages,
+            logits["start_logits"],
+            logits["end_logits"],
+        )
         return {
             name: tf.cast(outputs[name], tf.float32)
             if outputs[name].dtype == tf.float64

@@ -4,6 +4,7 @@ B = batch, L = layers, T = length in WordPieces, W = hidden size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -33,7 +34,7 @@ def create_batches(
             tfrecords.trim_padding.
     """
 
-    def features_of(batch):
+    def features_of(batch: Sequence[glue.ClassificationFeatures]):
         features = {
             name: tf.constant([getattr(f, name) for f in batch], tf.int32)
             for name in export.INPUT_NAMES
@@ -91,7 +92,7 @@ class TokenFeatures(keras.Model):
             tf.cast(outputs["pooled_output"], tf.float32),
         )
 
-    def _combine(self, name, outputs):
+    def _combine(self, name: int | str, outputs: dict[str, Any]):
         blocks = outputs["all_encoder_layers"]
         if isinstance(name, int):
             return blocks[name]
