@@ -14,6 +14,7 @@ test: .venv/installed-dev
 lint: .venv/installed-dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	.venv/bin/mypy
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed
