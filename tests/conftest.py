@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from absl import logging as absl_logging
 
 from tests import script_runner
 
@@ -94,3 +95,11 @@ def classified(tmp_path_factory, model_flags):
         num_train_epochs=0.3,
     )
     return folder, done.check()
+
+
+@pytest.fixture(autouse=True)
+def fresh_logger():
+    """Lets each test see what is logged, whatever one before it has set."""
+    logger = absl_logging.get_absl_logger()
+    logger.setLevel("INFO")
+    logger.propagate, logger.disabled = True, False
