@@ -99,7 +99,9 @@ def classified(tmp_path_factory, model_flags):
 
 @pytest.fixture(autouse=True)
 def fresh_logger():
-    """Lets each test see what is logged, whatever one before it has set."""
-    logger = absl_logging.get_absl_logger()
-    logger.setLevel("INFO")
-    logger.propagate, logger.disabled = True, False
+    """Gives each test the logger as a new process has it.
+
+    TensorFlow's export sets the logger's verbosity and restores it to the
+    default of absl's flag, which drops what is logged at INFO.
+    """
+    absl_logging.get_absl_logger().setLevel("NOTSET")
