@@ -175,8 +175,8 @@ class ClassifierTask(task.Task):
         """Returns the InputExamples; None if a mismatched set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
-            return data_examples.read_split(
-                self.processors[mark + suffix], self.options.data_dir, purpose
+            return self.processors[mark + suffix].read_split(
+                self.options.data_dir, purpose
             )
         except FileNotFoundError:
             if not suffix:

@@ -12,7 +12,6 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data.classification import examples as data_examples
 from data.io import feature_specs
 from data.ner import reading, scoring, windows
 from data.text import tokenization
@@ -70,9 +69,7 @@ class NerTask(task.Task):
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
-        return data_examples.read_split(
-            self.processor, self.options.data_dir, split
-        )
+        return self.processor.read_split(self.options.data_dir, split)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""

@@ -12,7 +12,6 @@ from absl import logging
 import modeling
 import serving
 from data.classification import decoding, features, swag
-from data.classification import examples as data_examples
 from data.io import feature_specs
 from data.text import tokenization
 from training import cli, metrics, task
@@ -52,9 +51,7 @@ class SwagTask(task.Task):
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
-        return data_examples.read_split(
-            swag.SwagProcessor(), self.options.data_dir, split
-        )
+        return swag.SwagProcessor().read_split(self.options.data_dir, split)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""

@@ -1,5 +1,6 @@
 """Reads examples of sentence classification from files."""
 
+import abc
 import collections
 import os
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,7 @@ import numpy as np
 from absl import logging
 
 from data.io import text_files
+from data.io.sets import SetReader
 
 
 class InputExample:
@@ -66,7 +68,7 @@ class Row(list):
             ) from None
 
 
-class DataProcessor:
+class DataProcessor(SetReader[InputExample]):
     """Reads the examples of one task.
 
     Attributes:
@@ -81,27 +83,9 @@ class DataProcessor:
     metrics: tuple[str, ...] = ("accuracy",)
     test_set_has_labels = False
 
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the list of InputExamples to train on."""
-        raise NotImplementedError(f"{type(self).__name__} has no train set")
-
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the list of InputExamples to evaluate on."""
-        raise NotImplementedError(f"{type(self).__name__} has no dev set")
-
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the list of InputExamples to predict."""
-        raise NotImplementedError(f"{type(self).__name__} has no test set")
-
+    @abc.abstractmethod
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression."""
-        raise NotImplementedError(f"{type(self).__name__} has no labels")
 
     @classmethod
     def _read_tsv(cls, input_file: str | os.PathLike[str]) -> list[Row]:
@@ -154,40 +138,24 @@ class SplitFilesProcessor(DataProcessor):
         "test": ("test", "test.tsv"),
     }
 
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the list of InputExamples to train on."""
-        return self._read_set(data_dir, "train")
-
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the list of InputExamples to evaluate on."""
-        return self._read_set(data_dir, "dev")
-
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the list of InputExamples to predict.
-
-        Their labels are not known; the first label stands in for them, as in
-        the original.
-        """
-        return self._read_set(data_dir, "test")
-
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels."""
         return list(self.labels)
 
+    @abc.abstractmethod
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
-        raise NotImplementedError
+        """Yields the examples of a file's lines.
 
-    def _read_set(
+        The labels of a test set are not known; the first label is in their
+        place, as in the original.
+        """
+
+    def read_set(
         self, data_dir: str | os.PathLike[str], name: str
     ) -> list[InputExample]:
+        """See SetReader."""
         if name not in self.set_files:
             raise ValueError(
                 f"{type(self).__name__}: this task has no {name} set, but "
@@ -277,19 +245,3 @@ def check_number_of_examples(
             f"{path} holds one example, and a correlation needs at least two; "
             "add examples, or leave out the evaluation"
         )
-
-
-def read_split(processor: Any, data_dir: str, split: str) -> list:
-    """Returns a processor's examples to "train", "eval" or "predict" on.
-
-    Args:
-        processor: has the methods of DataProcessor that read examples.
-        data_dir: folder of the task's files.
-        split: one of the three.
-    """
-    read = {
-        "train": processor.get_train_examples,
-        "eval": processor.get_dev_examples,
-        "predict": processor.get_test_examples,
-    }[split]
-    return read(data_dir)

@@ -14,6 +14,7 @@ from data.classification.features import (
     InputExample,
     convert_single_example,
 )
+from data.io.sets import SetReader, find_set_files
 from data.io.tables import check_text, read_table
 from data.text.tokenization import FullTokenizer
 
@@ -47,47 +48,19 @@ class SwagExample:
     label: int
 
 
-class SwagProcessor:
+class SwagProcessor(SetReader[SwagExample]):
     """Reads the released CSV files, or JSON lines with the same columns.
 
     The columns are sent1, sent2, ending0 to ending3 and, but in the test
     set, label; others are ignored.
     """
 
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[SwagExample]:
-        """Returns the list of SwagExamples to train on.
-
-        Raises:
-            OSError: the file is not there.
-            ValueError: a line is not as it should be.
-        """
-        return self._read_set(data_dir, "train")
-
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[SwagExample]:
-        """Returns the list of SwagExamples to evaluate on; errors as train."""
-        return self._read_set(data_dir, "dev")
-
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[SwagExample]:
-        """Returns the list of SwagExamples to predict; errors as train."""
-        return self._read_set(data_dir, "test")
-
-    def _read_set(
+    def read_set(
         self, data_dir: str | os.PathLike[str], name: str
     ) -> list[SwagExample]:
-        for file_name in _SET_FILES[name]:
-            path = os.path.join(data_dir, file_name)
-            if os.path.isfile(path):
-                return read_swag_examples(path, name)
-        raise FileNotFoundError(
-            f"there is no {name} set in {data_dir}: it must be named "
-            f"{' or '.join(_SET_FILES[name])}"
-        )
+        """See SetReader."""
+        path = find_set_files(data_dir, name, _SET_FILES[name])[0]
+        return read_swag_examples(path, name)
 
 
 def read_swag_examples(

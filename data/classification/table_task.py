@@ -14,6 +14,7 @@ from data.classification.examples import (
     is_label,
     regression_label,
 )
+from data.io.sets import find_set_files
 from data.io.tables import check_text, read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
@@ -90,14 +91,14 @@ class TableProcessor(DataProcessor):
 
         Raises:
             OSError: they are to be found in a train set that is not there.
-            ValueError: as get_train_examples, or the train set has too few
+            ValueError: as `read_set`, or the train set has too few
                 labels.
         """
         if self.output_mode == "regression":
             return None
         if self._labels is None:
             found: set[str] = set()
-            for example in self._read_set(self._data_dir, "train"):
+            for example in self.read_set(self._data_dir, "train"):
                 label = example.label
                 found.update(label if isinstance(label, list) else [str(label)])
             labels = sorted(found)
@@ -110,36 +111,13 @@ class TableProcessor(DataProcessor):
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}
         check_labels(labels, which, fewest[self.output_mode])
 
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the InputExamples to train on.
-
-        Raises:
-            OSError: the file is not there.
-            ValueError: a line is not as it should be; the message names the
-                file, the line and the column.
-        """
-        return self._read_set(data_dir, "train")
-
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the InputExamples to evaluate on; errors as train."""
-        return self._read_set(data_dir, "dev")
-
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[InputExample]:
-        """Returns the InputExamples to predict; errors as train.
-
-        Those whose label is not known have the label None.
-        """
-        return self._read_set(data_dir, "test")
-
-    def _read_set(
+    def read_set(
         self, data_dir: str | os.PathLike[str], name: str
     ) -> list[InputExample]:
+        """See SetReader.
+
+        The label of a test example is None where it is not known.
+        """
         path = _find_file(data_dir, name)
         columns = [*self._text_columns, *filter(None, [self._id_column])]
         optional_columns = []
@@ -212,15 +190,9 @@ class TableProcessor(DataProcessor):
 
 def _find_file(data_dir: str | os.PathLike[str], name: str) -> str:
     """Returns the one file of a set."""
-    paths = [
-        os.path.join(data_dir, name + extension) for extension in _EXTENSIONS
-    ]
-    found = [path for path in paths if os.path.isfile(path)]
-    if not found:
-        raise FileNotFoundError(
-            f"there is no {name} set in {data_dir}: it must be named "
-            f"{' or '.join(name + extension for extension in _EXTENSIONS)}"
-        )
+    found = find_set_files(
+        data_dir, name, [name + extension for extension in _EXTENSIONS]
+    )
     if len(found) > 1:
         raise ValueError(
             f"there must be one {name} set, not {' and '.join(found)}"

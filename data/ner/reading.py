@@ -10,6 +10,7 @@ from absl import logging
 
 from data.classification.examples import check_labels
 from data.io import text_files
+from data.io.sets import SetReader, find_set_files
 from data.ner.scoring import to_scheme
 
 _SET_FILES = {
@@ -36,7 +37,7 @@ class NerExample:
     document: int
 
 
-class NerProcessor:
+class NerProcessor(SetReader[NerExample]):
     """Reads the sets of a data folder, in CoNLL-2003's layout.
 
     A line holds a word, then any columns, then its tag, separated by white
@@ -56,35 +57,12 @@ class NerProcessor:
             check_labels(labels, "given")
         self._labels = labels
 
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[NerExample]:
-        """Returns the list of NerExamples to train on.
-
-        Raises:
-            OSError: the file is not there.
-            ValueError: a line is not as it should be.
-        """
-        return self._read_set(data_dir, "train")
-
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[NerExample]:
-        """Returns the list of NerExamples to evaluate on; errors as train."""
-        return self._read_set(data_dir, "dev")
-
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[NerExample]:
-        """Returns the list of NerExamples to predict; errors as train."""
-        return self._read_set(data_dir, "test")
-
     def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
-        """Returns the list of labels; errors as get_train_examples."""
+        """Returns the list of labels; errors as `read_set`."""
         if self._labels is None:
             found = {
                 label
-                for example in self._read_set(data_dir, "train")
+                for example in self.read_set(data_dir, "train")
                 for label in example.labels
             }
             if found == {"O"}:
@@ -95,17 +73,12 @@ class NerProcessor:
             self._labels = ["O", *sorted(found - {"O"})]
         return self._labels
 
-    def _read_set(
+    def read_set(
         self, data_dir: str | os.PathLike[str], name: str
     ) -> list[NerExample]:
-        for file_name in _SET_FILES[name]:
-            path = os.path.join(data_dir, file_name)
-            if os.path.isfile(path):
-                return read_conll(path, name, self._labels)
-        raise FileNotFoundError(
-            f"there is no {name} set in {data_dir}: it must be named "
-            f"{' or '.join(_SET_FILES[name])}"
-        )
+        """See SetReader."""
+        path = find_set_files(data_dir, name, _SET_FILES[name])[0]
+        return read_conll(path, name, self._labels)
 
 
 def read_conll(

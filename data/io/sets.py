@@ -1,0 +1,80 @@
+"""Reads a task's train, dev and test set from a folder."""
+
+import abc
+import os
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+Example = TypeVar("Example")
+
+
+class SetReader(abc.ABC, Generic[Example]):
+    """Reads the train, dev and test set of a data folder.
+
+    The methods have the names of the original's processors.
+    """
+
+    @abc.abstractmethod
+    def read_set(
+        self, data_dir: str | os.PathLike[str], name: str
+    ) -> list[Example]:
+        """Returns the examples of the set "train", "dev" or "test".
+
+        Raises:
+            OSError: the file is not there.
+            ValueError: the task has no such set, or a line of it is malformed;
+                the message names the file and the line.
+        """
+
+    def get_train_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[Example]:
+        """Returns the examples to train on; errors as `read_set`."""
+        return self.read_set(data_dir, "train")
+
+    def get_dev_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[Example]:
+        """Returns the examples to evaluate on; errors as `read_set`."""
+        return self.read_set(data_dir, "dev")
+
+    def get_test_examples(
+        self, data_dir: str | os.PathLike[str]
+    ) -> list[Example]:
+        """Returns the examples to predict; errors as `read_set`."""
+        return self.read_set(data_dir, "test")
+
+    def read_split(
+        self, data_dir: str | os.PathLike[str], split: str
+    ) -> list[Example]:
+        """Returns the examples of a split of Task; errors as `read_set`.
+
+        Args:
+            data_dir: folder of the task's files.
+            split: "train", "eval" or "predict".
+        """
+        sets = {"train": "train", "eval": "dev", "predict": "test"}
+        return self.read_set(data_dir, sets[split])
+
+
+def find_set_files(
+    data_dir: str | os.PathLike[str], name: str, file_names: Sequence[str]
+) -> list[str]:
+    """Returns the paths of a set's files that exist, at least one.
+
+    Args:
+        data_dir: folder of the task's files.
+        name: of the set, for the message.
+        file_names: names that its file may have.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    paths = [os.path.join(data_dir, file_name) for file_name in file_names]
+    found = list(filter(os.path.isfile, paths))
+    if not found:
+        raise FileNotFoundError(
+            f"there is no {name} set in {data_dir}: it must be named "
+            f"{' or '.join(file_names)}"
+        )
+    return found
