@@ -29,7 +29,7 @@ from files.atomic import atomic_open
 from training import cli
 
 if TYPE_CHECKING:
-    from serving import json_lines, requests
+    from serving import requests, text_tasks
 
 FLAGS = flags.FLAGS
 
@@ -153,7 +153,7 @@ def _size(item: Any) -> int:
 
 
 def write_answers(
-    task: "json_lines.Task",
+    task: "text_tasks.TextTask",
     batches: Iterable[list["requests.Numbered"]],
     write: Callable[[list[dict[str, Any]]], None],
 ) -> tuple[int, int]:
@@ -194,7 +194,7 @@ def write_answers(
 
 
 def find_problem(
-    task: "json_lines.Task", item: dict[str, Any] | ValueError
+    task: "text_tasks.TextTask", item: dict[str, Any] | ValueError
 ) -> ValueError | None:
     """Returns what is wrong with a request, or None."""
     if isinstance(item, ValueError):

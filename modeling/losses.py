@@ -10,6 +10,7 @@ Each part's sums are divided by them, so the parts' gradients add up to the
 whole batch's.
 """
 
+import abc
 from typing import Any
 
 import keras
@@ -19,8 +20,8 @@ from modeling.ops import Tensor, at_least_float32
 Features = dict[str, Tensor]
 
 
-class Loss:
-    """The mean over the batch of one number for each example.
+class Loss(abc.ABC):
+    """A mean over the batch, as sums and what they are divided by.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     fill up a batch; they do not count.
@@ -33,14 +34,15 @@ class Loss:
     names: tuple[str, ...] = ("loss",)
     epsilon: dict[str, float] = {"loss": 0.0}
 
+    @abc.abstractmethod
     def weights(self, features: Features) -> Features:
         """Returns a dict of each part's divisor, scalars.
 
         Args:
             features: dict of the batch's tensors, labels included.
         """
-        return {"loss": keras.ops.sum(_example_weights(features))}
 
+    @abc.abstractmethod
     def sums(self, outputs: Any, features: Features) -> Features:
         """Returns a dict of the parts' sums over the batch, scalars.
 
@@ -48,13 +50,6 @@ class Loss:
             outputs: what the task's model returned for `features`.
             features: dict of the batch's tensors, labels included.
         """
-        example_loss = self.example_loss(outputs, features)
-        weights = keras.ops.cast(_example_weights(features), example_loss.dtype)
-        return {"loss": keras.ops.sum(weights * example_loss)}
-
-    def example_loss(self, outputs: Any, features: Features) -> Tensor:
-        """Returns float [B], each example's loss."""
-        raise NotImplementedError
 
     def __call__(
         self, outputs: Any, features: Features
@@ -69,7 +64,25 @@ class Loss:
         return sum(values.values()), values
 
 
-class ClassifierLoss(Loss):
+class ExampleLoss(Loss):
+    """The mean over the batch of one number for each example."""
+
+    @abc.abstractmethod
+    def example_loss(self, outputs: Any, features: Features) -> Tensor:
+        """Returns float [B], each example's loss."""
+
+    def weights(self, features: Features) -> Features:
+        """Returns the number of examples; see `Loss.weights`."""
+        return {"loss": keras.ops.sum(_example_weights(features))}
+
+    def sums(self, outputs: Any, features: Features) -> Features:
+        """Returns the sum over examples; see `Loss.sums`."""
+        example_loss = self.example_loss(outputs, features)
+        weights = keras.ops.cast(_example_weights(features), example_loss.dtype)
+        return {"loss": keras.ops.sum(weights * example_loss)}
+
+
+class ClassifierLoss(ExampleLoss):
     """Cross entropy of the right class, mean over the examples.
 
     Reads `label_ids` int [B] and logits [B, L].
@@ -87,7 +100,7 @@ class MultipleChoiceLoss(ClassifierLoss):
     """
 
 
-class RegressionLoss(Loss):
+class RegressionLoss(ExampleLoss):
     """Squared difference, mean over the examples.
 
     Reads `label_ids` float [B] and predictions [B, 1].
@@ -100,7 +113,7 @@ class RegressionLoss(Loss):
         return keras.ops.square(predictions - labels)
 
 
-class MultiLabelLoss(Loss):
+class MultiLabelLoss(ExampleLoss):
     """Binary cross entropy, mean over labels, then over the examples.
 
     Reads `label_ids` int or float [B, L], 1 = the label holds, and logits
@@ -118,7 +131,7 @@ class MultiLabelLoss(Loss):
         return keras.ops.mean(label_loss, axis=-1)
 
 
-class SpanLoss(Loss):
+class SpanLoss(ExampleLoss):
     """Cross entropy of the right start and of the right end, their mean.
 
     Reads `start_positions` and `end_positions`, int [B]; a position outside

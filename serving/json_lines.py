@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from serving.text_tasks import TASKS, Task, listed
+from serving.text_tasks import TASKS, TextTask, listed
 
 
 def load(
@@ -17,7 +17,7 @@ def load(
     name: str | None = None,
     top_k: int = 5,
     tokens: bool = False,
-) -> Task:
+) -> TextTask:
     """Loads an exported model to ask it.
 
     Args:
@@ -28,7 +28,7 @@ def load(
         tokens: whether to embed each WordPiece too.
 
     Returns:
-        a Task.
+        a TextTask.
 
     Raises:
         FileNotFoundError: there is no SavedModel.

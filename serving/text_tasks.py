@@ -1,5 +1,6 @@
 """The tasks of exported models: they check requests and read outputs."""
 
+import abc
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ Reply = dict[str, Any] | ValueError
 _MODEL_ERRORS = (tf.errors.OpError, MemoryError)
 
 
-class Task:
+class TextTask(abc.ABC):
     """One thing that an exported model does.
 
     Args:
@@ -97,6 +98,7 @@ class Task:
         outputs = self.model.signatures[signature](**texts)
         return {name: value.numpy() for name, value in outputs.items()}
 
+    @abc.abstractmethod
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
@@ -105,10 +107,9 @@ class Task:
         Raises:
             ValueError: there is none.
         """
-        raise NotImplementedError
 
 
-class FillMask(Task):
+class FillMask(TextTask):
     """The WordPieces that fit each [MASK]."""
 
     name, signature = "fill-mask", "fill_mask"
@@ -123,7 +124,7 @@ class FillMask(Task):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See Task."""
+        """See TextTask."""
         num_masks = int(outputs["num_masks"][row])
         num_cut = request["text"].count(MASK) - num_masks
         if not num_masks:
@@ -149,7 +150,7 @@ class FillMask(Task):
         return answer
 
 
-class NextSentence(Task):
+class NextSentence(TextTask):
     """Scores whether one sentence follows another."""
 
     name, signature = "next-sentence", "next_sentence"
@@ -158,11 +159,11 @@ class NextSentence(Task):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See Task."""
+        """See TextTask."""
         return {"probability": _number(outputs["probability"][row])}
 
 
-class Classify(Task):
+class Classify(TextTask):
     """The label of a text or a pair, several labels, or a number."""
 
     name = signature = "classify"
@@ -179,7 +180,7 @@ class Classify(Task):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See Task."""
+        """See TextTask."""
         if "values" in outputs:
             return {"value": _number(outputs["values"][row])}
         label = outputs["label"][row]
@@ -195,7 +196,7 @@ class Classify(Task):
         }
 
 
-class Answer(Task):
+class Answer(TextTask):
     """The answer to a question in a passage."""
 
     name = signature = "answer"
@@ -204,7 +205,7 @@ class Answer(Task):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See Task."""
+        """See TextTask."""
         return {
             "answer": _text(outputs["answer"][row]),
             "probability": _number(outputs["probability"][row]),
@@ -214,7 +215,7 @@ class Answer(Task):
         }
 
 
-class Tag(Task):
+class Tag(TextTask):
     """Words and their tags."""
 
     name = signature = "tag"
@@ -239,7 +240,7 @@ class Tag(Task):
                 )
 
     def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """See Task; texts and lists of words have signatures of their own."""
+        """See TextTask; texts and word lists have their own signatures."""
         answers: dict[int, Reply] = {}
         for has_words in (False, True):
             rows = [
@@ -253,7 +254,7 @@ class Tag(Task):
         return [answers[row] for row in range(len(requests))]
 
     def call_all(self, requests: Sequence[Request]) -> Outputs:
-        """See Task."""
+        """See TextTask."""
         if "words" in requests[0]:
             texts = [" ".join(request["words"]) for request in requests]
             return self.call("tag_words", {"text": texts})
@@ -262,7 +263,7 @@ class Tag(Task):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See Task."""
+        """See TextTask."""
         count = outputs["num_words"][row]
         return {
             "words": [_text(word) for word in outputs["words"][row, :count]],
@@ -270,7 +271,7 @@ class Tag(Task):
         }
 
 
-class Embed(Task):
+class Embed(TextTask):
     """The vector of a text, and those of its WordPieces."""
 
     name = signature = "embed"
@@ -279,7 +280,7 @@ class Embed(Task):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See Task."""
+        """See TextTask."""
         pooled = [_number(value) for value in outputs["pooled_output"][row]]
         answer: dict[str, Any] = {"pooled": pooled}
         if self.tokens:
@@ -295,7 +296,7 @@ class Embed(Task):
 
 
 # In the order in which one of them is chosen for a model.
-TASKS: tuple[type[Task], ...] = (
+TASKS: tuple[type[TextTask], ...] = (
     FillMask,
     NextSentence,
     Classify,
