@@ -79,7 +79,7 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "max_predictions_per_seq",
         20,
-        "Most masked WordPieces in an instance.",
+        "Maximum number of masked WordPieces in an instance.",
         lower_bound=1,
     )
     flags.DEFINE_integer("random_seed", 12345, "Seed of every draw.")
@@ -164,7 +164,8 @@ def _define_scalable_flags() -> None:
     flags.DEFINE_bool(
         "whole_word_draw",
         None,
-        "Make one draw a word between [MASK], the same and a random word.",
+        "Decide once for each word, not for each WordPiece, whether it becomes "
+        "[MASK], stays as it is, or becomes a random word.",
     )
     flags.DEFINE_bool(
         "dynamic_masking",
@@ -242,13 +243,14 @@ def create_at_scale(
     if "," in FLAGS.output_file:
         raise ValueError(
             "--output_file takes one name with --num_processes, --num_shards "
-            f"and their kin; shards get numbers. Received: {FLAGS.output_file}"
+            f"and the like; shards get numbers. Received: {FLAGS.output_file}"
         )
     if is_remote(FLAGS.output_file):
         raise ValueError(
             f"--output_file={FLAGS.output_file}: --num_processes, "
-            "--num_shards and their kin write to a local file system only, "
-            "for work that can go on; give a local path and copy the shards"
+            "--num_shards and the like write to a local file system only, "
+            "so that unfinished work can resume; give a local path and copy "
+            "the shards"
         )
     boundary_files = ()
     if FLAGS.word_boundary_file:

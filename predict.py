@@ -76,7 +76,7 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "batch_size",
         32,
-        "Most lines that the model takes at a time; it does not wait for them.",
+        "Maximum lines in a batch; it does not wait for them.",
         lower_bound=1,
     )
     flags.DEFINE_integer(

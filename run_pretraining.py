@@ -81,7 +81,10 @@ def define_flags() -> None:
         "num_warmup_steps", 10000, "Steps of warmup.", lower_bound=0
     )
     flags.DEFINE_integer(
-        "max_eval_steps", 100, "Most batches to evaluate.", lower_bound=1
+        "max_eval_steps",
+        100,
+        "Maximum number of batches to evaluate.",
+        lower_bound=1,
     )
 
 
@@ -114,7 +117,8 @@ def _define_masking_flags() -> None:
     flags.DEFINE_bool(
         "whole_word_draw",
         False,
-        "Make one draw a word between [MASK], the same and a random word, in "
+        "Decide once for each word, not for each WordPiece, whether it becomes "
+        "[MASK], stays as it is, or becomes a random word, in "
         "records without masks.",
     )
     flags.DEFINE_float(

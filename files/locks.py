@@ -129,8 +129,8 @@ def _check_is_lock(path: str, file: TextIO, name: str) -> None:
     begin = file.read(len(_BEGIN))
     if not _BEGIN.startswith(begin):
         raise FileExistsError(
-            f"{name} needs the name {path} for its lock, and there is another "
-            "file; rename that, or give another path"
+            f"{name} needs the name {path} for its lock, but there is another "
+            "file of that name; rename that file, or give another path"
         )
 
 

@@ -62,8 +62,8 @@ def _find_saved_model(path: str) -> str:
     ]
     if not versions:
         raise FileNotFoundError(
-            f"--model={path} is no SavedModel: there is no saved_model.pb in "
-            "it, nor in a numbered version; give a folder that --export_dir "
+            f"--model={path} is not a SavedModel: it has no saved_model.pb and "
+            "no numbered version; give a folder that --export_dir "
             "wrote"
         )
     newest = max(versions, key=int)

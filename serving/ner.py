@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from data.ner.words_layer import NerWindows, part_punctuation
+from data.ner.words_layer import NerWindows, split_punctuation
 from serving import signatures
 from serving.signatures import Features
 from training import export
@@ -96,7 +96,7 @@ def export_token_classifier(
         }
 
     def tag(text: tf.Tensor):
-        return tag_words(part_punctuation(text))
+        return tag_words(split_punctuation(text))
 
     signature = signatures.text_signature("text")
     export.export_saved_model(

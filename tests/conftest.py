@@ -1,4 +1,4 @@
-"""What several tests of scripts share: a tiny model and its first runs."""
+"""Fixtures that tests of several scripts share: a tiny model and its runs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a run wrote for TensorBoard."""
+"""Reads the files that a run wrote for TensorBoard."""
 
 import tensorflow as tf
 

@@ -34,7 +34,7 @@ _ASKING = threading.Lock()
 
 @dataclasses.dataclass(frozen=True)
 class Done:
-    """What a script left behind when it ended."""
+    """Status and output of a script that ended."""
 
     status: int
     stdout: str

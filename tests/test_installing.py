@@ -1,4 +1,4 @@
-"""What pip installs is all that the scripts need, and every script."""
+"""pip installs every script, and all that scripts need."""
 
 import ast
 import tomllib

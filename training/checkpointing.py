@@ -252,7 +252,7 @@ def check_settings(
             begun = json_files.read_json(path)
         except ValueError as error:
             raise ValueError(
-                f"{error}; it keeps the settings that the run was begun with: "
+                f"{error}; it holds the settings the run was started with: "
                 "restore it from a backup, or delete it if you are sure that "
                 "they are the same, or train into another --output_dir"
             ) from error

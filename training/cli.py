@@ -220,7 +220,9 @@ def _guarded(
     main: Callable[[list[str]], int | None], argv: list[str], passes_rest: bool
 ) -> int | None:
     if len(argv) > 1 and not passes_rest:
-        return _fail(f"no argument goes without a flag; received: {argv[1:]}")
+        return _fail(
+            f"arguments need a flag, such as --name=value. Received: {argv[1:]}"
+        )
     if not getattr(flags.FLAGS, "do_train", False):
         if getattr(flags.FLAGS, "mixed_precision", None) == "bfloat16":
             # Imported here: it takes seconds, which --help does not need.

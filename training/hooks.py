@@ -188,7 +188,7 @@ class Evaluation:
         if waited < self._patience:
             return False
         logging.info(
-            "Stopping early: %s has not got better than %s, of step %d, in %d "
+            "Stopping early: %s has not improved on %s, of step %d, in %d "
             "evaluations.",
             self._metric,
             best[self._metric],

@@ -37,7 +37,7 @@ class Report:
 
     def __init__(self, options: TrainingOptions) -> None:
         self.options = options
-        # What the run was begun with: configuration, data, batch size.
+        # Settings the run was started with: configuration, data, batch size.
         self.settings: dict[str, Any] = {}
         self._figures: dict[str, Mapping[str, Any]] = {}
         self._seconds: dict[str, float] = {}

@@ -73,7 +73,9 @@ class SkippedSteps:
         way = f"; the checkpoint of step {kept[-1]} is kept"
         if kept[-1] >= last_made:
             # No loss was ever computed with its weights.
-            before = f"go on from step {kept[-2]}" if kept[1:] else "start anew"
+            before = (
+                f"resume from step {kept[-2]}" if kept[1:] else "start again"
+            )
             way += (
                 ", but its weights may be the cause: remove "
                 f"{self._checkpointer.path(kept[-1])}.* to {before}"

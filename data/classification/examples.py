@@ -101,7 +101,7 @@ class DataProcessor(SetReader[InputExample]):
             ]
         except FileNotFoundError:
             raise FileNotFoundError(
-                f"{input_file} is not there; the data folder has to hold the "
+                f"{input_file} does not exist; the data folder must hold the "
                 "task's files under their own names"
             ) from None
         if warning := text_files.dropped_bytes_warning(dropped):

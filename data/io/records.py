@@ -199,7 +199,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[bytes]:
     """Yields the records of a TFRecord file, checksums verified.
 
     Raises:
-        ValueError: the file is truncated or corrupt, or is no TFRecord file;
+        ValueError: the file is truncated or corrupt, or is not a TFRecord file;
             the message names the file and the place.
     """
     with files_lib.open_binary(path) as file:
@@ -223,7 +223,7 @@ def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
     """Counts the records of TFRecord files by their length headers alone.
 
     Raises:
-        ValueError: a file is truncated, or is no TFRecord file.
+        ValueError: a file is truncated, or is not a TFRecord file.
     """
     count = 0
     for path in paths:
@@ -261,7 +261,7 @@ def _record_length(
     length, crc = struct.unpack("<QI", header)
     if crc != _masked_crc(header[:8]):
         what = (
-            "this is no TFRecord file"
+            "this is not a TFRecord file"
             if position == 0
             else f"the record at byte {position} is corrupt"
         )

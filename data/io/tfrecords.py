@@ -139,7 +139,7 @@ def check_records(
                 found = tf.train.Example.FromString(record).features.feature
             except Exception as error:
                 raise ValueError(
-                    f"{path}: a record is no tf.train.Example: {error}"
+                    f"{path}: a record is not a tf.train.Example: {error}"
                 ) from error
             for name, feature in spec.items():
                 _check_feature(path, name, feature, found)

@@ -207,7 +207,7 @@ def _raise_death(name: str, process: BaseProcess) -> NoReturn:
     )
     raise ChildProcessError(
         f"the process that made {name} was {how}; if memory ran out, use "
-        "fewer processes. Run the same command to go on"
+        "fewer processes. Run the same command to resume"
     ) from None
 
 
@@ -239,7 +239,7 @@ def _late_interrupts():
 
 def _work(pipe):
     """Runs the tasks that come through the pipe until it is closed."""
-    # What is half written goes when the parent gives up.
+    # Half-written output is removed when the parent gives up.
     signal.signal(signal.SIGTERM, lambda *unused_args: sys.exit(1))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     function = None

@@ -18,7 +18,7 @@ from data.text.windows_layer import Windows, cut_windows
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
 
 
-def part_punctuation(texts: tf.Tensor) -> tf.Tensor:
+def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
     """Puts spaces around the punctuation that begins or ends words.
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).

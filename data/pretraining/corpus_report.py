@@ -46,7 +46,7 @@ def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
     if num_documents == 1:
         yield (
             "the input is one document, so random next sentences come from "
-            "that document too; part documents by blank lines",
+            "that document too; separate documents by blank lines",
             True,
         )
     elif num_sentences < _FEW_SENTENCES * num_documents:

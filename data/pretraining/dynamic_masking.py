@@ -43,7 +43,9 @@ class DynamicMasking:
         vocab = tokenization.load_vocab(vocab_file)
         self._special_ids = [vocab[name] for name in ("[CLS]", "[SEP]")]
         self._mask_id = vocab["[MASK]"]
-        self._goes_on = np.array([token.startswith("##") for token in vocab])
+        self._is_continuation = np.array(
+            [token.startswith("##") for token in vocab]
+        )
         self._max_predictions = max_predictions_per_seq
         self._masked_lm_prob = masked_lm_prob
         self._do_whole_word_mask = do_whole_word_mask
@@ -95,7 +97,7 @@ class DynamicMasking:
         )
         # After a token that cannot be masked, a new word begins.
         begins_word = can_be_masked & ~(
-            tf.gather(self._goes_on, input_ids)
+            tf.gather(self._is_continuation, input_ids)
             & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
         )
         words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
@@ -110,7 +112,8 @@ class DynamicMasking:
             chosen = can_be_masked & (ranks < num_to_predict[:, None])
 
         random_ids = tf.cast(
-            word_draws * tf.cast(len(self._goes_on), tf.float32), tf.int32
+            word_draws * tf.cast(len(self._is_continuation), tf.float32),
+            tf.int32,
         )
         replacements = tf.where(
             kind_draws < self._mask_token_prob,

@@ -128,8 +128,8 @@ def check_vocab(
         # Released vocabularies hold white-space characters, read as "".
         if token and first_line.setdefault(token, line) != line:
             raise ValueError(
-                f"{vocab_file}, line {line}: '{token}' stands in line "
-                f"{first_line[token]} already; a WordPiece may stand once"
+                f"{vocab_file}, line {line}: '{token}' is in line "
+                f"{first_line[token]} already; list each WordPiece once"
             )
     missing = [name for name in SPECIAL_TOKENS if name not in first_line]
     if missing:

@@ -76,8 +76,8 @@ def learn_vocabulary(
 
     Args:
         counts: dict of word to count.
-        vocab_size: number of WordPieces; there are fewer where the words do
-            not give so many.
+        vocab_size: maximum number of WordPieces; few or short words give
+            fewer.
         num_unused: see `reserved_tokens`.
 
     Returns:

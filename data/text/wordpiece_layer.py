@@ -174,11 +174,13 @@ class WordpieceTable:
             lengths = tf.tensor_scatter_nd_update(
                 lengths, at, tf.fill([tf.size(whole)], length)
             )
-            goes_on = tf.where(places + length < tf.gather(ends, places))[:, 0]
+            unfinished = tf.where(places + length < tf.gather(ends, places))[
+                :, 0
+            ]
             return (
                 length,
-                tf.gather(places, goes_on),
-                tf.gather(nodes, goes_on),
+                tf.gather(places, unfinished),
+                tf.gather(nodes, unfinished),
                 ids,
                 lengths,
             )
@@ -234,11 +236,11 @@ def _follow(
             is_piece, places[:, None], tf.fill([tf.size(places)], True)
         )
         places += found
-        goes_on = (found > 0) & (places < tf.gather(word_ends, words))
-        goes_on = tf.where(goes_on)[:, 0]
+        unfinished = (found > 0) & (places < tf.gather(word_ends, words))
+        unfinished = tf.where(unfinished)[:, 0]
         return (
-            tf.gather(words, goes_on),
-            tf.gather(places, goes_on),
+            tf.gather(words, unfinished),
+            tf.gather(places, unfinished),
             is_piece,
             is_split,
         )

@@ -1,4 +1,4 @@
-"""What the pages say holds: links, commands, flags and snippets."""
+"""Checks the pages: links, commands, flags and snippets."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What a user's mistakes get: one line, a status, and nothing half-written."""
+"""A user's mistakes get one line, a status, and nothing half-written."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What each training flag promises, on real runs of run_pretraining.py."""
+"""Each training flag keeps its promise in real runs of run_pretraining.py."""
 
 import json
 import re

@@ -24,7 +24,7 @@ CHOICES = {name: [rows, rows] for name, rows in IDS.items()}
 
 
 class RestError(Exception):
-    """What a server answers with a status of 400."""
+    """An answer with status 400."""
 
 
 def to_tensor(value, spec):

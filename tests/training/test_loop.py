@@ -281,7 +281,7 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     checkpointer = checkpointer_of(trainer, tmp_path / "ends", keep=2)
     message = (
         "4 steps in a row.*; the checkpoint of step 3 is kept, .* remove "
-        ".*model.ckpt-3.* to go on from step 2"
+        ".*model.ckpt-3.* to resume from step 2"
     )
     with pytest.raises(ValueError, match=message):
         trainer.train(

@@ -1,4 +1,4 @@
-"""What a run says that it needs, against what it took."""
+"""Compares the memory a run says it needs with what it took."""
 
 import json
 import re

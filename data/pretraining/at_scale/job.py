@@ -96,8 +96,8 @@ class Job:
             for name, kind in fields.items():
                 if not isinstance(contents.get(name), kind):
                     raise ValueError(
-                        f"{path} is no file of this script: it has no {name!r} "
-                        f"of type {kind.__name__}"
+                        f"{path} was not written by this script: it has no "
+                        f"{name!r} of type {kind.__name__}"
                     )
         except FileNotFoundError:
             return None
@@ -109,7 +109,7 @@ class Job:
     def _remedy(self) -> str:
         return (
             f"give another --output_file, or remove {self.manifest_file} and "
-            f"{self.work_dir} to begin anew"
+            f"{self.work_dir} to start again"
         )
 
     def read_manifest(self, description: dict) -> dict | None:
@@ -174,7 +174,7 @@ class Job:
             ] or ["more input files"]
         if changed:
             raise ValueError(
-                f"{path} tells of work done with {', '.join(changed)}; "
+                f"{path} records work done with {', '.join(changed)}; "
                 f"{self._remedy}"
             )
 

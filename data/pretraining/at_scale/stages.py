@@ -69,7 +69,7 @@ def create_shards(
         (the manifest, a dict; whether anything was left to make).
 
     Raises:
-        ValueError: the input holds no text, or the output was begun with
+        ValueError: the input holds no text, or the output was started with
             other flags or input.
         OSError: a file cannot be read or written, a process was killed, or
             another process makes the same output.

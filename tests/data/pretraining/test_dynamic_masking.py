@@ -99,7 +99,7 @@ def test_shares_are_the_originals(records, vocab_file):
     assert np.ptp(chosen.mean(0)[1:21]) < 0.03
     found, labels = features["input_ids"][chosen], ids[chosen]
     assert abs((found == 2).mean() - 0.8 - 0.1 / len(WORDS)) < 0.01
-    # One in so many random words is the same.
+    # A random word can be the word that was there.
     assert abs((found == labels).mean() - 0.1 - 0.1 / len(WORDS)) < 0.01
     special = np.isin(found, [0, 1, 3, 4]).mean()
     assert abs(special - 0.1 * 4 / len(WORDS)) < 0.005

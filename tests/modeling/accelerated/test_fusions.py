@@ -1,4 +1,4 @@
-"""What TensorFlow fuses on the CPU, and that it changes nothing."""
+"""TensorFlow fuses operations on the CPU, and results do not change."""
 
 import collections
 from pathlib import Path

@@ -247,7 +247,7 @@ def test_interrupted_work_goes_on(tmp_path, monkeypatch):
     shards = sorted(tmp_path.glob("out-*"))
     assert len(shards) == 2
     shards[0].unlink()
-    with pytest.raises(ValueError, match="dupe_factor=3.*begin anew"):
+    with pytest.raises(ValueError, match="dupe_factor=3.*start again"):
         create(tmp_path, dupe_factor=4)
     manifest, _ = create(tmp_path)
     assert made == [0, 1, 2, 0, 2]
@@ -392,7 +392,7 @@ def test_a_manifest_of_other_contents_is_named(
         contents = contents.encode()
     path.write_bytes(contents)
     with pytest.raises(
-        ValueError, match=f"(?s){name}.*{message}.*to begin anew"
+        ValueError, match=f"(?s){name}.*{message}.*to start again"
     ):
         create(tmp_path)
     assert path.read_bytes() == contents
