@@ -365,7 +365,7 @@ def test_errors(tmp_path, exported):
         [
             "line 2: no 'text'; embed takes text",
             "--task=tag, but --model=",
-            "there is no saved_model.pb in it",
+            "it has no saved_model.pb",
             "not-there",
         ],
         strict=True,
