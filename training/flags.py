@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from absl import flags
 
 from files import paths
-from training import cli, options
+from training import cli, optimizer_flags, options
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -148,7 +148,7 @@ def define_training_flags(
         "default the latter where it is given. A run that has checkpoints in "
         "--output_dir resumes from there in either case.",
     )
-    _define_optimizer_flags()
+    optimizer_flags.define()
     flags.DEFINE_integer(
         "max_nonfinite_steps",
         10,
@@ -160,41 +160,6 @@ def define_training_flags(
         "summary_steps",
         100,
         "Steps between two entries for TensorBoard; 0 for none.",
-        lower_bound=0,
-    )
-
-
-def _define_optimizer_flags() -> None:
-    flags.DEFINE_enum(
-        "optimizer",
-        "adamw",
-        options.OPTIMIZERS,
-        "adamw is the original's; lamb is for batches of thousands.",
-    )
-    flags.DEFINE_enum(
-        "lr_schedule",
-        "original",
-        options.SCHEDULES,
-        "original drops below its peak after the warmup, continuous does not.",
-    )
-    flags.DEFINE_float(
-        "poly_power",
-        1.0,
-        "Exponent of the learning rate's decay; 1 is linear.",
-        lower_bound=0.0,
-    )
-    flags.DEFINE_float(
-        "layerwise_lr_decay",
-        1.0,
-        "Multiplies the learning rate once for each block below the top.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
-    flags.DEFINE_integer(
-        "freeze_layers",
-        0,
-        "Leave the embeddings and this many of the lowest blocks as they are; "
-        "0 trains everything.",
         lower_bound=0,
     )
 

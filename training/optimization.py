@@ -22,6 +22,9 @@ def create_optimizer(
     poly_power: float = 1.0,
     learning_rate_factors: Iterable[Sequence[Any]] | None = None,
     aggregate_gradients: bool = True,
+    beta_1: float = 0.9,
+    beta_2: float = 0.999,
+    weight_decay: float = 0.01,
 ) -> AdamWeightDecayOptimizer:
     """Returns the optimizer of the original's create_optimizer.
 
@@ -34,6 +37,9 @@ def create_optimizer(
         poly_power: exponent of the decay.
         learning_rate_factors: see AdamWeightDecayOptimizer.
         aggregate_gradients: see AdamWeightDecayOptimizer.
+        beta_1: see AdamWeightDecayOptimizer.
+        beta_2: see AdamWeightDecayOptimizer.
+        weight_decay: its `weight_decay_rate`.
     """
     return OPTIMIZERS[optimizer](
         learning_rate=WarmupPolynomialDecay(
@@ -43,7 +49,9 @@ def create_optimizer(
             power=poly_power,
             continuous=lr_schedule == "continuous",
         ),
-        weight_decay_rate=0.01,
+        weight_decay_rate=weight_decay,
+        beta_1=beta_1,
+        beta_2=beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
         learning_rate_factors=learning_rate_factors,
         aggregate_gradients=aggregate_gradients,

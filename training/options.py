@@ -62,6 +62,10 @@ class TrainingOptions(DeviceOptions):
     trim_padding: bool = False
     learning_rate: float = 5e-5
     optimizer: str = "adamw"
+    adam_beta_1: float = 0.9
+    adam_beta_2: float = 0.999
+    weight_decay: float = 0.01
+    clip_norm: float = 1.0
     lr_schedule: str = "original"
     poly_power: float = 1.0
     layerwise_lr_decay: float = 1.0

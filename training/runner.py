@@ -91,6 +91,7 @@ class Run:
             loss,
             optimizer,
             self.strategy,
+            clip_norm=options.clip_norm,
             gradient_accumulation_steps=options.gradient_accumulation_steps,
             jit_compile=options.jit_compile,
         )
@@ -139,6 +140,9 @@ class Run:
             poly_power=options.poly_power,
             learning_rate_factors=factors,
             aggregate_gradients=False,
+            beta_1=options.adam_beta_1,
+            beta_2=options.adam_beta_2,
+            weight_decay=options.weight_decay,
         )
         return distribution.scale_losses(optimizer, options.mixed_precision)
 

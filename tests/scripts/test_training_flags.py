@@ -56,6 +56,13 @@ def runs(flags, tiny, tmp_path_factory):
             "max_eval_steps": 3,
         },
         "scratch": {"init_from": "scratch", "init_checkpoint": None},
+        "numbers": {
+            "adam_beta_1": 0.5,
+            "adam_beta_2": 0.8,
+            "weight_decay": 3.0,
+            "clip_norm": 0.01,
+            "num_train_steps": 1,
+        },
         "poly_power": {
             "poly_power": 2.0,
             "num_train_steps": 6,
@@ -234,6 +241,40 @@ def test_logged_learning_rates_are_the_formulas(runs):
             assert re.search(
                 rf"Step {step}: .*learning_rate {rate:.4g},", done.stderr
             )
+
+
+def test_the_numbers_of_the_optimizer(runs, pretrained):
+    before = values(pretrained[0], 7)
+    after = values(runs["numbers"][0], 1)
+    squares = 0.0
+    slots = [name for name in after if name.endswith("/adam_m")]
+    for name in [slot.removesuffix("/adam_m") for slot in slots]:
+        m, v = after[f"{name}/adam_m"], after[f"{name}/adam_v"]
+        gradient = m / 0.5
+        np.testing.assert_allclose(
+            v, 0.2 * gradient**2, rtol=1e-5, err_msg=name
+        )
+        is_decayed = not name.endswith(("gamma", "beta", "bias"))
+        update = m / (np.sqrt(v) + 1e-6) + 3.0 * is_decayed * before[name]
+        np.testing.assert_allclose(
+            after[name], before[name] - 1e-3 * update, atol=1e-7, err_msg=name
+        )
+        if name != "bert/embeddings/word_embeddings":
+            squares += np.sum(gradient**2)
+    # All of the gradient but that of the words.
+    assert 0.005 < np.sqrt(squares) <= 0.01 * (1 + 1e-5)
+
+
+def test_numbers_out_of_range_are_refused(tmp_path):
+    flags = {"adam_beta_1": 1, "adam_beta_2": 1.5, "weight_decay": -0.1}
+    done = script_runner.run_all(
+        [
+            ("run_pretraining.py", tmp_path, {name: value})
+            for name, value in flags.items()
+        ]
+    )
+    for one, (name, value) in zip(done, flags.items(), strict=True):
+        assert f"flag --{name}={value}: " in one.error
 
 
 def test_the_newest_checkpoints_are_kept(runs, pretrained):
