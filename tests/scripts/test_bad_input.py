@@ -117,7 +117,11 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
             ),
             ({"input_file": "empty"}, "empty: the file holds no record"),
             ({"input_file": "cut.tfrecord"}, "cut.tfrecord", "truncated"),
-            ({"input_file": "text.tfrecord"}, "text.tfrecord", "no TFRecord"),
+            (
+                {"input_file": "text.tfrecord"},
+                "text.tfrecord",
+                "not a TFRecord",
+            ),
             ({"input_file": "other.tfrecord"}, "no feature 'input_ids'"),
             ({"bert_config_file": "none.json"}, "none.json"),
             ({"bert_config_file": "not.json"}, "not.json is not valid JSON"),

@@ -100,7 +100,7 @@ def flip(position):
     [
         (lambda data: data[:40], "truncated: the record at byte 26"),
         (lambda data: data[:30], "truncated: the record at byte 26"),
-        (lambda data: b"some text, long enough to look at\n", "no TFRecord"),
+        (lambda data: b"some text, long enough to look at\n", "not a TFRecord"),
         (flip(26), "record at byte 26 is corrupt"),
     ],
 )
