@@ -212,7 +212,7 @@ def main(_: Sequence[str]) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import token_features
-    from training import checks, distribution, export, loop, runner
+    from training import checks, distribution, export, loop
 
     options = common_flags.read(DeviceOptions)
     config = checks.load_config(FLAGS.bert_config_file, FLAGS.max_seq_length)
@@ -229,7 +229,7 @@ def main(_: Sequence[str]) -> None:
     export_dir = cli.export_folder(FLAGS)
     if export_dir:
         export.check_export_dir(export_dir)
-    strategy = runner.create_strategy(options)
+    strategy = distribution.strategy_of(options)
     distribution.set_precision(options.mixed_precision)
     with strategy.scope():
         model = modeling.BertModel(

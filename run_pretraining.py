@@ -80,6 +80,13 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "num_warmup_steps", 10000, "Steps of warmup.", lower_bound=0
     )
+    flags.DEFINE_string(
+        "batch_size_warmup",
+        None,
+        "Smaller batches to begin with, as SIZE:STEP,SIZE:STEP; 32:10000,"
+        "64:20000 takes 32 examples until step 10000, 64 until step 20000, "
+        "then --train_batch_size.",
+    )
     flags.DEFINE_integer(
         "max_eval_steps",
         100,

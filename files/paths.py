@@ -52,7 +52,7 @@ RUN_FILES = re.compile(
     r"checkpoint|model\.ckpt-\d+\..*|events\.out\..*"
     r"|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
     r"|(test_)?eval_results.*\.txt|test_results.*\.tsv|(test_|nbest_)?predictions.*"
-    r"|null_odds\.json|report\.html"
+    r"|null_odds\.json|report\.html|history\.jsonl"
 )
 
 # What records that are made at scale add to the name of their output.

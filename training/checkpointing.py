@@ -11,7 +11,8 @@ the step; the state of dropout is a variable of the model.
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ _WRITTEN = re.compile(
 )
 # What a killed run leaves of the other files that it writes next to them.
 _PARTIAL = re.compile(
-    r"(checkpoint|(run_settings|eval_results|summary)\.json)\.partial-[0-9]+"
+    r"(checkpoint|(run_settings|eval_results|summary)\.json|history\.jsonl)"
+    r"\.partial-[0-9]+"
 )
 
 
@@ -48,6 +50,8 @@ class Checkpointer:
         optimizer: its slots and state are saved too; None for none.
         keep_checkpoint_max: number of the newest to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
+        before_save: called with the step of each checkpoint that is about to
+            be written.
     """
 
     def __init__(
@@ -57,10 +61,12 @@ class Checkpointer:
         optimizer: keras.optimizers.Optimizer | None = None,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
+        before_save: Callable[[int], None] = lambda step: None,
     ) -> None:
         self.output_dir = Path(output_dir)
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
+        self._before_save = before_save
         self._damaged: set[int] = set()
         self._variables = dict(variables)
         self._trains = optimizer is not None
@@ -94,6 +100,7 @@ class Checkpointer:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         path = self.path(step)
         try:
+            self._before_save(step)
             tf1.write_checkpoint(path, self._variables)
         except OSError as error:
             raise OSError(f"{error}{_kept(self.steps())}") from error
@@ -294,3 +301,20 @@ def _kept(steps: Sequence[int]) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]
+
+
+def fingerprint(files: Iterable[str]) -> list[list]:
+    """Returns [name, bytes, checksum] of files, to notice another input.
+
+    The checksum is of the first and the last 64 KiB, so that it costs the
+    same for files of any size.
+    """
+    found = []
+    for file in files:
+        size = tf.io.gfile.stat(file).length
+        with tf.io.gfile.GFile(file, "rb") as reader:
+            checksum = zlib.crc32(reader.read(1 << 16))
+            reader.seek(max(size - (1 << 16), 0))
+            checksum = zlib.crc32(reader.read(), checksum)
+        found.append([os.path.basename(file), size, checksum])
+    return found

@@ -22,6 +22,10 @@ def check_command(options: TrainingOptions) -> None:
             if action in options.all_flags
         ]
         raise ValueError(f"nothing to do: give {' or '.join(flags)}")
+    if options.lr_schedule == "time" and options.max_hours is None:
+        raise ValueError(
+            "--lr_schedule=time needs --max_hours, the time that it takes"
+        )
     _check_start(options)
 
 

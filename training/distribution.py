@@ -8,7 +8,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.options import STRATEGIES
+from training.options import STRATEGIES, DeviceOptions
 
 PRECISIONS = {
     "float32": "float32",
@@ -178,3 +178,23 @@ def distribute(
         return dataset.flat_map(parts).prefetch(local)
 
     return strategy.distribute_datasets_from_function(of_worker)
+
+
+def strategy_of(options: DeviceOptions) -> tf.distribute.Strategy:
+    """Returns the strategy that the device flags ask for."""
+    strategy = create_strategy(
+        options.distribution_strategy,
+        use_tpu=options.use_tpu,
+        tpu_name=options.tpu_name,
+        tpu_zone=options.tpu_zone,
+        gcp_project=options.gcp_project,
+        master=options.master,
+    )
+    cores = strategy.num_replicas_in_sync
+    if options.use_tpu and cores != options.num_tpu_cores:
+        logging.warning(
+            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
+            cores,
+            options.num_tpu_cores,
+        )
+    return strategy

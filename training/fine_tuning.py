@@ -69,7 +69,9 @@ class _Driver:
             self.steps_per_epoch = max(num_records // options.batch_size, 1)
             self.settings = {
                 **task.settings,
-                "train_records": runner.fingerprint(self.splits.files("train")),
+                "train_records": checkpointing.fingerprint(
+                    self.splits.files("train")
+                ),
             }
 
     def train(self, options: FineTuningOptions) -> runner.Run:
@@ -168,7 +170,9 @@ class _Driver:
             logging.info("Evaluated while training: %s", run.described_step)
             return self.evaluated[key]
         logging.info("Evaluating %s", run.described_step)
-        return self._evaluate(run, run.global_step)
+        results = self._evaluate(run, run.global_step)
+        run.history.add("eval", run.global_step, results)
+        return results
 
     def _evaluate(self, run: runner.Run, step: int) -> dict[str, float]:
         results: dict[str, float] = {"global_step": step}

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
-import tensorflow as tf
 from absl import logging
 
 from files import atomic, json_files
-from training import checkpointing, report
+from training import batch_sizes, checkpointing, report
+from training.history import History
 
 # Share of the time that measuring the machine's peak rate may take.
 _MEASURING_SHARE = 0.01
@@ -28,40 +28,41 @@ class Hook(Protocol):
 
 
 class Summaries:
-    """Writes scalars for TensorBoard into the run's folder.
+    """Adds losses and rates to the run's history, and logs them.
 
     Args:
-        output_dir: folder of the run.
         every: steps between two entries.
-        examples: examples in a step.
-        tokens: WordPieces in a step, padding included; None = it varies.
-        flops: floating point operations of a step's matrix products; None
+        sizes: examples in each step.
+        tokens: WordPieces in an example, padding included; None = it varies.
+        flops: floating point operations of an example's matrix products; None
             as `tokens`.
         precision: that of the products, for the share of the peak rate.
         num_replicas: devices that share a step.
+        history: that of the run.
     """
 
     def __init__(
         self,
-        output_dir: str | Path,
         every: int,
-        examples: int,
+        sizes: batch_sizes.BatchSizes,
         tokens: int | None,
         flops: float | None,
         precision: str,
         num_replicas: int,
+        history: History,
     ) -> None:
         self.every = every
-        self._per_step = {"examples": examples}
+        self._sizes = sizes
+        self._per_example = {"examples": 1}
         if tokens is not None:
-            self._per_step["tokens"] = tokens
+            self._per_example["tokens"] = tokens
         self._flops = flops
         self._peak = None
         if flops is not None:
             self._peak = PeakRate(
                 lambda: report.matmul_rate(precision) * num_replicas
             )
-        self._writer = tf.summary.create_file_writer(str(output_dir))
+        self._history = history
         self._last: tuple[int, float] | None = None
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> None:
@@ -72,10 +73,12 @@ class Summaries:
         if step % self.every:
             return
         values = dict(logs)
-        steps, seconds = step - self._last[0], time.monotonic() - self._last[1]
-        if steps:
-            rate = steps / max(seconds, 1e-9)
-            for name, count in self._per_step.items():
+        before, began = self._last
+        seconds = time.monotonic() - began
+        if step > before:
+            examples = self._sizes.examples(step) - self._sizes.examples(before)
+            rate = examples / max(seconds, 1e-9)
+            for name, count in self._per_example.items():
                 values[f"{name}_per_second"] = rate * count
             if self._flops is not None and self._peak is not None:
                 achieved = rate * self._flops
@@ -83,10 +86,7 @@ class Summaries:
             # Taken after measuring the peak rate, which is no part of a step.
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = report.peak_memory() / 2**30
-        with self._writer.as_default():
-            for name, value in values.items():
-                tf.summary.scalar(name, value, step=step)
-        self._writer.flush()
+        self._history.add("train", step, values)
         logging.info(
             "Step %d: %s",
             step,

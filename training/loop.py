@@ -16,7 +16,7 @@ import tensorflow as tf
 from absl import logging
 
 from modeling.accelerated.inference import Predictor
-from training import checkpointing, progress, train_step
+from training import batch_sizes, checkpointing, progress, train_step
 from training.hooks import Hook
 from training.skipped_steps import SkippedSteps
 from training.task import Loss
@@ -38,6 +38,9 @@ class Trainer:
         gradient_accumulation_steps: parts that a batch is cut into, each
             taken through the model on its own; the update is the same.
         jit_compile: compile the forward and backward pass by XLA.
+        time_spent: float variable that each step sets to the share of its
+            time that the training has spent, for a learning rate that
+            follows it; None where none does.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Trainer:
         clip_norm: float = 1.0,
         gradient_accumulation_steps: int = 1,
         jit_compile: bool = False,
+        time_spent: tf.Variable | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
@@ -71,6 +75,7 @@ class Trainer:
                 clip_norm,
                 gradient_accumulation_steps,
                 jit_compile,
+                time_spent,
             )
 
     @property
@@ -82,13 +87,14 @@ class Trainer:
         self,
         dataset: Iterable[train_step.Features],
         num_train_steps: int,
-        batch_size: int,
+        batch_size: int | batch_sizes.BatchSizes,
         checkpointer: checkpointing.Checkpointer | None = None,
         save_checkpoints_steps: int = 1000,
         steps_per_call: int = 1,
         max_nonfinite_steps: int = 10,
         describe_batch: Callable[[int], str] | None = None,
         hooks: Sequence[Hook] = (),
+        time_spent: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """Trains until `num_train_steps` steps have been made in all.
 
@@ -100,7 +106,8 @@ class Trainer:
             dataset: endless batches of features, the first being that of the
                 next step; each element is one replica's part of a batch.
             num_train_steps: the step to end after.
-            batch_size: examples in a batch, over all replicas.
+            batch_size: examples in a batch, over all replicas; or those of
+                each step.
             checkpointer: saves every `save_checkpoints_steps` and at the end.
             save_checkpoints_steps: see `checkpointer`.
             steps_per_call: most steps made without returning to Python; fewer
@@ -108,12 +115,14 @@ class Trainer:
             max_nonfinite_steps: this many steps in a row with a loss or
                 gradient that is not finite end the training. A gradient that
                 overflows only by the loss scaling of float16 is not counted.
-            describe_batch: (number of the batch's first record) -> text that
-                names its records.
+            describe_batch: (steps before the batch's) -> text that names its
+                records.
             hooks: called as hook(step, logs) after each step, logs being a
                 dict of floats; one that returns True ends the training. With
                 several steps per call, hooks see only the last; a hook with
                 an attribute `every` sees each multiple of it.
+            time_spent: () -> share of the training's time that is spent; at
+                1.0 training ends, saved.
 
         Raises:
             ValueError: too many steps in a row were not finite, or there is
@@ -121,12 +130,12 @@ class Trainer:
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
-        iterator = iter(dataset)
+        iterator, sizes = iter(dataset), batch_sizes.of(batch_size)
         bar = progress.Progress(
-            num_train_steps, self.step, "step", batch_size, "Training"
+            num_train_steps, self.step, "step", sizes.final, "Training"
         )
         skipped = SkippedSteps(
-            max_nonfinite_steps, batch_size, describe_batch, checkpointer
+            max_nonfinite_steps, describe_batch, checkpointer
         )
         boundaries = [save_checkpoints_steps]
         boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
@@ -138,28 +147,30 @@ class Trainer:
                     num_train_steps - step,
                     *(every - step % every for every in boundaries),
                 )
-                stop_now = tf.constant(float(stop.is_set()))
+                status = tf.constant([float(stop.is_set()), time_spent()])
                 with _lost_workers(checkpointer):
-                    logs, outcomes, stopping = (
-                        self._train_step.one(iterator, stop_now)
+                    logs, outcomes, status = (
+                        self._train_step.one(iterator, status)
                         if made == 1
                         else self._train_step.many(
-                            iterator, stop_now, tf.constant(made)
+                            iterator, status, tf.constant(made)
                         )
                     )
                 skipped.look_at(outcomes.numpy(), step)
                 step += made
                 logs = {name: float(value) for name, value in logs.items()}
                 if bar.due(step):
+                    bar.examples_per_unit = sizes.at(step - 1)
                     bar.update(step, **logs)
                 with bar.paused():
                     done = any([hook(step, logs) for hook in hooks])
                 # Another worker may have got the signal. With one worker there
                 # is no need to wait for the next step.
-                stopping = bool(stopping) or (
-                    stop.is_set() and self.strategy.num_replicas_in_sync == 1
-                )
-                done = done or stopping or step == num_train_steps
+                stopping, spent = status.numpy()
+                if self.strategy.num_replicas_in_sync == 1:
+                    stopping, spent = stop.is_set(), time_spent()
+                is_over = spent >= 1 and step < num_train_steps
+                done = done or stopping or is_over or step == num_train_steps
                 # While steps are skipped nothing is trained, and the weights
                 # may be why: do not drop earlier checkpoints for them.
                 save_is_due |= step % save_checkpoints_steps == 0
@@ -176,6 +187,8 @@ class Trainer:
                         step,
                     )
                     raise SystemExit(INTERRUPTED_STATUS)
+                if is_over:
+                    logging.info("The time is over after step %d.", step)
                 if done:
                     break
 

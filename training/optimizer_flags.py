@@ -50,7 +50,16 @@ def define() -> None:
         "lr_schedule",
         "original",
         options.SCHEDULES,
-        "original drops below its peak after the warmup, continuous does not.",
+        "original drops below its peak after the warmup, continuous does not; "
+        "time falls to 0 at --max_hours, whatever the number of steps.",
+    )
+    flags.DEFINE_float(
+        "max_hours",
+        None,
+        "End training, saved, after this time, that before a resume counted "
+        "in; by default only --num_train_steps or --num_train_epochs end it.",
+        lower_bound=1e-9,
+        upper_bound=1e6,
     )
     flags.DEFINE_float(
         "poly_power",

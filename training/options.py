@@ -9,10 +9,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from training.batch_sizes import BatchSizes
+
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
 PRECISIONS = ("float32", "bfloat16", "float16")
 OPTIMIZERS = ("adamw", "lamb")
-SCHEDULES = ("original", "continuous")
+SCHEDULES = ("original", "continuous", "time")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,7 @@ class TrainingOptions(DeviceOptions):
     clip_norm: float = 1.0
     lr_schedule: str = "original"
     poly_power: float = 1.0
+    max_hours: float | None = None
     layerwise_lr_decay: float = 1.0
     freeze_layers: int = 0
     seed: int = 12345
@@ -110,6 +113,11 @@ class TrainingOptions(DeviceOptions):
         return self.train_batch_size * self.gradient_accumulation_steps
 
     @property
+    def batch_sizes(self) -> BatchSizes:
+        """Examples that each update is made from, over all devices."""
+        return BatchSizes(self.batch_size)
+
+    @property
     def unpads(self) -> bool:
         """Whether padding is left out of batches and of the computation."""
         return self.trim_padding and not self.has_fixed_shapes
@@ -132,6 +140,7 @@ class PretrainingOptions(TrainingOptions):
     left_to_right: bool = False
     num_train_steps: int = 100000
     num_warmup_steps: int = 10000
+    batch_size_warmup: str | None = None
     eval_steps: int = 1000
     eval_batch_size: int = 8
     max_eval_steps: int = 100
@@ -141,6 +150,12 @@ class PretrainingOptions(TrainingOptions):
     whole_word_draw: bool = False
     mask_token_prob: float = 0.8
     same_token_prob: float = 0.1
+
+    @property
+    def batch_sizes(self) -> BatchSizes:
+        """See TrainingOptions; ValueError where they are no warmup."""
+        sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
+        return sizes.times(self.gradient_accumulation_steps)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

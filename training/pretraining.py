@@ -10,7 +10,7 @@ import modeling
 from data.io import feature_specs, tfrecords
 from data.pretraining import masking
 from data.pretraining.dynamic_masking import DynamicMasking
-from training import checks, export, runner
+from training import checkpointing, checks, export, runner
 from training.options import PretrainingOptions
 
 # The options that decide the masks of records without masks.
@@ -34,6 +34,10 @@ def check_options(options: PretrainingOptions) -> modeling.BertConfig:
         OSError: a file is missing.
     """
     checks.check_command(options)
+    if options.batch_sizes.warmup and options.is_tpu:
+        raise ValueError(
+            "--batch_size_warmup cannot run on a TPU, which needs one shape"
+        )
     if options.max_predictions_per_seq > options.max_seq_length:
         raise ValueError(
             f"--max_predictions_per_seq={options.max_predictions_per_seq} is "
@@ -77,9 +81,10 @@ def run(
         options.num_warmup_steps,
         options.max_seq_length,
         {
-            "input_file": runner.fingerprint(records.files),
+            "input_file": checkpointing.fingerprint(records.files),
             "next_sentence": options.next_sentence,
             "left_to_right": options.left_to_right,
+            "batch_size_warmup": options.batch_size_warmup,
         }
         | _masking_settings(options, records),
     )
@@ -90,6 +95,7 @@ def run(
         if options.do_eval:
             results = _evaluate(trained, options, eval_records or records)
             results["global_step"] = trained.global_step
+            trained.history.add("eval", trained.global_step, results)
             trained.write_results("eval_results.txt", results)
     return trained if trained.is_chief else None
 

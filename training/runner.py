@@ -1,10 +1,7 @@
 """One training run: what every training script shares."""
 
 import contextlib
-import functools
-import os
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +13,15 @@ import modeling
 from training import (
     checkpointing,
     distribution,
+    history,
     hooks,
     loop,
     optimization,
     report,
     weights,
 )
-from training.options import DeviceOptions, TrainingOptions
+from training.clock import Clock
+from training.options import TrainingOptions
 
 
 class Run:
@@ -48,6 +47,8 @@ class Run:
         global_step: steps that the weights were trained for.
         has_best: whether they are those of the best evaluation.
         report: report.Report of the run.
+        clock: Clock of its training.
+        history: history.History of the run.
     """
 
     def __init__(
@@ -63,16 +64,16 @@ class Run:
     ) -> None:
         self.options = options
         self.num_train_steps = num_train_steps
-        self.batch_size = options.batch_size
+        self.batch_sizes = options.batch_sizes
         self.max_seq_length = max_seq_length
-        self.strategy = create_strategy(options)
+        self.strategy = distribution.strategy_of(options)
         self.is_chief = distribution.is_chief(self.strategy)
         self.report = report.Report(options)
         keras.utils.set_random_seed(options.seed)
         if options.deterministic:
             tf.config.experimental.enable_op_determinism()
         distribution.set_precision(options.mixed_precision)
-        optimizer = None
+        optimizer = time_spent = None
         with self.strategy.scope():
             self.model = create_model(
                 use_one_hot_embeddings=options.is_tpu,
@@ -82,9 +83,20 @@ class Run:
             )
             self.model.build()
             if num_train_steps is not None:
-                _freeze_layers(self.model, options.freeze_layers)
-                optimizer = self._create_optimizer(
-                    num_train_steps, num_warmup_steps
+                optimization.freeze_layers(self.model, options.freeze_layers)
+                if options.lr_schedule == "time":
+                    time_spent = tf.Variable(
+                        0.0, trainable=False, dtype=tf.float64
+                    )
+                optimizer = distribution.scale_losses(
+                    optimization.optimizer_of(
+                        options,
+                        self.model.config.num_hidden_layers,
+                        num_train_steps,
+                        num_warmup_steps,
+                        time_spent,
+                    ),
+                    options.mixed_precision,
                 )
         self.trainer = loop.Trainer(
             self.model,
@@ -94,6 +106,15 @@ class Run:
             clip_norm=options.clip_norm,
             gradient_accumulation_steps=options.gradient_accumulation_steps,
             jit_compile=options.jit_compile,
+            time_spent=time_spent,
+        )
+        self.clock = Clock(options.max_hours)
+        self.history = history.History(
+            options.output_dir,
+            self.clock,
+            self.batch_sizes,
+            has_scalars=options.summary_steps > 0,
+            is_chief=self.is_chief,
         )
         self.checkpointer = checkpointing.Checkpointer(
             options.output_dir,
@@ -101,59 +122,28 @@ class Run:
             optimizer,
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
+            before_save=lambda step: self.history.add("checkpoint", step, {}),
         )
         self.has_best = False
         if restores_best:
             self.restore_best()
         if not self.has_best:
             self.global_step = self._restore()
+        self.clock.resume(self.history.hours_at(self.global_step))
         if optimizer is not None:
             self._check_settings(settings or {})
 
-    @property
-    def num_records_seen(self) -> int:
-        """Records that training has taken so far."""
-        return self.global_step * self.batch_size
-
-    def _create_optimizer(
-        self, num_train_steps: int, num_warmup_steps: int
-    ) -> keras.optimizers.Optimizer:
-        options = self.options
-        if num_warmup_steps > num_train_steps:
-            logging.warning(
-                "The warmup of %d steps is longer than the training of %d: "
-                "the learning rate stays below its peak.",
-                num_warmup_steps,
-                num_train_steps,
-            )
-        factors = None
-        if options.layerwise_lr_decay != 1.0:
-            factors = optimization.layerwise_factors(
-                self.model.config.num_hidden_layers, options.layerwise_lr_decay
-            )
-        optimizer = optimization.create_optimizer(
-            options.learning_rate,
-            num_train_steps,
-            num_warmup_steps,
-            optimizer=options.optimizer,
-            lr_schedule=options.lr_schedule,
-            poly_power=options.poly_power,
-            learning_rate_factors=factors,
-            aggregate_gradients=False,
-            beta_1=options.adam_beta_1,
-            beta_2=options.adam_beta_2,
-            weight_decay=options.weight_decay,
-        )
-        return distribution.scale_losses(optimizer, options.mixed_precision)
-
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         options = self.options
-        distribution.check_batch_size(
-            self.strategy, options.train_batch_size, "--train_batch_size"
-        )
+        parts = options.gradient_accumulation_steps
+        for size, flag in (
+            (self.batch_sizes.final, "--train_batch_size"),
+            *((n, "--batch_size_warmup") for n, _ in self.batch_sizes.warmup),
+        ):
+            distribution.check_batch_size(self.strategy, size // parts, flag)
         self.report.settings = {
             "bert_config": self.model.config.to_dict(),
-            "batch_size": self.batch_size,
+            "batch_size": self.batch_sizes.final,
             "max_seq_length": self.max_seq_length,
             "optimizer": options.optimizer,
             "freeze_layers": options.freeze_layers,
@@ -201,51 +191,70 @@ class Run:
                 num_train_steps,
             )
             return
+        if self.clock.spent >= 1:
+            logging.info(
+                "Nothing left to do: %s has trained for --max_hours=%s.",
+                options.output_dir,
+                options.max_hours,
+            )
+            return
         if evaluation and evaluation.has_ended(self.global_step):
             return
         logging.info("***** Running training *****")
-        logging.info("  Batch size = %d", self.batch_size)
+        logging.info("  Batch size = %d", self.batch_sizes.final)
         logging.info("  Steps = %d", num_train_steps)
         sizes = (self.model, options, self.max_seq_length, num_predictions)
         report.check_memory(*sizes, distribution.num_workers(self.strategy))
-        made: list[hooks.Hook] = [evaluation] if evaluation else []
+        self.history.resume(self.global_step)
+        made: list[hooks.Hook] = [self.history]
+        if evaluation:
+            made.append(evaluation)
         if options.summary_steps and self.is_chief:
             tokens = flops = None
             if not options.unpads:
                 # Else the work of a step depends on the length of its batch.
-                tokens = self.batch_size * self.max_seq_length
-                flops = self.batch_size * report.training_flops(
+                tokens = self.max_seq_length
+                flops = report.training_flops(
                     self.model.config, self.max_seq_length, num_predictions
                 )
             made.append(
                 hooks.Summaries(
-                    options.output_dir,
                     options.summary_steps,
-                    self.batch_size,
+                    self.batch_sizes,
                     tokens,
                     flops,
                     options.mixed_precision,
                     self.strategy.num_replicas_in_sync,
+                    self.history,
                 )
             )
-        dataset = create_dataset(self.batch_size, self.num_records_seen)
+
         with (
             self.report.timed("training_seconds"),
+            self.clock.running(),
             _memory_advice(*sizes),
         ):
             self.trainer.train(
-                distribution.distribute(self.strategy, dataset),
+                distribution.distribute(
+                    self.strategy,
+                    self.batch_sizes.batches(create_dataset, self.global_step),
+                ),
                 num_train_steps,
-                self.batch_size,
+                self.batch_sizes,
                 self.checkpointer,
                 options.save_checkpoints_steps,
                 steps_per_call=options.steps_per_call,
                 max_nonfinite_steps=options.max_nonfinite_steps,
                 describe_batch=describe_batch
-                and functools.partial(describe_batch, self.batch_size),
+                and (lambda step: describe_batch(*self._records_of(step))),
                 hooks=made,
+                time_spent=lambda: self.clock.spent,
             )
         self.global_step = self.trainer.step
+
+    def _records_of(self, step: int) -> tuple[int, int]:
+        """Returns the records of a step's batch, and those before it."""
+        return self.batch_sizes.at(step), self.batch_sizes.examples(step)
 
     def create_evaluation(
         self,
@@ -255,8 +264,14 @@ class Run:
         **kwargs: Any,
     ) -> hooks.Evaluation:
         """Returns a hooks.Evaluation that keeps this run's best weights."""
+
+        def recorded() -> dict[str, float]:
+            results = evaluate()
+            self.history.add("eval", self.trainer.step, results)
+            return results
+
         return hooks.Evaluation(
-            evaluate, every, metric, self._best_checkpointer(), **kwargs
+            recorded, every, metric, self._best_checkpointer(), **kwargs
         )
 
     def restore_best(self) -> None:
@@ -338,53 +353,3 @@ def _memory_advice(*sizes: Any) -> Iterator[None]:
         yield
     except tf.errors.ResourceExhaustedError as error:
         raise MemoryError(report.out_of_memory(*sizes)) from error
-
-
-def _freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Leaves the embeddings and the lowest blocks out of training."""
-    if not num_layers:
-        return
-    blocks = model.bert.encoder.blocks
-    if num_layers > len(blocks):
-        raise ValueError(
-            f"--freeze_layers={num_layers}, but the model has {len(blocks)}"
-        )
-    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
-        layer.trainable = False
-
-
-def create_strategy(options: DeviceOptions) -> tf.distribute.Strategy:
-    """Returns the strategy that the device flags ask for."""
-    strategy = distribution.create_strategy(
-        options.distribution_strategy,
-        use_tpu=options.use_tpu,
-        tpu_name=options.tpu_name,
-        tpu_zone=options.tpu_zone,
-        gcp_project=options.gcp_project,
-        master=options.master,
-    )
-    cores = strategy.num_replicas_in_sync
-    if options.use_tpu and cores != options.num_tpu_cores:
-        logging.warning(
-            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
-            cores,
-            options.num_tpu_cores,
-        )
-    return strategy
-
-
-def fingerprint(files: Iterable[str]) -> list[list]:
-    """Returns [name, bytes, checksum] of files, to notice another input.
-
-    The checksum is of the first and the last 64 KiB, so that it costs the
-    same for files of any size.
-    """
-    found = []
-    for file in files:
-        size = tf.io.gfile.stat(file).length
-        with tf.io.gfile.GFile(file, "rb") as reader:
-            checksum = zlib.crc32(reader.read(1 << 16))
-            reader.seek(max(size - (1 << 16), 0))
-            checksum = zlib.crc32(reader.read(), checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found

@@ -1,4 +1,7 @@
-"""Learning rate schedules: linear warmup, then polynomial decay."""
+"""Learning rate schedules: linear warmup, then polynomial decay.
+
+The decay follows the steps, or the time that training may take.
+"""
 
 from typing import Any
 
@@ -67,4 +70,52 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
             "num_warmup_steps": self.num_warmup_steps,
             "power": self.power,
             "continuous": self.continuous,
+        }
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
+    """Linear warmup in steps, and polynomial decay to 0 in time.
+
+    After `step` steps and a share `spent` of the time the rate is
+
+        peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
+
+    Args:
+        initial_learning_rate: the peak.
+        num_warmup_steps: steps of warmup, 0 for none.
+        power: exponent of the decay; 1 is linear.
+        time_spent: float variable, the share of the time that is spent;
+            training sets it before each step.
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        num_warmup_steps: int = 0,
+        power: float = 1.0,
+        time_spent: tf.Variable | None = None,
+    ) -> None:
+        self.initial_learning_rate = initial_learning_rate
+        self.num_warmup_steps = num_warmup_steps
+        self.power = power
+        if time_spent is None:
+            time_spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
+        self.time_spent = time_spent
+
+    def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
+        """Returns the rate of the update that follows `step` others."""
+        left = 1.0 - tf.clip_by_value(self.time_spent, 0.0, 1.0)
+        rate = self.initial_learning_rate * left**self.power
+        if not self.num_warmup_steps:
+            return rate
+        warmed_up = tf.cast(step, rate.dtype) / self.num_warmup_steps
+        return rate * tf.minimum(warmed_up, 1.0)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the arguments this schedule was made with."""
+        return {
+            "initial_learning_rate": self.initial_learning_rate,
+            "num_warmup_steps": self.num_warmup_steps,
+            "power": self.power,
         }

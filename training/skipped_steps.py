@@ -21,13 +21,11 @@ class SkippedSteps:
     def __init__(
         self,
         max_nonfinite_steps: int,
-        batch_size: int,
         describe_batch: Callable[[int], str] | None,
         checkpointer: checkpointing.Checkpointer | None,
     ) -> None:
         self.in_a_row = 0
         self._max_in_a_row = max_nonfinite_steps
-        self._batch_size = batch_size
         self._describe_batch = describe_batch
         self._checkpointer = checkpointer
 
@@ -55,9 +53,7 @@ class SkippedSteps:
         )
         if self.in_a_row < self._max_in_a_row:
             return
-        records = self._describe_batch and self._describe_batch(
-            (step - 1) * self._batch_size
-        )
+        records = self._describe_batch and self._describe_batch(step - 1)
         raise ValueError(
             f"the loss or gradient of {self.in_a_row} steps in a row was not "
             f"finite, up to step {step}{f' on {records}' if records else ''}. "

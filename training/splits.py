@@ -9,7 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import tfrecords
-from training import distribution, progress, runner
+from training import distribution, progress
 from training.options import FineTuningOptions
 from training.task import Task
 
@@ -126,6 +126,6 @@ def _records_folder(options: FineTuningOptions) -> str:
     The chief's stay in the output folder; the other workers, which write
     nothing there, make theirs in a temporary one.
     """
-    if distribution.is_chief(runner.create_strategy(options)):
+    if distribution.is_chief(distribution.strategy_of(options)):
         return options.output_dir
     return tempfile.mkdtemp(prefix="records-")

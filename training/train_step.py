@@ -15,7 +15,7 @@ import tensorflow as tf
 from training.task import Loss
 
 Features = Mapping[str, tf.Tensor]
-# Logs, outcomes, and whether to stop; see TrainStep.
+# Logs, outcomes and status; see TrainStep.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
 # Gradients, sums of squares, and losses; see TrainStep._part_gradients.
 Gradients = tuple[list[tf.Tensor], dict[str, tf.Tensor], dict[str, tf.Tensor]]
@@ -64,12 +64,13 @@ class TrainStep:
     The arguments are loop.Trainer's.
 
     Attributes:
-        one: tf.function (iterator, stop) -> (logs, outcomes, stopping): dict
+        one: tf.function (iterator, status) -> (logs, outcomes, status): dict
             of scalars, the loss in all and by part, the learning rate and
             the norm of the gradient; int [1], the step's outcome (MADE and
-            so on); and whether any worker was called with a `stop` of
-            1.0, on which all agree.
-        many: tf.function (iterator, stop, number) -> the same of many steps,
+            so on); and the workers' mean status, on which all agree. A
+            status is float [2]: 1.0 where the worker was asked to stop, and
+            the share of its time that is spent.
+        many: tf.function (iterator, status, number) -> the same of many steps,
             made without returning to Python: the outcomes of all, int
             [number], the others of the last.
     """
@@ -83,6 +84,7 @@ class TrainStep:
         clip_norm: float,
         gradient_accumulation_steps: int,
         jit_compile: bool,
+        time_spent: tf.Variable | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
@@ -90,6 +92,7 @@ class TrainStep:
         self.strategy = strategy
         self.clip_norm = clip_norm
         self.gradient_accumulation_steps = gradient_accumulation_steps
+        self._time_spent = time_spent
         self._scales_loss = isinstance(
             optimizer, keras.optimizers.LossScaleOptimizer
         )
@@ -112,15 +115,18 @@ class TrainStep:
                 optimizer.build(model.trainable_variables)
 
     def _next(
-        self, iterator: Iterator[Features], stop: tf.Tensor
+        self, iterator: Iterator[Features], status: tf.Tensor
     ) -> StepResult:
         features = next(iterator)
         grads, factor, *reduced = self.strategy.run(
-            self._reduced_gradients, args=(features, stop)
+            self._reduced_gradients, args=(features, status)
         )
-        norm, losses, outcome, stop = tf.nest.map_structure(
+        norm, losses, outcome, status = tf.nest.map_structure(
             self._local, reduced
         )
+        status /= self.strategy.num_replicas_in_sync
+        if self._time_spent is not None:
+            self._time_spent.assign(tf.cast(status[1], self._time_spent.dtype))
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
@@ -130,7 +136,7 @@ class TrainStep:
         self._update(grads, factor, outcome == MADE)
         # A skipped batch counts, so that the step number gives the batch.
         self.optimizer.iterations.assign(step + 1)
-        return logs, outcome, stop > 0
+        return logs, outcome, status
 
     def _update(
         self, grads: Sequence[tf.Tensor], factor: tf.Tensor, made: tf.Tensor
@@ -153,42 +159,42 @@ class TrainStep:
             tf.cond(made, apply, lambda: tf.constant(False))
 
     def _next_one(
-        self, iterator: Iterator[Features], stop: tf.Tensor
+        self, iterator: Iterator[Features], status: tf.Tensor
     ) -> StepResult:
-        logs, outcome, stopping = self._next(iterator, stop)
-        return logs, outcome[tf.newaxis], stopping
+        logs, outcome, status = self._next(iterator, status)
+        return logs, outcome[tf.newaxis], status
 
     def _next_many(
         self,
         iterator: Iterator[Features],
-        stop: tf.Tensor,
+        status: tf.Tensor,
         num_steps: tf.Tensor,
     ) -> StepResult:
         # On a TPU, where each return to the host costs.
         outcomes = tf.TensorArray(tf.int32, num_steps, element_shape=[])
         for index in tf.range(num_steps - 1):
-            _, outcome, _ = self._next(iterator, stop)
+            _, outcome, _ = self._next(iterator, status)
             outcomes = outcomes.write(index, outcome)
-        logs, outcome, stopping = self._next(iterator, stop)
+        logs, outcome, status = self._next(iterator, status)
         outcomes = outcomes.write(num_steps - 1, outcome)
-        return logs, outcomes.stack(), stopping
+        return logs, outcomes.stack(), status
 
     def _local(self, value: Any) -> tf.Tensor:
         # Every replica holds the same reduced value.
         return self.strategy.experimental_local_results(value)[0]
 
     def _reduced_gradients(
-        self, features: Features, stop: tf.Tensor
+        self, features: Features, status: tf.Tensor
     ) -> tuple[Any, ...]:
         """Returns the gradients, and what the step reports.
 
         Returns:
             gradients, the factor that clips them, their norm, losses, outcome
-            and stop.
+            and the sum of the status.
         """
         # The copy lies on this replica's device, as what is reduced must.
-        weights, stop = _all_reduce(
-            (self.loss.weights(features), tf.identity(stop))
+        weights, status = _all_reduce(
+            (self.loss.weights(features), tf.identity(status))
         )
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
@@ -206,7 +212,7 @@ class TrainStep:
         # As in tf.clip_by_global_norm; not finite where the norm is not.
         limit = self.clip_norm * scale
         factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
-        return grads, factor, norm / scale, losses, outcome, stop
+        return grads, factor, norm / scale, losses, outcome, status
 
     def _outcome(
         self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor

@@ -10,7 +10,17 @@ import tensorflow as tf
 
 from modeling.checkpoints import tf1
 from tests import script_runner
-from training import checkpointing, distribution, hooks, loop, optimization
+from training import (
+    batch_sizes,
+    checkpointing,
+    clock,
+    distribution,
+    history,
+    hooks,
+    loop,
+    optimization,
+    schedules,
+)
 
 BATCH_SIZE = 2
 
@@ -211,7 +221,7 @@ def test_steps_made_together_that_are_not_finite_end_the_run():
             BATCH_SIZE,
             steps_per_call=50,
             max_nonfinite_steps=3,
-            describe_batch=lambda first: f"the batch of {first}",
+            describe_batch=lambda step: f"the batch of {2 * step}",
         )
     # One that is in the middle of a call is skipped like any other.
     trainer = create_trainer()
@@ -323,7 +333,9 @@ def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
         checkpointing.Checkpointer(tmp_path / "best", variables),
         patience=2,
     )
-    summaries = hooks.Summaries(tmp_path, 5, BATCH_SIZE, 1, 1, "float32", 1)
+    sizes = batch_sizes.BatchSizes(BATCH_SIZE)
+    run_history = history.History(tmp_path, clock.Clock(), sizes, True)
+    summaries = hooks.Summaries(5, sizes, 1, 1, "float32", 1, run_history)
     trainer.train(
         batches([]),
         50,
@@ -360,3 +372,55 @@ def test_a_hook_without_a_rhythm_is_told_after_each_call():
         hooks=[lambda step, logs: seen.append(step)],
     )
     assert seen == [4, 8, 10]
+
+
+def test_the_rate_follows_the_time(tmp_path):
+    with tf.distribute.get_strategy().scope():
+        spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
+    optimizer = optimization.create_optimizer(
+        0.1,
+        1000,
+        4,
+        lr_schedule="time",
+        poly_power=2.0,
+        aggregate_gradients=False,
+        time_spent=spent,
+    )
+    trainer = loop.Trainer(Pair(), Sum(), optimizer, time_spent=spent)
+    rates = {}
+    trainer.train(
+        batches([]),
+        1000,
+        BATCH_SIZE,
+        checkpointer_of(trainer, tmp_path),
+        hooks=[lambda step, logs: rates.update({step: logs["learning_rate"]})],
+        # Each step takes a tenth of the time.
+        time_spent=lambda: trainer.step / 10,
+    )
+    expected = [
+        0.1 * min(step / 4, 1) * (1 - step / 10) ** 2 for step in range(10)
+    ]
+    np.testing.assert_allclose(
+        [rates[step] for step in range(1, 11)], expected, rtol=1e-5
+    )
+    # The time is over, and the last step is saved.
+    assert checkpointing.checkpoint_steps(tmp_path) == [10]
+    schedule = schedules.WarmupTimeDecay(0.1, 4, 2.0)
+    again = keras.optimizers.schedules.deserialize(
+        keras.optimizers.schedules.serialize(schedule)
+    )
+    assert again.get_config() == schedule.get_config()
+
+
+def test_workers_agree_on_the_time(tmp_path):
+    strategy = distribution.create_strategy("mirrored")
+    with strategy.scope():
+        trainer = create_trainer(strategy=strategy)
+    trainer.train(
+        batches([]),
+        50,
+        BATCH_SIZE,
+        checkpointer_of(trainer, tmp_path),
+        time_spent=lambda: trainer.step / 10,
+    )
+    assert checkpointing.checkpoint_steps(tmp_path)[-1] in (10, 11)

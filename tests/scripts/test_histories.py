@@ -1,0 +1,179 @@
+"""history.jsonl, growing batches and time, on real runs that are killed."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import events, script_runner
+from training import checkpointing, history
+
+
+@pytest.fixture(scope="module")
+def flags(pretraining_flags, tiny):
+    return {
+        **pretraining_flags,
+        "do_train": True,
+        "do_eval": True,
+        "num_train_steps": 8,
+        "batch_size_warmup": "4:3,8:5",
+        "eval_input_file": tiny / "train.tfrecord",
+        "eval_steps": 2,
+        "max_eval_steps": 2,
+        "save_checkpoints_steps": 2,
+        "keep_checkpoint_max": 0,
+        "summary_steps": 1,
+    }
+
+
+def pretrain(folder, kill_when=lambda: False, **flags):
+    return script_runner.run(
+        "run_pretraining.py",
+        folder.parent,
+        kill_when,
+        output_dir=folder,
+        **flags,
+    )
+
+
+@pytest.fixture(scope="module")
+def undisturbed(flags, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("histories") / "undisturbed"
+    pretrain(folder, **flags).check()
+    return folder
+
+
+def lines_of(folder):
+    """The lines of a history, without what differs from run to run."""
+    found = history.read(folder / history.FILE)
+    for line in found:
+        assert 0 < line.pop("hours") < 1
+        for name in list(line["metrics"]):
+            if name.endswith(("_per_second", "mfu", "_gib")):
+                del line["metrics"][name]
+    return found
+
+
+def values(folder, step):
+    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
+    return {
+        name: reader.get_tensor(name)
+        for name in reader.get_variable_to_shape_map()
+    }
+
+
+def test_a_history_tells_when_what_was_reached(undisturbed):
+    found = history.read(undisturbed / history.FILE)
+    steps = {
+        kind: [line["step"] for line in found if line["kind"] == kind]
+        for kind in history.KINDS
+    }
+    assert steps == {
+        "train": list(range(1, 9)),
+        "eval": [2, 4, 6, 8],
+        "checkpoint": [2, 4, 6, 8],
+    }
+    hours = [line["hours"] for line in found]
+    assert sorted(hours) == hours
+    examples = {line["step"]: line["examples"] for line in found}
+    sizes = [4, 4, 4, 8, 8, 16, 16, 16]
+    assert examples == {n: sum(sizes[:n]) for n in range(1, 9)}
+    # The rate of the step itself: none of a step's update after 0 others.
+    rates = {line["step"]: line["learning_rate"] for line in found}
+    assert rates[1] == 0.0
+    assert rates[2] == pytest.approx(1e-3 / 2)
+    assert rates[8] == pytest.approx(1e-3 / 8)
+    (last,) = [
+        line["metrics"]
+        for line in found
+        if (line["kind"], line["step"]) == ("eval", 8)
+    ]
+    results = (undisturbed / "eval_results.txt").read_text()
+    for name, value in last.items():
+        assert f"{name} = {value}" in results
+    shown = events.scalars(undisturbed)
+    assert shown["eval/loss"][8] == pytest.approx(last["loss"])
+    assert shown["eval/masked_lm_accuracy"].keys() == {2, 4, 6, 8}
+
+
+def test_a_killed_run_has_the_same_history_and_weights(
+    undisturbed, flags, tmp_path
+):
+    folder = tmp_path / "killed"
+
+    def is_beyond_a_checkpoint():
+        # Some steps after the checkpoint are written down, and lost.
+        steps = checkpointing.checkpoint_steps(folder)
+        if not steps or steps[-1] < 4:
+            return False
+        found = history.read(folder / history.FILE)
+        return found[-1]["step"] > steps[-1]
+
+    status = pretrain(folder, is_beyond_a_checkpoint, **flags).status
+    assert status < 0
+    killed_at = checkpointing.checkpoint_steps(folder)[-1]
+    assert 4 <= killed_at < 8
+    done = pretrain(folder, **flags).check()
+    assert f"Restored the checkpoint {folder}/model.ckpt-{killed_at}" in (
+        done.stderr
+    )
+    assert lines_of(folder) == lines_of(undisturbed)
+    found, expected = values(folder, 8), values(undisturbed, 8)
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, name)
+    # The same command once more adds nothing.
+    before = (folder / history.FILE).read_bytes()
+    pretrain(folder, **flags).check()
+    assert (folder / history.FILE).read_bytes() == before
+
+
+def test_training_ends_when_its_time_is_over(flags, tmp_path):
+    folder = tmp_path / "timed"
+    short = flags | {"max_hours": 1e-9, "lr_schedule": "time"}
+    done = pretrain(folder, **short).check()
+    assert "The time is over after step 1." in done.stderr
+    assert checkpointing.checkpoint_steps(folder) == [1]
+    (first,) = [
+        line["hours"]
+        for line in history.read(folder / history.FILE)
+        if line["kind"] == "checkpoint"
+    ]
+    done = pretrain(folder, **short).check()
+    assert "has trained for --max_hours=1e-09" in done.stderr
+    # With more time it goes on, and the rate follows all the time spent.
+    pretrain(folder, **short | {"max_hours": first * 1000}).check()
+    found = [
+        line
+        for line in history.read(folder / history.FILE)
+        if line["kind"] == "train"
+    ]
+    assert [line["step"] for line in found] == list(range(1, 9))
+    for before, line in zip(found[1:], found[2:], strict=False):
+        warmup = min(before["step"] / 2, 1)
+        left = 1 - np.array([before["hours"], line["hours"]]) / (first * 1000)
+        rate = line["learning_rate"] / (1e-3 * warmup)
+        # The time before the step, which is after the step before it.
+        assert left[1] - 1e-6 <= rate <= left[0] + 1e-6
+
+
+def test_contradictions_are_named(flags, tmp_path):
+    for more, message in (
+        ({"lr_schedule": "time"}, "--lr_schedule=time needs --max_hours"),
+        (
+            {"batch_size_warmup": "4"},
+            "--batch_size_warmup=4 is not of the form",
+        ),
+    ):
+        done = pretrain(tmp_path / "none", **flags | more)
+        assert message in done.error
+
+
+def test_fine_tuning_has_a_history(classified):
+    folder, _ = classified
+    found = history.read(folder / "run" / history.FILE)
+    (line,) = [line for line in found if line["kind"] == "eval"]
+    results = (folder / "run" / "eval_results.txt").read_text()
+    assert f"step = {line['step']}\n" in results
+    assert f"f1 = {line['metrics']['f1']}\n" in results
+    assert line["examples"] == 32 * line["step"]
+    assert line["hours"] > 0 < line["learning_rate"]

@@ -1,0 +1,198 @@
+"""Time, batch sizes and the history of a run, each on its own."""
+
+import json
+
+import pytest
+import tensorflow as tf
+
+from tests import events
+from training import batch_sizes, clock, history
+
+SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
+
+
+class Seconds:
+    """A clock that moves when told."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_time_goes_on_where_a_checkpoint_was_saved():
+    seconds = Seconds()
+    first = clock.Clock(0.5, seconds)
+    with first.running():
+        seconds.now += 900
+        assert first.spent == 0.5
+    # What passes between two trainings does not count.
+    seconds.now += 5000
+    assert first.hours == 0.25
+    again = clock.Clock(0.5, seconds)
+    again.resume(first.hours)
+    with again.running():
+        seconds.now += 450
+        assert again.hours == 0.375
+    assert again.spent == 0.75
+    assert clock.Clock().spent == 0.0
+
+
+def test_examples_of_growing_batches():
+    sizes = [SIZES.at(step) for step in range(8)]
+    assert sizes == [2, 2, 2, 4, 4, 8, 8, 8]
+    assert [SIZES.examples(step) for step in range(9)] == [
+        sum(sizes[:step]) for step in range(9)
+    ]
+    assert batch_sizes.BatchSizes.parse("2:3, 4:5", 8) == SIZES
+    assert SIZES.times(3).examples(6) == 3 * SIZES.examples(6)
+
+
+@pytest.mark.parametrize("step", [0, 1, 3, 4, 5, 6])
+def test_growing_batches_hold_all_records_in_order(step):
+    def create_dataset(batch_size, skip_records):
+        records = tf.data.Dataset.range(1000).skip(skip_records)
+        return records.batch(batch_size, drop_remainder=True)
+
+    batches = SIZES.batches(create_dataset, step)
+    found = [list(batch.numpy()) for batch in batches.take(8 - step)]
+    assert [len(batch) for batch in found] == [
+        SIZES.at(s) for s in range(step, 8)
+    ]
+    assert sum(found, []) == list(range(SIZES.examples(step), 38))
+    # The shapes do not depend on where a run resumes.
+    assert batches.element_spec.shape.as_list() == [None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "8", "2:3;4:5", "4:3,2:5", "2:5,4:3", "0:3", "2:0", "9:3", "8:3"],
+)
+def test_sizes_that_are_no_warmup_are_named(text):
+    with pytest.raises(ValueError, match=f"--batch_size_warmup={text}"):
+        batch_sizes.BatchSizes.parse(text, 8)
+
+
+def history_of(folder, seconds, **kwargs):
+    running = clock.Clock(now=seconds)
+    found = history.History(folder, running, SIZES, **kwargs)
+    return found, running
+
+
+def test_a_resumed_history_has_each_line_once(tmp_path):
+    seconds = Seconds()
+    first, running = history_of(tmp_path, seconds)
+    with running.running():
+        for step in range(1, 6):
+            seconds.now += 36
+            first(step, {"learning_rate": step / 10})
+            if step % 2 == 0:
+                first.add("eval", step, {"loss": 1 / step, "global_step": 0})
+            first.add("train", step, {"loss": float("nan")})
+            if step == 3:
+                first.add("checkpoint", step, {})
+    path = tmp_path / history.FILE
+    undisturbed = history.read(path)
+    assert undisturbed[0] == {
+        "kind": "train",
+        "step": 1,
+        "hours": 0.01,
+        "examples": 2,
+        "learning_rate": 0.1,
+        "metrics": {"loss": None},
+    }
+    # Killed within a line.
+    path.write_text(path.read_text()[:-20])
+    again, running = history_of(tmp_path, seconds)
+    running.resume(again.hours_at(3))
+    assert running.hours == pytest.approx(0.03)
+    again.resume(3)
+    assert [line["step"] for line in history.read(path)] == [1, 2, 2, 3, 3]
+    with running.running():
+        for step in (4, 5):
+            seconds.now += 36
+            again(step, {"learning_rate": step / 10})
+            if step == 4:
+                again.add("eval", step, {"loss": 1 / step})
+            again.add("train", step, {"loss": float("nan")})
+    found = history.read(path)
+    for line in found + undisturbed:
+        line["hours"] = round(line["hours"], 9)
+    assert found == undisturbed
+
+
+def test_a_second_evaluation_of_a_step_keeps_its_time(tmp_path):
+    seconds = Seconds()
+    first, running = history_of(tmp_path, seconds)
+    with running.running():
+        seconds.now += 36
+        first(7, {"learning_rate": 0.5})
+        first.add("train", 7, {"loss": 3.0})
+    again, _ = history_of(tmp_path, seconds)
+    again.add("eval", 7, {"accuracy": 0.25})
+    again.add("eval", 7, {"accuracy": 0.5})
+    (line,) = history.read(tmp_path / history.FILE)[1:]
+    assert line["metrics"] == {"accuracy": 0.5}
+    assert (line["hours"], line["learning_rate"]) == (0.01, 0.5)
+
+
+def test_half_a_line_is_replaced_by_the_next(tmp_path):
+    first, _ = history_of(tmp_path, Seconds())
+    first.add("eval", 1, {"loss": 1.0})
+    with open(tmp_path / history.FILE, "a") as file:
+        file.write('{"kind": "eva')
+    again, _ = history_of(tmp_path, Seconds())
+    again.add("eval", 2, {"loss": 1.0})
+    found = history.read(tmp_path / history.FILE)
+    assert [line["step"] for line in found] == [1, 2]
+
+
+def test_tensorboard_gets_the_metrics(tmp_path):
+    first, _ = history_of(tmp_path, Seconds(), has_scalars=True)
+    first.add("eval", 4, {"loss": 0.5, "eval_loss": 0.25, "global_step": 4})
+    first.add("train", 4, {"loss": 1.5})
+    first.add("checkpoint", 4, {})
+    assert events.scalars(tmp_path) == {
+        "eval/loss": {4: 0.5},
+        "eval/eval_loss": {4: 0.25},
+        "loss": {4: 1.5},
+    }
+
+
+def test_a_worker_writes_nothing(tmp_path):
+    first, _ = history_of(tmp_path, Seconds(), is_chief=False)
+    first.add("eval", 4, {"loss": 0.5})
+    first.resume(2)
+    assert not list(tmp_path.iterdir())
+
+
+GOOD = {
+    "kind": "eval",
+    "step": 1,
+    "hours": 0.5,
+    "examples": 2,
+    "learning_rate": 0.1,
+    "metrics": {"loss": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        "{}",
+        json.dumps(GOOD | {"kind": "dev"}),
+        json.dumps(GOOD | {"step": 1.5}),
+        json.dumps(GOOD | {"hours": "1"}),
+        json.dumps(GOOD | {"metrics": {"loss": "1"}}),
+        json.dumps(GOOD | {"metrics": None}),
+    ],
+)
+def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
+    path = tmp_path / history.FILE
+    path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
+    with pytest.raises(ValueError, match="history.jsonl, line 2"):
+        history_of(tmp_path, Seconds())
+    assert line in path.read_text()

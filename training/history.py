@@ -1,0 +1,188 @@
+"""The history of a run: what it reached, after how many steps and hours.
+
+It is kept in the file `history.jsonl` of the run's folder, a JSON object a
+line:
+
+    {"kind": "eval", "step": 2000, "hours": 0.07, "examples": 128000,
+     "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
+
+`kind` is "train" for the losses of a step, "eval" for an evaluation, and
+"checkpoint" for a save, which tells a resumed run the time spent. A resumed
+run drops the lines after its checkpoint and writes them again, so there is
+one line of a kind for a step. TensorBoard gets the same metrics, those of
+evaluations as `eval/NAME`.
+"""
+
+import functools
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from files import atomic, json_files
+from training import batch_sizes
+from training.clock import Clock
+
+FILE = "history.jsonl"
+KINDS = ("train", "eval", "checkpoint")
+
+
+class History:
+    """Writes the history of a run; a hook of training.
+
+    Args:
+        output_dir: folder of the run.
+        clock: that of the run.
+        sizes: its batch sizes.
+        has_scalars: whether TensorBoard gets the metrics too.
+        is_chief: False for a worker that reads but never writes.
+
+    Raises:
+        ValueError: a line of the file is no line of a history.
+        OSError: the file cannot be read.
+    """
+
+    def __init__(
+        self,
+        output_dir: str | os.PathLike[str],
+        clock: Clock,
+        sizes: batch_sizes.BatchSizes,
+        has_scalars: bool = False,
+        is_chief: bool = True,
+    ) -> None:
+        self._path = Path(output_dir) / FILE
+        self._clock, self._sizes = clock, sizes
+        self._has_scalars, self._is_chief = has_scalars, is_chief
+        self._rate: float | None = None
+        found, self._is_torn = [], False
+        if self._path.exists():
+            found = read(self._path)
+            # A kill can leave half a line at the end.
+            self._is_torn = not self._path.read_bytes().endswith(b"\n")
+        self._lines = {(line["kind"], line["step"]): line for line in found}
+
+    def __call__(self, step: int, logs: Mapping[str, float]) -> None:
+        """Takes note of the learning rate of a step."""
+        self._rate = logs.get("learning_rate")
+
+    def hours_at(self, step: int) -> float:
+        """Returns the hours after which a checkpoint was saved; 0 if unknown.
+
+        Runs of earlier versions have no history.
+        """
+        line = self._lines.get(("checkpoint", step)) or {}
+        return line.get("hours") or 0.0
+
+    def resume(self, step: int) -> None:
+        """Drops what came after a step, which is now done again."""
+        self._lines = {
+            key: line for key, line in self._lines.items() if key[1] <= step
+        }
+        if self._is_chief and self._path.exists():
+            self._write_all()
+
+    def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
+        """Adds a line, or puts other metrics into the one there is.
+
+        Args:
+            kind: one of KINDS.
+            step: steps that have been made.
+            metrics: {name: figure}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        found = {
+            name: float(value) if math.isfinite(value) else None
+            for name, value in metrics.items()
+            if name != "global_step"
+        }
+        known = self._lines.get((kind, step))
+        if not self._is_chief or (known and known["metrics"] == found):
+            return
+        line = known or self._describe(step)
+        line = {"kind": kind, **line, "metrics": found}
+        self._lines[kind, step] = line
+        if self._has_scalars and found:
+            self._write_scalars(line)
+        if known or self._is_torn or not self._path.exists():
+            self._write_all()
+            return
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(_line_of(line))
+
+    def _describe(self, step: int) -> dict[str, Any]:
+        """Returns when a step was, as another line of it or the clock say."""
+        names = ("step", "hours", "examples", "learning_rate")
+        for kind in KINDS:
+            if line := self._lines.get((kind, step)):
+                return {name: line[name] for name in names}
+        hours, examples = self._clock.hours, self._sizes.examples(step)
+        return dict(
+            zip(names, (step, hours, examples, self._rate), strict=True)
+        )
+
+    def _write_scalars(self, line: Mapping[str, Any]) -> None:
+        # Reading a history, to draw it, does not wait for TensorFlow.
+        import tensorflow as tf
+
+        prefix = "eval/" if line["kind"] == "eval" else ""
+        with self._writer.as_default():
+            for name, value in line["metrics"].items():
+                if value is not None:
+                    tf.summary.scalar(prefix + name, value, step=line["step"])
+        self._writer.flush()
+
+    @functools.cached_property
+    def _writer(self) -> Any:
+        import tensorflow as tf
+
+        return tf.summary.create_file_writer(str(self._path.parent))
+
+    def _write_all(self) -> None:
+        atomic.write_text(
+            self._path, "".join(map(_line_of, self._lines.values()))
+        )
+        self._is_torn = False
+
+
+def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Returns the lines of a history; half a line at the end is left out.
+
+    Raises:
+        ValueError: a line is no line of a history; the message names it.
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        *lines, _ = file.read().split(b"\n")
+    found = []
+    for number, text in enumerate(lines, start=1):
+        where = f"{os.fspath(path)}, line {number}"
+        line = json_files.parse_json(text, where)
+        if not _is_line(line):
+            raise ValueError(
+                f"{where} is no line of a run's history; restore the file "
+                "from a backup, or remove it"
+            )
+        found.append(line)
+    return found
+
+
+def _is_line(line: Mapping[str, Any]) -> bool:
+    names = ("hours", "examples", "learning_rate")
+    numbers = [line.get(name) for name in names]
+    metrics = line.get("metrics")
+    if isinstance(metrics, dict):
+        numbers += metrics.values()
+    return (
+        line.get("kind") in KINDS
+        and type(line.get("step")) is int
+        and isinstance(metrics, dict)
+        and all(n is None or type(n) in (int, float) for n in numbers)
+    )
+
+
+def _line_of(line: Mapping[str, Any]) -> str:
+    return json.dumps(line) + "\n"
