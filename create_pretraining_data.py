@@ -24,7 +24,7 @@ from data.pretraining import masking
 from data.pretraining.at_scale import stages, token_store
 from data.pretraining.at_scale.job import Job
 from data.pretraining.options import InstanceOptions
-from data.text import tokenization
+from data.text import sentences, tokenization
 from files import paths
 from files.atomic import is_remote
 from training import cli, progress
@@ -320,6 +320,8 @@ def main(argv: Sequence[str]) -> None:
             f"more than --max_seq_length={FLAGS.max_seq_length}; give at most "
             "that, and usually 15% of it"
         )
+    if FLAGS.sentence_split is not None:
+        sentences.check_language(FLAGS.sentence_split)
     masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
     # An explicit False asks for nothing new; 0 processes do.
     values = [FLAGS[name].value for name in _SCALABLE]

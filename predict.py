@@ -26,6 +26,8 @@ from absl import flags, logging
 
 from files import paths
 from files.atomic import atomic_open
+from files.json_files import format_json
+from files.named_errors import named_errors
 from training import cli
 
 if TYPE_CHECKING:
@@ -139,6 +141,14 @@ def read_batches(
             raise batch[len(found)]
 
 
+def _named(
+    numbered: Iterable["requests.Numbered"], path: str
+) -> Iterator["requests.Numbered"]:
+    """Yields requests; an error of reading them names the file."""
+    with named_errors(path):
+        yield from numbered
+
+
 def _is_line(item: Any) -> bool:
     return isinstance(item, tuple)
 
@@ -178,7 +188,7 @@ def write_answers(
         found = iter(task.answer(asked) if asked else [])
         answers: list[dict[str, Any]] = []
         for (number, item), problem in pairs:
-            answer = problem or next(found)
+            answer = problem or _checked(next(found))
             if isinstance(answer, ValueError):
                 if FLAGS.strict:
                     write(answers)
@@ -206,6 +216,15 @@ def find_problem(
     except ValueError as error:
         return error
     return None
+
+
+def _checked(answer: dict[str, Any]) -> dict[str, Any] | ValueError:
+    """Returns an answer, or what is wrong with it."""
+    try:
+        format_json(answer, "the answer")
+    except ValueError as error:
+        return error
+    return answer
 
 
 def _id_of(item: dict[str, Any] | ValueError) -> dict[str, Any]:
@@ -240,7 +259,11 @@ def main(_: Sequence[str]) -> int:
     )
     logging.info("%s: ready to %s", FLAGS.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
-    batches = read_batches(read[FLAGS.input_format](reader), FLAGS.batch_size)
+    numbered = read[FLAGS.input_format](reader)
+    batches = read_batches(
+        _named(numbered, FLAGS.input_file or "standard input"),
+        FLAGS.batch_size,
+    )
 
     def write_to(writer: IO[bytes]) -> tuple[int, int]:
         def write(answers: list[dict[str, Any]]) -> None:

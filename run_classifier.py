@@ -243,35 +243,14 @@ class ClassifierTask(task.Task):
             name = FLAGS.task_name.lower() + suffix.replace("_", "-")
             path = glue.write_submission(output_dir, name, labels)
             logging.info("Wrote GLUE's submission to %s", path)
-        return self._score(examples, labels) if has_labels else {}
-
-    def _score(
-        self,
-        examples: Sequence[data_examples.InputExample],
-        predicted: Sequence[Any],
-    ) -> dict[str, float]:
-        """Returns the figures of the test examples whose label is known."""
-        pairs = [
-            (example.label, label)
-            for example, label in zip(examples, predicted, strict=True)
-            if example.label is not None
-        ]
-        # There is no correlation of one number.
-        if len(pairs) < (2 if self.decoder.output_mode == "regression" else 1):
+        if not has_labels:
             return {}
-        right, found = (
-            self.decoder.label_ids(labels)
-            for labels in zip(*pairs, strict=True)
+        return metrics.score_known(
+            self.metrics,
+            [example.label for example in examples],
+            labels,
+            self.decoder.label_ids,
         )
-        scores = metrics.compute_metrics(self.metrics, right, found)
-        if len(pairs) < len(examples):
-            scores["num_without_label"] = len(examples) - len(pairs)
-            logging.warning(
-                "%d of %d test examples have no label and are not scored",
-                len(examples) - len(pairs),
-                len(examples),
-            )
-        return scores
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""

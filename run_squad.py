@@ -4,7 +4,6 @@ Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import dataclasses
-import json
 import os
 import random
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from data.io import feature_specs
 from data.squad import decoding, reading, records, report, scoring
 from data.squad import windows as squad
 from data.text import tokenization
-from files import atomic, paths
+from files import atomic, json_files, paths
 from training import cli, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -244,11 +243,7 @@ class SquadTask(task.Task):
         }
         if FLAGS.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
-        for name, content in outputs.items():
-            atomic.write_text(
-                os.path.join(output_dir, name),
-                json.dumps(content, indent=4) + "\n",
-            )
+        write_json_files(output_dir, outputs)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             scores = self._score(predictions, nbest, null_odds)
@@ -300,6 +295,21 @@ class SquadTask(task.Task):
             self.decoding,
             self.options.predict_batch_size,
         )
+
+
+def write_json_files(output_dir: str, outputs: dict[str, Any]) -> None:
+    """Writes the original's files, by name, all or none of them.
+
+    Raises:
+        OSError: a file cannot be written.
+        ValueError: a number is not finite.
+    """
+    texts = {}
+    for name, content in outputs.items():
+        path = os.path.join(output_dir, name)
+        texts[path] = json_files.format_json(content, path, indent=4)
+    for path, text in texts.items():
+        atomic.write_text(path, f"{text}\n")
 
 
 def main(_: Sequence[str]) -> None:

@@ -56,7 +56,7 @@ class SwagTask(task.Task):
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
         if split == "predict":
-            self.entries = [{"guid": example.guid} for example in examples]
+            self.examples = examples
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
@@ -85,23 +85,37 @@ class SwagTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes test_results.tsv and predictions.jsonl."""
+        """Writes test_results.tsv and predictions.jsonl; returns the score."""
         results = os.path.join(output_dir, "test_results.tsv")
-        decoding.write_predictions(
+        labels = decoding.write_predictions(
             results,
             os.path.join(output_dir, "predictions.jsonl"),
-            self.entries,
+            map(_describe, self.examples),
             (outputs for _, outputs in batches),
             self.decoder,
         )
-        logging.info("Wrote %d predictions to %s", len(self.entries), results)
-        return {}
+        logging.info("Wrote %d predictions to %s", len(labels), results)
+        right = [
+            None if example.label is None else LABELS[example.label]
+            for example in self.examples
+        ]
+        return metrics.score_known(
+            self.metrics, right, labels, self.decoder.label_ids
+        )
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_multiple_choice(
             export_dir, model, self.options.vocab_file
         )
+
+
+def _describe(example: swag.SwagExample) -> dict[str, str]:
+    """Returns what predictions.jsonl tells of an example."""
+    entry = {"guid": example.guid}
+    if example.label is not None:
+        entry["gold_label"] = LABELS[example.label]
+    return entry
 
 
 def main(_: Sequence[str]) -> None:

@@ -6,12 +6,14 @@ through `tf.io.gfile`.
 """
 
 import contextlib
-import json
 import os
 import shutil
 import stat
 from collections.abc import Iterator
 from typing import IO, Any
+
+from files import json_files
+from files.named_errors import named_errors
 
 
 def is_remote(path: str | os.PathLike[str]) -> bool:
@@ -45,7 +47,8 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written; the message names `path`.
     """
     path = os.fspath(path)
-    try:
+    # A full disk is reported without the name of the file.
+    with named_errors(path):
         if is_remote(path):
             with _remote_open(path) as file:
                 yield file
@@ -56,11 +59,6 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             # Through links, so that the link itself is not replaced.
             with _local_open(os.path.realpath(path)) as file:
                 yield file
-    except OSError as error:
-        # A full disk is reported without the name of the file.
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, path) from error
-        raise
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -87,8 +85,10 @@ def write_json(path: str | os.PathLike[str], contents: Any) -> None:
     Raises:
         OSError: the file cannot be written.
         TypeError: `contents` hold something that JSON has no form for.
+        ValueError: a number in them is not finite.
     """
-    write_text(path, json.dumps(contents, indent=2) + "\n")
+    text = json_files.format_json(contents, os.fspath(path), indent=2)
+    write_text(path, f"{text}\n")
 
 
 def copy_file(
@@ -104,7 +104,13 @@ def copy_file(
     if os.path.exists(destination) and os.path.samefile(source, destination):
         return
     with open(source, "rb") as reader, atomic_open(destination) as writer:
-        shutil.copyfileobj(reader, writer, 1 << 20)
+        while block := _read_block(reader, source):
+            writer.write(block)
+
+
+def _read_block(reader: IO[bytes], path: str | os.PathLike[str]) -> bytes:
+    with named_errors(path):
+        return reader.read(1 << 20)
 
 
 @contextlib.contextmanager

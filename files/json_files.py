@@ -8,6 +8,8 @@ import math
 import os
 from typing import Any, NoReturn
 
+from files.named_errors import named_errors
+
 
 def read_json(path: str | os.PathLike[str], kind: type = dict) -> Any:
     """Reads a JSON file.
@@ -26,8 +28,9 @@ def read_json(path: str | os.PathLike[str], kind: type = dict) -> Any:
         ValueError: it is no JSON, holds something other than `kind`, is nested
             too deeply, or has a number that is not finite.
     """
-    with open(path, "rb") as file:
-        return parse_json(file.read(), os.fspath(path), kind)
+    with named_errors(path), open(path, "rb") as file:
+        text = file.read()
+    return parse_json(text, os.fspath(path), kind)
 
 
 def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:

@@ -55,6 +55,9 @@ RUN_FILES = re.compile(
     r"|null_odds\.json|report\.html|history\.jsonl"
 )
 
+# Line ends, tabs and the like, which no one gives a path on purpose.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
 # What records that are made at scale add to the name of their output.
 _SHARD = re.compile(
     r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
@@ -146,15 +149,18 @@ def _parts(flag: PathFlag) -> list[str]:
 
 
 def _check_text(flag: PathFlag, path: str) -> None:
-    if not path.strip(" ,"):
+    if not path.replace(",", "").strip():
         if path != flag.value:
             raise ValueError(f"{flag}: one of the names is empty; leave it out")
         raise ValueError(
             f"--{flag.flag}= is empty (was a shell variable not set?); give a "
             "path, or leave the flag out"
         )
-    if "\0" in path:
-        raise ValueError(f"--{flag.flag}={path!r}: a path cannot hold a NUL")
+    if control := _CONTROL.search(path):
+        raise ValueError(
+            f"--{flag.flag}={path!r} holds {control[0]!r}, a control character "
+            "(was it read from a file with other line ends?); leave it out"
+        )
     if path.startswith("file:") and flag.kind in _OUTPUTS:
         raise ValueError(f"{flag}: give the path alone, without file://")
     if is_remote(path) and flag.kind in (Kind.RUN_FOLDER, Kind.EXPORT_FOLDER):

@@ -6,6 +6,7 @@ output/demo, with each script's full log.
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -176,6 +177,8 @@ def ask(question, context):
 def main():
     """Runs everything and prints what was reached."""
     started = time.monotonic()
+    # The paths are the README's, from wherever the demo is started.
+    os.chdir(ROOT)
     begin_folder()
     corpus = (SAMPLES / "corpus.txt").read_text(encoding="utf-8").splitlines()
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")

@@ -68,6 +68,7 @@ class Checkpointer:
         self.is_chief = is_chief
         self._before_save = before_save
         self._damaged: set[int] = set()
+        self._weights = frozenset(variables)
         self._variables = dict(variables)
         self._trains = optimizer is not None
         if optimizer is not None:
@@ -89,10 +90,10 @@ class Checkpointer:
             ValueError: the state is not finite, so nothing was written.
         """
         # Every worker checks, so that all of them end together.
-        if name := self._not_finite():
+        if damage := self._damage():
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
-                f"after step {step} {name} is not finite, so the step is not "
+                f"after step {step} {damage}, so the step is not "
                 f"saved{_kept(steps)}. Give a smaller --learning_rate"
             )
         if not self.is_chief or step in set(self.steps()) - self._damaged:
@@ -129,8 +130,7 @@ class Checkpointer:
         for step in reversed(steps):
             try:
                 self._read(self.path(step))
-                name = self._not_finite()
-                damage = f"{name} is not finite" if name else None
+                damage = self._damage()
             # A data file that is too short shows as an IndexError.
             except (tf.errors.OpError, IndexError) as error:
                 damage = _first_line(error)
@@ -174,14 +174,20 @@ class Checkpointer:
             if name in saved:
                 variable.assign(reader.get_tensor(name))
 
-    def _not_finite(self) -> str | None:
-        """Returns the name of a variable with NaN or infinities, or None."""
+    def _damage(self) -> str | None:
+        """Returns what makes the state useless, or None.
+
+        Weights may be finite and still too large for any computation, as
+        after a single step of a huge learning rate.
+        """
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
-            if value.dtype.is_floating and not tf.reduce_all(
-                tf.math.is_finite(value)
-            ):
-                return name
+            if not value.dtype.is_floating:
+                continue
+            if not tf.reduce_all(tf.math.is_finite(value)):
+                return f"{name} is not finite"
+            if name in self._weights and not tf.math.is_finite(tf.norm(value)):
+                return f"{name} is too large: its norm is not finite"
         return None
 
     def _remove_unfinished(self) -> None:

@@ -14,6 +14,7 @@ from absl import logging
 
 import modeling
 from training import checkpointing, checks, export, runner
+from training.earlier_results import EarlierResults
 from training.options import FineTuningOptions
 from training.splits import Splits
 from training.task import Batches, Loss, Task
@@ -27,6 +28,7 @@ def run(task: Task, options: FineTuningOptions) -> None:
         OSError: a file is missing, or cannot be written.
     """
     driver = _Driver(task, options)
+    earlier = EarlierResults(options.output_dir, driver.files_of_scores())
     if options.do_train and options.num_train_runs > 1:
         trained, results = driver.train_several()
     else:
@@ -40,6 +42,7 @@ def run(task: Task, options: FineTuningOptions) -> None:
     if options.do_predict:
         logging.info("Predicting with %s", trained.described_step)
         driver.predict(trained, results)
+        earlier.warn()
     if options.export_dir:
         logging.info("Exporting %s", trained.described_step)
         task.export(options.export_dir, trained.model)
@@ -218,6 +221,13 @@ class _Driver:
                 run.write_results(
                     f"test_eval_results{_suffix(name)}.txt", scores
                 )
+
+    def files_of_scores(self) -> tuple[str, ...]:
+        """Returns the files that predicting an evaluated split writes."""
+        evaluated = {*self.task.splits("eval")}
+        if evaluated.isdisjoint(self.splits.of("predict")):
+            return ()
+        return ("eval_results.txt",)
 
 
 def predict(

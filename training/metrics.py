@@ -2,10 +2,11 @@
 
 import functools
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from absl import logging
 from numpy.typing import ArrayLike
 
 
@@ -98,3 +99,42 @@ def compute_metrics(
     return {
         name: float(_metrics()[name](labels, predictions)) for name in names
     }
+
+
+def score_known(
+    names: Collection[str],
+    labels: Sequence[Any],
+    predicted: Sequence[Any],
+    label_ids: Callable[[Sequence[Any]], np.ndarray],
+) -> dict[str, float]:
+    """Scores predictions of a test set where the right label is known.
+
+    Args:
+        names: of the metrics, see `compute_metrics`.
+        labels: the right labels, None for unknown ones.
+        predicted: the predicted labels.
+        label_ids: turns a list of labels into what `compute_metrics` takes.
+
+    Returns:
+        the metrics, and `num_without_label` where some are unknown; {} where
+        there is nothing to score.
+    """
+    pairs = [
+        pair
+        for pair in zip(labels, predicted, strict=True)
+        if pair[0] is not None
+    ]
+    # There is no correlation of one number.
+    if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
+        return {}
+    right, found = (label_ids(each) for each in zip(*pairs, strict=True))
+    scores = compute_metrics(names, right, found)
+    num_unknown = len(labels) - len(pairs)
+    if num_unknown:
+        scores["num_without_label"] = num_unknown
+        logging.warning(
+            "%d of %d test examples have no label and are not scored",
+            num_unknown,
+            len(labels),
+        )
+    return scores

@@ -8,6 +8,7 @@ Each choice is one pair; the ending follows its start:
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from data.classification.features import (
     ClassificationFeatures,
@@ -38,21 +39,22 @@ class SwagExample:
         context_sentence: str.
         start_ending: str, what all endings begin with.
         endings: list of str, one for each choice.
-        label: int, the right ending; 0 in the test set, where it is unknown.
+        label: int, the right ending; None where a test set leaves it
+            unknown.
     """
 
     guid: str
     context_sentence: str
     start_ending: str
     endings: list[str]
-    label: int
+    label: int | None
 
 
 class SwagProcessor(SetReader[SwagExample]):
     """Reads the released CSV files, or JSON lines with the same columns.
 
-    The columns are sent1, sent2, ending0 to ending3 and, but in the test
-    set, label; others are ignored.
+    The columns are sent1, sent2, ending0 to ending3 and label, which a test
+    set may lack or leave empty; others are ignored.
     """
 
     def read_set(
@@ -70,31 +72,43 @@ def read_swag_examples(
 
     Args:
         path: the file.
-        set_type: str, begins the guids; a "test" set has no labels.
+        set_type: str, begins the guids; a "test" set may lack labels.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a line is not as it should be; the message names it.
     """
     columns = ["sent1", "sent2", *_ENDINGS]
-    if set_type != "test":
-        columns.append("label")
+    is_test = set_type == "test"
+    rows = (
+        read_table(path, columns, optional_columns=["label"])
+        if is_test
+        else read_table(path, [*columns, "label"])
+    )
     examples: list[SwagExample] = []
-    for where, cells in read_table(path, columns):
-        sent1, sent2, *endings = texts = cells[: 2 + NUM_CHOICES]
-        for text, column in zip(texts, columns, strict=False):
+    for where, (*texts, cell) in rows:
+        for text, column in zip(texts, columns, strict=True):
             check_text(text, where, column)
-        label = str(cells[-1]) if set_type != "test" else "0"
-        if label not in _LABELS:
-            raise ValueError(
-                f"{where}, column 'label': the label must be the number of "
-                f"an ending, {', '.join(_LABELS)}. Received: {label[:80]!r}"
-            )
+        sent1, sent2, *endings = texts
+        label = None
+        if not is_test or cell not in (None, ""):
+            label = _read_label(cell, where)
         guid = f"{set_type}-{len(examples) + 1}"
-        examples.append(SwagExample(guid, sent1, sent2, endings, int(label)))
+        examples.append(SwagExample(guid, sent1, sent2, endings, label))
     if not examples:
         raise ValueError(f"{path} holds no example")
     return examples
+
+
+def _read_label(cell: Any, where: str) -> int:
+    """Returns the number of an ending that a cell holds."""
+    label = str(cell)
+    if label not in _LABELS:
+        raise ValueError(
+            f"{where}, column 'label': the label must be the number of "
+            f"an ending, {', '.join(_LABELS)}. Received: {label[:80]!r}"
+        )
+    return int(label)
 
 
 def create_features(
@@ -112,7 +126,8 @@ def create_features(
     Yields:
         ClassificationFeatures whose input_ids, input_mask and segment_ids are
         lists of int, [choices * max_seq_length], and label_id the right
-        choice; glue.encode_classification_features makes records of them.
+        choice, 0 where it is unknown; glue.encode_classification_features
+        makes records of them.
 
     Raises:
         ValueError: max_seq_length is too small.
@@ -125,7 +140,7 @@ def create_features(
                     f"{example.guid} ending {i}",
                     example.context_sentence,
                     f"{example.start_ending} {ending}",
-                    str(example.label),
+                    str(example.label or 0),
                 ),
                 _LABELS,
                 max_seq_length,
@@ -137,5 +152,5 @@ def create_features(
             [value for choice in choices for value in choice.input_ids],
             [value for choice in choices for value in choice.input_mask],
             [value for choice in choices for value in choice.segment_ids],
-            example.label,
+            example.label or 0,
         )

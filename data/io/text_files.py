@@ -5,6 +5,7 @@ seconds of start-up are too much for a worker process that handles text.
 Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
+import contextlib
 import glob
 import gzip
 import os
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 from files.atomic import is_remote
+from files.named_errors import named_errors
 
 
 def _gfile():
@@ -56,16 +58,26 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     return files
 
 
-def open_raw(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Opens a file to read its bytes as they are stored."""
-    return _gfile().GFile(path, "rb") if is_remote(path) else open(path, "rb")
+@contextlib.contextmanager
+def open_raw(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Opens a file to read its bytes as they are stored; errors name it."""
+    with named_errors(path):
+        with (
+            _gfile().GFile(path, "rb")
+            if is_remote(path)
+            else open(path, "rb") as file
+        ):
+            yield file
 
 
-def open_binary(path: str | os.PathLike[str]) -> IO[bytes] | gzip.GzipFile:
+@contextlib.contextmanager
+def open_binary(
+    path: str | os.PathLike[str],
+) -> Iterator[IO[bytes] | gzip.GzipFile]:
     """Opens a file to read bytes, unpacked when its name ends in `.gz`."""
-    path = os.fspath(path)
-    file = open_raw(path)
-    return gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file
+    with open_raw(path) as file:
+        is_packed = os.fspath(path).endswith(".gz")
+        yield gzip.GzipFile(fileobj=file) if is_packed else file
 
 
 def size(path: str | os.PathLike[str]) -> int:

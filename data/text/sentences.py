@@ -1,7 +1,39 @@
 """Splits paragraphs into sentences and sentences into words."""
 
 import importlib
+import re
 from collections.abc import Callable
+
+# ISO 639-1. The library takes any code, and splits by the rules of English
+# where it knows no such language.
+_LANGUAGES = frozenset(
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
+    "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
+    "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
+    "it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
+    "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
+    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
+    "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
+    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
+)
+
+
+def check_language(language: str) -> None:
+    """Refuses what is no language code.
+
+    Args:
+        language: value of --sentence_split: a code of two letters, or one of
+            three, which are too many to know; a region may follow a hyphen.
+
+    Raises:
+        ValueError: it is none.
+    """
+    code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
+    if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
+        raise ValueError(
+            f"--sentence_split={language} is not a language code; give one "
+            "of ISO 639, such as en, de or zh"
+        )
 
 
 def splitter(language: str) -> Callable[[str], list[str]]:

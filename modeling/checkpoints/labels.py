@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from files.atomic import write_text
 from files.json_files import read_json
+from files.named_errors import named_errors
 
 LABELS_FILE = "labels.txt"
 
@@ -111,7 +112,10 @@ def _problem(label: object, earlier: Sequence[str]) -> str | None:
 
 
 def _read_lines(labels_file: str) -> list[str]:
-    with open(labels_file, encoding="utf-8", newline="\n") as reader:
+    with (
+        named_errors(labels_file),
+        open(labels_file, encoding="utf-8", newline="\n") as reader,
+    ):
         try:
             text = reader.read()
         except UnicodeDecodeError as error:

@@ -73,7 +73,9 @@ def refused(**values):
 
 @pytest.mark.parametrize("flag", KINDS)
 def test_an_empty_path_is_an_unset_variable(flag):
-    for value in ("", " "):
+    for value in ("", " ", "\n", "\t \r", "\u00a0", " , \n"):
+        if flag in ("input_file", "output_files") and "," in value:
+            continue
         line = refused(**{flag: value})
         assert line.startswith(f"--{flag}= is empty")
         assert "shell variable" in line
@@ -88,7 +90,10 @@ def test_one_empty_name_among_several():
 
 @pytest.mark.parametrize("flag", KINDS)
 def test_text_that_is_no_path(flag):
-    assert "NUL" in refused(**{flag: "a\0b"})
+    for char in "\0\n\r\t\x1b\x7f\u2028":
+        line = refused(**{flag: f"a{char}b"})
+        assert line.startswith(f"--{flag}=") and "control character" in line
+        assert line.isprintable()
     assert "not valid UTF-8" in refused(**{flag: "caf\udce9"})
 
 

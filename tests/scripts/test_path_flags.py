@@ -75,7 +75,8 @@ def contents(folder):
     [
         ({"output_dir": ""}, "--output_dir= is empty"),
         ({"export_dir": "run/export"}, "an export needs a folder of its own"),
-        ({"export_weights": "new\0"}, "cannot hold a NUL"),
+        ({"output_dir": "\n"}, "--output_dir= is empty"),
+        ({"export_weights": "new\0"}, "holds '\\x00', a control character"),
         ({"export_version": 1}, "--export_version=1 needs --export_dir"),
         ({"export_version": 1, "export_dir": ""}, "--export_dir= is empty"),
         (

@@ -3,6 +3,7 @@ import math
 
 import pytest
 
+import run_squad
 from tests import script_runner
 
 SQUAD = script_runner.SAMPLES / "squad"
@@ -122,3 +123,13 @@ def test_an_answer_that_is_not_there_is_warned_of_and_counted(answered):
     assert all("data[0].paragraphs[" in x for x in found)
     counted = [x for x in warnings if "left out of training" in x]
     assert len(counted) == 1 and ": 3 of " in counted[0]
+
+
+def test_scores_that_are_not_finite_leave_no_file(tmp_path):
+    outputs = {
+        "predictions.json": {"q": "an answer"},
+        "nbest_predictions.json": {"q": [{"probability": math.nan}]},
+    }
+    with pytest.raises(ValueError, match="nbest_predictions.json would hold"):
+        run_squad.write_json_files(str(tmp_path), outputs)
+    assert not list(tmp_path.iterdir())

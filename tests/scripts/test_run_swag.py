@@ -36,7 +36,7 @@ def run(tmp_path_factory, tiny):
     folder = tmp_path_factory.mktemp("swag")
     write_set(folder / "train.csv", 32)
     write_set(folder / "val.csv", 10)
-    write_set(folder / "test.csv", 5, with_labels=False)
+    write_set(folder / "test.csv", 5)
     flags = {
         "bert_config_file": tiny / "bert_config.json",
         "vocab_file": script_runner.SAMPLES / "vocab.txt",
@@ -78,10 +78,14 @@ def test_results_and_predictions(run):
     assert probabilities.shape == (5, 4)
     np.testing.assert_allclose(probabilities.sum(-1), 1, rtol=1e-5)
     lines = (folder / "predictions.jsonl").read_text().splitlines()
+    num_right = 0
     for i, (line, row) in enumerate(zip(lines, probabilities, strict=True)):
         entry = json.loads(line)
         assert entry["guid"] == f"test-{i + 1}"
         assert entry["label"] == str(row.argmax())
+        num_right += entry["label"] == entry["gold_label"]
+    scores = (folder / "test_eval_results.txt").read_text().splitlines()
+    assert scores == [f"accuracy = {num_right / 5}", "global_step = 8"]
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["global_step"] == 8
 

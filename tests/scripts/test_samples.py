@@ -3,6 +3,7 @@
 import collections
 import csv
 import json
+import runpy
 import subprocess
 import sys
 
@@ -122,6 +123,17 @@ def test_train_and_dev_share_no_passage():
     train = {p["context"] for p in read_paragraphs("squad/train.json")}
     dev = {p["context"] for p in read_paragraphs("squad/dev.json")}
     assert not train & dev
+
+
+def test_the_demo_finds_its_files_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # It is stopped before its first minute of work.
+    demo = runpy.run_path(SAMPLES / "demo.py")
+    main = demo["main"]
+    monkeypatch.setitem(main.__globals__, "begin_folder", lambda: sys.exit(7))
+    with pytest.raises(SystemExit, match="7"):
+        main()
+    assert (demo["SAMPLES"] / "corpus.txt").is_file()
 
 
 def test_tables_can_be_made_again_byte_for_byte(tmp_path):

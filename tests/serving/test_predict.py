@@ -5,10 +5,12 @@ import json
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 import tensorflow as tf
 
+import predict
 from serving import json_lines, requests
 from tests import script_runner
 from tests.golden import ROOT
@@ -310,6 +312,34 @@ def test_requests_that_do_not_go_together_are_answered_one_by_one(exported):
     assert [answer["words"] for answer in answers[:40]] == [
         ["the", "boat"]
     ] * 40
+
+
+class Damaged:
+    """A task whose model has weights that are not finite for some texts."""
+
+    name = "classify"
+
+    def check(self, item):
+        pass
+
+    def answer(self, items):
+        return [{"score": float(item["text"])} for item in items]
+
+
+def test_an_answer_that_is_not_finite_is_an_error_of_its_line(monkeypatch):
+    batch = [
+        (number, {"id": number, "text": text})
+        for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
+    ]
+    written = []
+    monkeypatch.setattr(predict, "FLAGS", types.SimpleNamespace(strict=False))
+    counts = predict.write_answers(Damaged(), [batch], written.extend)
+    assert counts == (2, 2)
+    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
+    for number in (2, 3):
+        answer = written[number - 1]
+        assert answer["id"] == answer["line"] == number
+        assert "the answer would hold NaN or an infinity" in answer["error"]
 
 
 def test_a_line_too_long_to_hold_is_passed_over(monkeypatch):

@@ -259,6 +259,18 @@ def test_weights_that_are_not_finite_are_never_saved(steps_per_call, tmp_path):
     assert [float(v) for v in trainer.model.trainable_variables] == before
 
 
+@pytest.mark.parametrize("num_steps", [1, 2])
+def test_weights_too_large_to_compute_with_are_never_saved(num_steps, tmp_path):
+    # A step of this size leaves them finite.
+    trainer = create_trainer(learning_rate=1e37)
+    checkpointer = checkpointer_of(trainer, tmp_path)
+    message = f"after step {num_steps} one is too large: .*--learning_rate"
+    with pytest.raises(ValueError, match=message):
+        trainer.train(batches([1]), num_steps, BATCH_SIZE, checkpointer)
+    assert np.isfinite(float(trainer.model.one))
+    assert checkpointing.checkpoint_steps(tmp_path) == []
+
+
 def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
     trainer = create_trainer()
     checkpointer = checkpointer_of(trainer, tmp_path)

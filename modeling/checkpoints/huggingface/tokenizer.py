@@ -11,6 +11,7 @@ from typing import Any
 
 from files.atomic import copy_file, write_text
 from files.json_files import read_json
+from files.named_errors import named_errors
 
 CONFIG_FILE = "tokenizer_config.json"
 _SPECIAL_TOKENS = {
@@ -156,7 +157,10 @@ def _create_tokenizer(tokens: list[str], do_lower_case: bool) -> str:
 
 def _read_vocab(vocab_file: str | os.PathLike[str]) -> list[str]:
     """Returns the WordPieces; unlike `strip`, keeps those of white space."""
-    with open(vocab_file, encoding="utf-8", newline="\n") as reader:
+    with (
+        named_errors(vocab_file),
+        open(vocab_file, encoding="utf-8", newline="\n") as reader,
+    ):
         try:
             return [line.rstrip("\r\n") for line in reader]
         except UnicodeDecodeError as error:

@@ -133,7 +133,7 @@ def _open(
     try:
         with safetensors.safe_open(path, framework="np") as file:
             yield file
-    except safetensors.SafetensorError as error:
+    except (safetensors.SafetensorError, OSError) as error:
         raise OSError(f"{path} cannot be read: {error}") from error
 
 

@@ -35,9 +35,20 @@ def test_released_files(tmp_path):
     expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], 2)
     assert example == swag.SwagExample(*expected)
     (example,) = processor.get_test_examples(tmp_path)
-    assert example == swag.SwagExample("test-1", *expected[1:-1], 0)
+    assert example == swag.SwagExample("test-1", *expected[1:-1], None)
     with pytest.raises(OSError, match="named train.csv or train.jsonl"):
         processor.get_train_examples(tmp_path)
+
+
+def test_labels_of_a_test_set_are_read(tmp_path):
+    row = RELEASED.splitlines()[1]
+    rows = [RELEASED.format(label=2), row.format(label="")]
+    (tmp_path / "test.csv").write_text("\n".join(rows).replace("\n\n", "\n"))
+    found = swag.SwagProcessor().get_test_examples(tmp_path)
+    assert [example.label for example in found] == [2, None]
+    (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
+    with pytest.raises(ValueError, match="test.csv, line 2, column 'label'"):
+        swag.SwagProcessor().get_test_examples(tmp_path)
 
 
 def test_real_rows_as_csv_and_as_json_lines(tmp_path):

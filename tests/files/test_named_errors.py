@@ -1,0 +1,60 @@
+"""Errors of reading name the file, which the system's own do not."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.io import records, text_files
+from data.io.tables import read_table
+from data.text import tokenization
+from files import atomic, json_files
+from files.named_errors import named_errors
+from modeling.checkpoints import labels
+from modeling.checkpoints.huggingface import tokenizer
+
+# Can be opened; its first page cannot be read.
+UNREADABLE = "/proc/self/mem"
+
+
+def read_csv(path, folder):
+    table = folder / "table.csv"
+    table.symlink_to(path)
+    return list(read_table(table, ["a"]))
+
+
+READERS = {
+    "json": lambda path, _: json_files.read_json(path),
+    "lines": lambda path, _: list(text_files.read_lines(path)),
+    "block": lambda path, _: list(text_files.read_block(path, 0, 5)),
+    "records": lambda path, _: list(records.read_records(path)),
+    "table": read_csv,
+    "vocabulary": lambda path, _: tokenization.read_vocab(path),
+    "labels": lambda path, _: labels._read_lines(path),
+    "huggingface": lambda path, _: tokenizer._read_vocab(path),
+    "copy": lambda path, folder: atomic.copy_file(path, folder / "copy"),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
+@pytest.mark.parametrize("reader", READERS)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, reader):
+    with pytest.raises(OSError) as refused:
+        READERS[reader](UNREADABLE, tmp_path)
+    named = {UNREADABLE, str(tmp_path / "table.csv")}
+    assert refused.value.filename in named
+    assert refused.value.filename in str(refused.value)
+    assert not (tmp_path / "copy").exists()
+
+
+def test_an_error_keeps_its_kind_and_a_name_that_it_has():
+    with pytest.raises(BrokenPipeError, match="'pipe'"), named_errors("pipe"):
+        raise BrokenPipeError(32, "Broken pipe")
+    with pytest.raises(FileNotFoundError) as refused, named_errors("other"):
+        os.stat("nowhere")
+    assert refused.value.filename == "nowhere"
+    with pytest.raises(OSError, match="^told already$"), named_errors("other"):
+        raise OSError("told already")
+    with pytest.raises(FileNotFoundError, match="none"):
+        Path("none").read_bytes()

@@ -1,0 +1,55 @@
+"""Notices results of an earlier run that a run leaves as they are.
+
+A run without --version_2_with_negative writes no null_odds.json; one that an
+earlier run wrote would pass for a part of the new answers. It is left alone,
+as it could be anyone's, and the log names it.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from absl import logging
+
+# What prediction may write, depending on the flags and the data.
+_RESULTS = re.compile(
+    r"null_odds\.json|report\.html|test_eval_results.*\.txt"
+    r"|test_results.*\.tsv|(test_|nbest_)?predictions.*\.(json|jsonl|txt)"
+)
+
+
+class EarlierResults:
+    """The results in a folder before a run predicts.
+
+    Args:
+        folder: folder of the run.
+        others: names of further files that prediction may write.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], others: tuple[str, ...] = ()
+    ) -> None:
+        self._folder, self._others = Path(folder), others
+        self._before = self._look()
+
+    def _look(self) -> dict[str, tuple[int, int]]:
+        """Returns what changes when a file is written anew, by name."""
+        if not self._folder.is_dir():
+            return {}
+        found = {}
+        for file in self._folder.iterdir():
+            if _RESULTS.fullmatch(file.name) or file.name in self._others:
+                status = file.stat()
+                found[file.name] = status.st_ino, status.st_mtime_ns
+        return found
+
+    def warn(self) -> None:
+        """Logs which of them the run has not written."""
+        left = sorted(self._before.items() & self._look().items())
+        if left:
+            logging.warning(
+                "Of an earlier run, not of these predictions: %s, in %s; "
+                "move or remove what you do not need",
+                ", ".join(name for name, _ in left),
+                self._folder,
+            )
