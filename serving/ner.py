@@ -49,13 +49,10 @@ def export_token_classifier(
         return {"probabilities": tf.nn.softmax(logits)}
 
     def tag_words(text: tf.Tensor):
-        words, features, places = create_windows(text)
-        features = signatures.trim(features)
+        words, windows, pack, places = create_windows(text)
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor):
-            outputs = predict(
-                {name: value[begin:end] for name, value in features.items()}
-            )
+            outputs = predict(signatures.trim(pack(begin, end)))
             # Words are in the order of the windows that tag them.
             first, last = tf.unstack(
                 tf.searchsorted(
@@ -73,7 +70,7 @@ def export_token_classifier(
 
         outputs = signatures.call_in_batches(
             tag_some,
-            tf.shape(features["input_ids"])[0],
+            tf.size(windows.rows),
             options.predict_batch_size,
             {
                 "probabilities": tf.TensorSpec([None]),

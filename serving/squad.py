@@ -8,15 +8,17 @@ import os
 import keras
 import tensorflow as tf
 
-from data.squad.decoder_layer import SquadDecoder
+from data.squad.decoder_layer import (
+    BEST_LOGITS_SPECS,
+    BestLogits,
+    SquadDecoder,
+)
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from serving import signatures
 from serving.signatures import Features
 from training import export
-
-_ANSWER = ("answer", "probability", "start_byte", "end_byte", "null_odds")
 
 
 def export_span_labeler(
@@ -58,31 +60,25 @@ def export_span_labeler(
         }
 
     def answer(question: tf.Tensor, context: tf.Tensor):
-        features, places, first_places, passages = create_windows(
-            question, context
-        )
-        # Not trimmed: padding, too, takes part in the n best.
-        spec = tf.TensorSpec([None, windows.max_seq_length])
-        logits = signatures.call_in_batches(
-            lambda begin, end: predict(
-                {name: value[begin:end] for name, value in features.items()}
-            ),
-            tf.shape(features["input_ids"])[0],
+        pack, places, first_places, passages = create_windows(question, context)
+
+        def find_best(begin: tf.Tensor, end: tf.Tensor):
+            # Not trimmed: padding, too, takes part in the n best.
+            best = decode.find_best(**predict(pack(begin, end)))
+            return best._asdict()
+
+        best = signatures.call_in_batches(
+            find_best,
+            tf.size(places.rows),
             batch_size,
-            {"start_logits": spec, "end_logits": spec},
+            BEST_LOGITS_SPECS,
         )
-        outputs = decode(
-            places,
-            first_places,
-            passages,
-            logits["start_logits"],
-            logits["end_logits"],
-        )
+        outputs = decode(places, first_places, passages, BestLogits(**best))
         return {
-            name: tf.cast(outputs[name], tf.float32)
-            if outputs[name].dtype == tf.float64
-            else outputs[name]
-            for name in _ANSWER
+            name: tf.cast(value, tf.float32)
+            if value.dtype == tf.float64
+            else value
+            for name, value in outputs.items()
         }
 
     export.export_saved_model(

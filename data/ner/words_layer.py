@@ -6,7 +6,7 @@ N = texts, F = length of a window, W = windows, L = labels.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
@@ -62,16 +62,17 @@ class NerWindows:
 
     def __call__(
         self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, dict[str, tf.Tensor], tf.Tensor]:
+    ) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
         """Makes the windows of texts whose words white space separates.
 
         Args:
             texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
 
         Returns:
-            (words, features, places): ragged string [N, None]; dict of int32
-            [W, F], input_ids, input_mask, segment_ids; int64 [words, 2], the
-            window and the position in it that tags each word.
+            (words, windows, pack, places): ragged string [N, None]; Windows;
+            a function (begin, end) -> features of these windows, dict of
+            int32 [end - begin, F], input_ids, input_mask, segment_ids; int64
+            [words, 2], the window and the position in it that tags each word.
         """
         words = self._split_words(texts)
         pieces = self.tokenizer(words.flat_values)
@@ -93,7 +94,8 @@ class NerWindows:
         )
         return (
             words,
-            self._pack(windows, tokens),
+            windows,
+            lambda begin, end: self._pack(windows.slice(begin, end), tokens),
             _places_of(pieces.row_starts(), windows),
         )
 
@@ -113,8 +115,9 @@ class NerWindows:
     ) -> dict[str, tf.Tensor]:
         vocab = self.tokenizer.vocab
         num_windows = tf.size(windows.rows)
-        parts = windows.tokens.with_flat_values(
-            tf.gather(tokens.flat_values, windows.tokens.flat_values)
+        parts = windows.tokens()
+        parts = parts.with_flat_values(
+            tf.gather(tokens.flat_values, parts.flat_values)
         )
         ids = tf.concat(
             [
@@ -142,16 +145,6 @@ def _drop_invalid(texts: tf.Tensor) -> tf.Tensor:
 
 def _places_of(tokens: tf.Tensor, windows: Windows) -> tf.Tensor:
     """Returns where tokens have the most context, int64 [tokens, 2]."""
-    counts = tf.where(windows.is_max_context.flat_values)
-    # Each token counts in one window: where, by token.
-    counts = tf.scatter_nd(
-        tf.gather_nd(windows.tokens.flat_values, counts)[:, None],
-        counts[:, 0],
-        tf.shape(counts, tf.int64)[:1],
-    )
-    counts = tf.gather(counts, tokens)
-    splits = windows.tokens.row_splits
-    window = tf.searchsorted(splits, counts, side="right", out_type=tf.int64)
+    window = windows.most_context(tokens)
     # A position is one further in its window, after [CLS].
-    window -= 1
-    return tf.stack([window, counts - tf.gather(splits, window) + 1], 1)
+    return tf.stack([window, tokens - tf.gather(windows.starts, window) + 1], 1)

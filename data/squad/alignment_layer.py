@@ -1,5 +1,8 @@
 """SQuAD inside a graph: maps WordPieces back to the passage's own text.
 
+One passage is looked at a time, and copied nowhere: only the text of a span
+is cut out of it.
+
 S = spans of WordPieces. For passages' WordPieces, characters and letters see
 windows_layer.py.
 """
@@ -12,17 +15,15 @@ from data.squad.windows_layer import Passages
 
 
 class Spans(NamedTuple):
-    """Possible answers of all questions.
+    """Possible answers of a question.
 
     Attributes:
-        rows: int64 [S], the question.
         starts: int64 [S], the first WordPiece; -1 for no answer.
         ends: int64 [S], the last.
         start_logits: float64 [S].
         end_logits: float64 [S].
     """
 
-    rows: tf.Tensor
     starts: tf.Tensor
     ends: tf.Tensor
     start_logits: tf.Tensor
@@ -37,62 +38,146 @@ class Spans(NamedTuple):
         """Returns the spans at some indexes."""
         return Spans(*(tf.gather(value, indexes) for value in self))
 
+    def concat(self, other: "Spans") -> "Spans":
+        """Returns these spans, then the others."""
+        pairs = zip(self, other, strict=True)
+        return Spans(*(tf.concat(pair, 0) for pair in pairs))
 
-def span_texts(
-    spans: Spans, passages: Passages, use_char_offsets: bool
-) -> tf.Tensor:
-    """Returns the texts of spans, string [S]; "" for no answer.
+
+class Letters(NamedTuple):
+    """Where spans stand in their passage.
+
+    Attributes:
+        first: int32 [S], the first letter of each.
+        last: int32 [S], its last.
+        word_char: int32 [S], the first character of its first word, if the
+            letters of an equal text there are to be taken; else -1.
+    """
+
+    first: tf.Tensor
+    last: tf.Tensor
+    word_char: tf.Tensor
+
+
+def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Finds equal values.
 
     Args:
-        spans: Spans.
+        keys: [S].
+
+    Returns:
+        (firsts, numbers): int32, ascending, where a value is for the first
+        time; int32 [S], which of `firsts` equals each value.
+    """
+    values, numbers = tf.unique(keys)
+    firsts = tf.math.unsorted_segment_min(
+        tf.range(tf.size(numbers)), numbers, tf.size(values)
+    )
+    return firsts, numbers
+
+
+def remove_repeated(
+    spans: Spans, passages: Passages, use_char_offsets: bool
+) -> Spans:
+    """Returns spans without those whose letters an earlier one has."""
+    firsts, _ = first_of_equals(
+        _keys(_letters_at(spans, passages, use_char_offsets))
+    )
+    return spans.gather(firsts)
+
+
+def span_texts(
+    spans: Spans, row: tf.Tensor, passages: Passages, use_char_offsets: bool
+) -> tf.Tensor:
+    """Returns the texts of spans, string [S].
+
+    Args:
+        spans: Spans of one passage, none of them no answer.
+        row: int32, the passage.
         passages: Passages.
         use_char_offsets: whether they are cut out of the passage as it is;
             else white space is a single space, and `letters_of` differs.
     """
-    real = tf.where(spans.starts >= 0)
-    spans_with_text = spans.gather(real[:, 0])
-    first, last = letters_of(spans_with_text, passages, use_char_offsets)
+    letters = letters_of(spans, row, passages, use_char_offsets)
+    firsts, numbers = first_of_equals(_keys(letters))
+    first, last = (
+        tf.gather(letters.first, firsts),
+        tf.gather(letters.last, firsts),
+    )
     if use_char_offsets:
-        texts, starts, ends = passages.contexts, passages.starts, passages.ends
+        text, starts = passages.contexts[row], passages.starts
     else:
-        texts, starts, ends = (
-            passages.texts,
-            passages.letter_starts,
-            passages.letter_ends,
-        )
-    starts, ends = tf.gather(starts, first), tf.gather(ends, last)
-    texts = tf.strings.substr(
-        tf.gather(texts, spans_with_text.rows), starts, ends - starts
-    )
+        text, starts = passages.texts[row], passages.letter_starts
     texts = tf.strings.unicode_transcode(
-        texts, "UTF-8", "UTF-8", errors="ignore"
+        _substrings(
+            text,
+            tf.gather(starts, first),
+            tf.gather(starts, last) + _at(passages.sizes, last),
+        ),
+        "UTF-8",
+        "UTF-8",
+        errors="ignore",
     )
-    return tf.tensor_scatter_nd_update(
-        tf.fill([tf.size(spans.starts)], ""), real, texts
-    )
+    return tf.gather(texts, numbers)
 
 
 def letters_of(
-    spans: Spans, passages: Passages, use_char_offsets: bool
-) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns the first and last letter, int32 [S], of spans' final texts.
+    spans: Spans, row: tf.Tensor, passages: Passages, use_char_offsets: bool
+) -> Letters:
+    """Returns the Letters of spans' final texts.
 
     Those are where the tokens stand, with character offsets. Else they are
     as get_final_text leads back: the characters of the spans' words, as
     tokenized, are taken one to one for the words' letters. They are sought by
     their text, so "a" of "an ##a" is found at the first; where the numbers
     differ, or part of it is unknown, all letters of the words are taken.
+
+    Args:
+        spans: Spans of one passage, none of them no answer.
+        row: int32, the passage.
+        passages: Passages.
+        use_char_offsets: see `span_texts`.
     """
+    letters = _letters_at(spans, passages, use_char_offsets)
+    if use_char_offsets:
+        return letters
+    sought = tf.where(letters.word_char >= 0)
+    first_char = tf.gather(
+        passages.first_char, tf.gather_nd(spans.starts, sought)
+    )
+    found = _find_chars(
+        tf.gather_nd(letters.word_char, sought),
+        first_char,
+        tf.gather(passages.first_char, tf.gather_nd(spans.ends, sought) + 1)
+        - 1,
+        row,
+        passages,
+    )
+    shift = tf.scatter_nd(
+        sought, found - first_char, tf.shape(spans.starts, tf.int64)
+    )
+    return Letters(
+        letters.first + shift, letters.last + shift, letters.word_char
+    )
+
+
+def _letters_at(
+    spans: Spans, passages: Passages, use_char_offsets: bool
+) -> Letters:
+    """Returns the Letters of spans where they are, nothing sought."""
     first_char = tf.gather(passages.first_char, spans.starts)
-    last_char = tf.gather(passages.last_char, spans.ends)
+    last_char = tf.gather(passages.first_char, spans.ends + 1) - 1
     if use_char_offsets:
         last = tf.gather(passages.char_letters, last_char)
-        return (
+        return Letters(
             tf.gather(passages.char_letters, first_char),
             tf.gather(passages.last_letters, last),
+            tf.fill(tf.shape(last), -1),
         )
-    first_word = tf.gather(passages.char_words, first_char)
-    last_word = tf.gather(passages.char_words, last_char)
+    first_word, last_word = (
+        tf.searchsorted(passages.word_chars, char, side="right") - 1
+        for char in (first_char, last_char)
+    )
     word_char = tf.gather(passages.word_chars, first_word)
     num_chars = tf.gather(passages.word_chars, last_word + 1) - word_char
     letter = tf.gather(passages.word_letters, first_word)
@@ -101,63 +186,77 @@ def letters_of(
         passages.num_unknown, spans.ends + 1
     )
     is_aligned = is_known & (num_chars == num_letters)
+    shift = letter - word_char
     # Only inside of its word can a text be found before its own place.
-    sought = tf.where(is_aligned & (first_char > word_char))
-    found_char = tf.tensor_scatter_nd_update(
-        first_char,
-        sought,
-        _find_chars(
-            tf.gather(spans.rows, sought[:, 0]),
-            tf.gather_nd(word_char, sought),
-            tf.gather_nd(first_char, sought),
-            tf.gather_nd(last_char, sought),
-            passages,
-        ),
+    return Letters(
+        tf.where(is_aligned, first_char + shift, letter),
+        tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
+        tf.where(is_aligned & (first_char > word_char), word_char, -1),
     )
-    first = letter + found_char - word_char
-    return (
-        tf.where(is_aligned, first, letter),
-        tf.where(
-            is_aligned,
-            first + last_char - first_char,
-            letter + num_letters - 1,
-        ),
-    )
+
+
+def _keys(letters: Letters) -> tf.Tensor:
+    """Returns int64 [S], equal for spans of the same letters."""
+    first, last = (tf.cast(value, tf.int64) for value in letters[:2])
+    return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
 
 
 def _find_chars(
-    rows: tf.Tensor,
-    from_char: tf.Tensor,
+    word_char: tf.Tensor,
     first_char: tf.Tensor,
     last_char: tf.Tensor,
+    row: tf.Tensor,
     passages: Passages,
 ) -> tf.Tensor:
     """Returns where the text of characters is found first, int32 [S].
 
     Args:
-        rows: int64 [S], the passages.
-        from_char: int32 [S], where to begin to seek.
+        word_char: int32 [S], where to begin to seek.
         first_char: int32 [S], where the text sought begins.
         last_char: int32 [S], where it ends.
+        row: int32, the passage.
         passages: Passages.
     """
-    row_starts = tf.gather(passages.tokenized_starts, rows)
-    begins = tf.gather(passages.char_starts, from_char)
-    own = tf.gather(passages.char_starts, first_char)
-    ends = tf.gather(passages.char_ends, last_char)
-    tokenized = tf.gather(passages.tokenized, rows)
+    row_start = passages.tokenized_starts[row]
+    text = passages.tokenized[row]
+    begins, own, last = (
+        tf.gather(passages.char_starts, char) - row_start
+        for char in (word_char, first_char, last_char)
+    )
+    ends = last + _at(passages.char_sizes, last_char)
+    parts = _substrings(text, own, ends)
+    # Seeks what is equal, in the same word, once.
+    firsts, numbers = first_of_equals(
+        tf.strings.join([tf.strings.as_string(word_char), parts], " ")
+    )
     before = tf.map_fn(
-        lambda texts: _bytes_before(*texts),
-        (
-            tf.strings.substr(tokenized, begins - row_starts, ends - begins),
-            tf.strings.substr(tokenized, own - row_starts, ends - own),
+        lambda part: _bytes_before(
+            tf.strings.substr(text, part[0], part[1] - part[0]), part[2]
         ),
+        tuple(tf.gather(value, firsts) for value in (begins, ends, parts)),
         fn_output_signature=tf.int32,
     )
-    return tf.searchsorted(passages.char_starts, begins + before)
+    before = tf.gather(before, numbers)
+    return tf.searchsorted(passages.char_starts, row_start + begins + before)
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
     """Returns how many bytes of a text, int32, are before a part of it."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
+
+
+def _substrings(
+    text: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor
+) -> tf.Tensor:
+    """Returns parts of one text, string [S], without a copy of it for each."""
+    return tf.map_fn(
+        lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
+        (starts, ends),
+        fn_output_signature=tf.string,
+    )
+
+
+def _at(sizes: tf.Tensor, indexes: tf.Tensor) -> tf.Tensor:
+    """Returns the sizes, int8, at some indexes as int32."""
+    return tf.cast(tf.gather(sizes, indexes), tf.int32)

@@ -8,15 +8,56 @@ an n-best list. For passages' WordPieces, characters and letters see
 windows_layer.py.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 import tensorflow as tf
 
-from data.squad.alignment_layer import Spans, letters_of, span_texts
+from data.squad.alignment_layer import (
+    Spans,
+    first_of_equals,
+    letters_of,
+    remove_repeated,
+    span_texts,
+)
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# Spans whose texts are looked at together, for each answer wanted.
-_SPANS_AT_A_TIME = 4
+# Windows whose spans are held at a time, which bounds the memory.
+_WINDOWS_AT_A_TIME = 64
+
+
+class BestLogits(NamedTuple):
+    """All that is kept of windows' logits; B = starts and ends of a window.
+
+    Attributes:
+        starts: int32 [W, B], places in the window, best first.
+        start_logits: float [W, B].
+        ends: int32 [W, B].
+        end_logits: float [W, B].
+        null_start_logits: float [W], those of [CLS].
+        null_end_logits: float [W].
+    """
+
+    starts: tf.Tensor
+    start_logits: tf.Tensor
+    ends: tf.Tensor
+    end_logits: tf.Tensor
+    null_start_logits: tf.Tensor
+    null_end_logits: tf.Tensor
+
+
+# What a graph is told of float32 ones.
+BEST_LOGITS_SPECS = {
+    "starts": tf.TensorSpec([None, None], tf.int32),
+    "start_logits": tf.TensorSpec([None, None]),
+    "ends": tf.TensorSpec([None, None], tf.int32),
+    "end_logits": tf.TensorSpec([None, None]),
+    "null_start_logits": tf.TensorSpec([None]),
+    "null_end_logits": tf.TensorSpec([None]),
+}
 
 
 class SquadDecoder:
@@ -39,13 +80,31 @@ class SquadDecoder:
         self.null_score_diff_threshold = options.null_score_diff_threshold
         self.use_char_offsets = use_char_offsets
 
+    def find_best(
+        self, start_logits: tf.Tensor, end_logits: tf.Tensor
+    ) -> BestLogits:
+        """Returns the best logits of windows, float [W, F]."""
+        start_logits = tf.convert_to_tensor(start_logits)
+        end_logits = tf.convert_to_tensor(end_logits)
+        num_best = tf.minimum(self.n_best_size, tf.shape(start_logits)[1])
+        start_values, starts = tf.math.top_k(start_logits, num_best)
+        end_values, ends = tf.math.top_k(end_logits, num_best)
+        return BestLogits(
+            starts,
+            start_values,
+            ends,
+            end_values,
+            start_logits[:, 0],
+            end_logits[:, 0],
+        )
+
     def __call__(
         self,
         windows: Windows,
         first_places: tf.Tensor,
         passages: Passages,
-        start_logits: tf.Tensor,
-        end_logits: tf.Tensor,
+        best: BestLogits,
+        with_nbest: bool = False,
     ) -> dict[str, tf.Tensor]:
         """Answers questions.
 
@@ -53,8 +112,8 @@ class SquadDecoder:
             windows: Windows, as `SquadWindows` gives them.
             first_places: int64 [W], as it gives them.
             passages: Passages, as it gives them.
-            start_logits: float [W, F].
-            end_logits: float [W, F].
+            best: BestLogits of all windows.
+            with_nbest: whether to return the n-best lists too.
 
         Returns:
             dict of tensors [N]: `answer`, string; `probability`, float64, of
@@ -65,164 +124,227 @@ class SquadDecoder:
             `nbest_texts`, `nbest_probabilities`, `nbest_start_logits` and
             `nbest_end_logits`; int32 [N] `nbest_sizes`.
         """
-        start_logits = tf.cast(start_logits, tf.float64)
-        end_logits = tf.cast(end_logits, tf.float64)
-        num_questions = passages.ids.nrows()
-        spans = self._find_spans(
-            windows, first_places, start_logits, end_logits
-        )
+        num_questions = tf.size(passages.contexts)
         nulls, null_scores = _find_nulls(
-            windows.rows, start_logits[:, 0], end_logits[:, 0], num_questions
+            windows.rows,
+            tf.cast(best.null_start_logits, tf.float64),
+            tf.cast(best.null_end_logits, tf.float64),
+            num_questions,
         )
-        if self.version_2_with_negative:
-            spans = Spans(
-                *(tf.concat(pair, 0) for pair in zip(spans, nulls, strict=True))
-            )
-        # Best first; of equals the first, no answer last.
-        spans = spans.gather(
-            tf.argsort(spans.scores, direction="DESCENDING", stable=True)
+        bounds = tf.searchsorted(
+            windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
         )
-        spans = spans.gather(tf.argsort(spans.rows, stable=True))
-        bounds = tf.searchsorted(spans.rows, tf.range(num_questions + 1))
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
-            found = spans.gather(tf.range(bounds[row], bounds[row + 1]))
-            null = nulls.gather([row])
-            nbest, texts = self._nbest(found, null, passages)
-            return self._answer(nbest, texts, null_scores[row], passages)
+            nbest, texts = self._look_through(
+                lambda begin, end: self._find_spans(
+                    begin, end, windows, first_places, best
+                ),
+                bounds[row],
+                bounds[row + 1],
+                row,
+                passages,
+            )
+            nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
+            outputs = self._answer(
+                nbest, texts, null_scores[row], row, passages
+            )
+            return outputs | (self._pad(nbest, texts) if with_nbest else {})
 
-        size = self.n_best_size + 1
-        return tf.map_fn(
-            answer,
-            tf.range(num_questions),
-            fn_output_signature={
-                "answer": tf.TensorSpec([], tf.string),
-                "probability": tf.TensorSpec([], tf.float64),
-                "start_byte": tf.TensorSpec([], tf.int32),
-                "end_byte": tf.TensorSpec([], tf.int32),
-                "null_odds": tf.TensorSpec([], tf.float64),
+        specs = {
+            "answer": tf.TensorSpec([], tf.string),
+            "probability": tf.TensorSpec([], tf.float64),
+            "start_byte": tf.TensorSpec([], tf.int32),
+            "end_byte": tf.TensorSpec([], tf.int32),
+            "null_odds": tf.TensorSpec([], tf.float64),
+        }
+        if with_nbest:
+            size = self.n_best_size + 1
+            specs |= {
                 "nbest_texts": tf.TensorSpec([size], tf.string),
                 "nbest_probabilities": tf.TensorSpec([size], tf.float64),
                 "nbest_start_logits": tf.TensorSpec([size], tf.float64),
                 "nbest_end_logits": tf.TensorSpec([size], tf.float64),
                 "nbest_sizes": tf.TensorSpec([], tf.int32),
-            },
+            }
+        # One after the other, so that the memory is that of one.
+        return tf.map_fn(
+            answer,
+            tf.range(num_questions),
+            fn_output_signature=specs,
+            parallel_iterations=1,
         )
 
     def _find_spans(
         self,
+        begin: tf.Tensor,
+        end: tf.Tensor,
         windows: Windows,
         first_places: tf.Tensor,
-        start_logits: tf.Tensor,
-        end_logits: tf.Tensor,
+        best: BestLogits,
     ) -> Spans:
-        """Returns the Spans of all windows, by window, start and end."""
-        num_best = tf.minimum(self.n_best_size, tf.shape(start_logits)[1])
-        start_values, starts = tf.math.top_k(start_logits, num_best)
-        end_values, ends = tf.math.top_k(end_logits, num_best)
-        # [W, n, 1] and [W, 1, n]: each start with each end.
-        shift = first_places[:, None, None]
-        starts = tf.cast(starts, tf.int64)[:, :, None] - shift
-        ends = tf.cast(ends, tf.int64)[:, None, :] - shift
-        splits = windows.tokens.row_splits
-        lengths = windows.tokens.row_lengths()[:, None, None]
-        is_span = (
-            (starts >= 0)
-            & (starts <= ends)
-            & (ends < lengths)
-            & (ends - starts < self.max_answer_length)
-        )
-        index = tf.where(is_span)
-        window, start_rank, end_rank = tf.unstack(index, axis=1)
-        first = tf.gather(splits, window)
-        starts = first + tf.gather_nd(starts[:, :, 0], index[:, :2])
-        ends = first + tf.gather_nd(ends[:, 0, :], index[:, ::2])
-        spans = Spans(
-            rows=tf.gather(windows.rows, window),
-            starts=tf.gather(windows.tokens.flat_values, starts),
-            ends=tf.gather(windows.tokens.flat_values, ends),
-            start_logits=tf.gather_nd(start_values, index[:, :2]),
-            end_logits=tf.gather_nd(end_values, index[:, ::2]),
-        )
-        # A token that is in two windows starts answers in one of them.
-        is_kept = tf.gather(windows.is_max_context.flat_values, starts)
-        return spans.gather(tf.where(is_kept)[:, 0])
-
-    def _nbest(
-        self, spans: Spans, null: Spans, passages: Passages
-    ) -> tuple[Spans, tf.Tensor]:
-        """Returns the best Spans of a question whose texts differ, and those.
+        """Returns the Spans of some windows, by window, start and end.
 
         Args:
-            spans: Spans of one question, sorted.
-            null: its Spans of no answer, one.
+            begin: int32, the first of these windows.
+            end: int32, the one after them.
+            windows: Windows, all.
+            first_places: int64 [W].
+            best: BestLogits of all.
+        """
+        best = BestLogits(*(values[begin:end] for values in best))
+        part = windows.slice(begin, end)
+        first_tokens, lengths = part.starts[:, None], part.lengths[:, None]
+        shift = first_places[begin:end, None]
+        starts = tf.cast(best.starts, tf.int64) - shift
+        ends = tf.cast(best.ends, tf.int64) - shift
+        is_start = (starts >= 0) & (starts < lengths)
+        # A token that is in two windows starts answers in one of them.
+        tokens = first_tokens + tf.where(is_start, starts, 0)
+        numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
+        is_start &= windows.most_context(tokens) == numbers[:, None]
+        # Each start with each end.
+        num_further = ends[:, None, :] - starts[:, :, None]
+        index = tf.where(
+            is_start[:, :, None]
+            & (ends < lengths)[:, None, :]
+            & (num_further >= 0)
+            & (num_further < self.max_answer_length)
+        )
+        at_start, at_end = index[:, :2], index[:, ::2]
+        return Spans(
+            starts=tf.gather_nd(tokens, at_start),
+            ends=tf.gather_nd(first_tokens + ends, at_end),
+            start_logits=tf.cast(
+                tf.gather_nd(best.start_logits, at_start), tf.float64
+            ),
+            end_logits=tf.cast(
+                tf.gather_nd(best.end_logits, at_end), tf.float64
+            ),
+        )
+
+    def _look_through(
+        self,
+        find_spans: Callable[[tf.Tensor, tf.Tensor], Spans],
+        begin: tf.Tensor,
+        end: tf.Tensor,
+        row: tf.Tensor,
+        passages: Passages,
+    ) -> tuple[Spans, tf.Tensor]:
+        """Returns the best spans of a question whose texts differ.
+
+        Args:
+            find_spans: (begin, end) -> Spans of these windows.
+            begin: int32, the question's first window.
+            end: int32, the one after its last.
+            row: int32, the question.
             passages: Passages.
 
         Returns:
-            (Spans [B], string [B]), at least one.
+            (Spans [B], string [B]), best first; none where there are none.
         """
-        num_spans = tf.size(spans.rows)
-        step = _SPANS_AT_A_TIME * self.n_best_size
-
-        def goes_on(
-            begin: tf.Tensor, indexes: tf.Tensor, texts: tf.Tensor
-        ) -> tf.Tensor:
-            return (begin < num_spans) & (tf.size(texts) < self.n_best_size)
 
         def look_further(
-            begin: tf.Tensor, indexes: tf.Tensor, texts: tf.Tensor
-        ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            more = tf.range(begin, tf.minimum(begin + step, num_spans))
-            indexes = tf.concat([indexes, more], 0)
-            more = span_texts(
-                spans.gather(more), passages, self.use_char_offsets
-            )
-            texts, number = tf.unique(tf.concat([texts, more], 0))
-            first = tf.math.unsorted_segment_min(
-                tf.range(tf.size(number)), number, tf.size(texts)
-            )
-            indexes = tf.gather(indexes, first)
-            return (
-                begin + step,
-                indexes[: self.n_best_size],
-                texts[: self.n_best_size],
+            window: tf.Tensor, nbest: Spans, texts: tf.Tensor
+        ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
+            following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
+            # Best first; of equals the first.
+            spans = _sort(find_spans(window, following))
+            spans = remove_repeated(spans, passages, self.use_char_offsets)
+            return following, *self._merge(spans, nbest, texts, row, passages)
+
+        nothing = tf.zeros([0], tf.int64), tf.zeros([0], tf.float64)
+        _, nbest, texts = tf.while_loop(
+            lambda window, *_: window < end,
+            look_further,
+            (
+                begin,
+                Spans(nothing[0], nothing[0], nothing[1], nothing[1]),
+                tf.zeros([0], tf.string),
+            ),
+            shape_invariants=(tf.TensorShape([]), *_NBEST_SHAPES),
+        )
+        return nbest, texts
+
+    def _merge(
+        self,
+        spans: Spans,
+        nbest: Spans,
+        texts: tf.Tensor,
+        row: tf.Tensor,
+        passages: Passages,
+    ) -> tuple[Spans, tf.Tensor]:
+        """Returns the best Spans whose texts differ, and those.
+
+        Args:
+            spans: Spans of further windows, sorted.
+            nbest: the best Spans of those before, sorted.
+            texts: string [B], theirs, none twice.
+            row: int32, the question.
+            passages: Passages.
+        """
+        num_spans = tf.size(spans.starts)
+        # One more than there are, so that there is a next one to look at.
+        scores = tf.concat([spans.scores, [-np.inf]], 0)
+
+        def goes_on(
+            begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
+        ) -> tf.Tensor:
+            # Texts are made only for what may still be among the best.
+            worst = tf.reduce_min(nbest.scores)
+            return (begin < num_spans) & (
+                (tf.size(texts) < self.n_best_size)
+                | (scores[tf.minimum(begin, num_spans)] > worst)
             )
 
-        _, indexes, texts = tf.while_loop(
+        def look_further(
+            begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
+        ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
+            following = tf.minimum(begin + self.n_best_size, num_spans)
+            more = spans.gather(tf.range(begin, following))
+            added = span_texts(more, row, passages, self.use_char_offsets)
+            nbest, texts = nbest.concat(more), tf.concat([texts, added], 0)
+            order = _order(nbest)
+            firsts, _ = first_of_equals(tf.gather(texts, order))
+            order = tf.gather(order, firsts[: self.n_best_size])
+            return following, nbest.gather(order), tf.gather(texts, order)
+
+        _, nbest, texts = tf.while_loop(
             goes_on,
             look_further,
-            (0, tf.zeros([0], tf.int32), tf.zeros([0], tf.string)),
-            shape_invariants=(
-                tf.TensorShape([]),
-                tf.TensorShape([None]),
-                tf.TensorShape([None]),
-            ),
+            (0, nbest, texts),
+            shape_invariants=(tf.TensorShape([]), *_NBEST_SHAPES),
         )
+        return nbest, texts
+
+    def _add_null(
+        self, nbest: Spans, texts: tf.Tensor, null: Spans
+    ) -> tuple[Spans, tf.Tensor]:
+        """Adds the Spans of no answer, one, where it belongs in the list."""
         if self.version_2_with_negative:
-            lacks_null = tf.reduce_all(texts != "")
-            null_text = ""
-        else:
-            # What the original answers when it finds nothing.
-            lacks_null = tf.size(texts) == 0
-            null = null._replace(
-                start_logits=tf.zeros([1], tf.float64),
-                end_logits=tf.zeros([1], tf.float64),
-            )
-            null_text = "empty"
-        added = tf.range(tf.cast(lacks_null, tf.int32))
-        nbest = Spans(
-            *(
-                tf.concat([tf.gather(some, indexes), tf.gather(last, added)], 0)
-                for some, last in zip(spans, null, strict=True)
-            )
+            nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
+            order = _order(nbest)
+            # It is in the list, whatever its score.
+            is_last = order[-1] == tf.size(order) - 1
+            order = order[: self.n_best_size + tf.cast(is_last, tf.int32)]
+            return nbest.gather(order), tf.gather(texts, order)
+        # What the original answers when it finds nothing.
+        added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
+        null = null._replace(
+            start_logits=tf.zeros([1], tf.float64),
+            end_logits=tf.zeros([1], tf.float64),
         )
-        return nbest, tf.concat([texts, tf.gather([null_text], added)], 0)
+        return (
+            nbest.concat(null.gather(added)),
+            tf.concat([texts, tf.gather(["empty"], added)], 0),
+        )
 
     def _answer(
         self,
         nbest: Spans,
         texts: tf.Tensor,
         null_score: tf.Tensor,
+        row: tf.Tensor,
         passages: Passages,
     ) -> dict[str, tf.Tensor]:
         """Returns the answer to a question, a dict; see __call__."""
@@ -239,22 +361,40 @@ class SquadDecoder:
             has_answer &= null_odds <= self.null_score_diff_threshold
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
         answered = tf.range(chosen, chosen + tf.cast(has_answer, tf.int32))
-        first, last = letters_of(
-            nbest.gather(answered), passages, self.use_char_offsets
+        first, last, _ = letters_of(
+            nbest.gather(answered), row, passages, self.use_char_offsets
         )
-        padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
+        sizes = tf.cast(tf.gather(passages.sizes, last), tf.int32)
         return {
             "answer": texts[chosen],
             "probability": probabilities[chosen],
             "start_byte": _or_none(tf.gather(passages.starts, first)),
-            "end_byte": _or_none(tf.gather(passages.ends, last)),
+            "end_byte": _or_none(tf.gather(passages.starts, last) + sizes),
             "null_odds": null_odds,
+        }
+
+    def _pad(self, nbest: Spans, texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Returns the n-best list of a question, a dict; see __call__."""
+        padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
+        return {
             "nbest_texts": tf.pad(texts, padding, constant_values=""),
-            "nbest_probabilities": tf.pad(probabilities, padding),
+            "nbest_probabilities": tf.pad(tf.nn.softmax(nbest.scores), padding),
             "nbest_start_logits": tf.pad(nbest.start_logits, padding),
             "nbest_end_logits": tf.pad(nbest.end_logits, padding),
             "nbest_sizes": tf.size(texts),
         }
+
+
+_NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
+
+
+def _order(spans: Spans) -> tf.Tensor:
+    """Returns int32 [S], the order by score; of equals the first is first."""
+    return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
+
+
+def _sort(spans: Spans) -> Spans:
+    return spans.gather(_order(spans))
 
 
 def _find_nulls(
@@ -283,7 +423,6 @@ def _find_nulls(
     window = tf.minimum(window, tf.size(scores))
     nothing = tf.fill([num_questions], tf.constant(-1, tf.int64))
     nulls = Spans(
-        tf.range(num_questions),
         nothing,
         nothing,
         *(

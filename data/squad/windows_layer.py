@@ -12,7 +12,7 @@ own characters but white space, and words as white space separates them.
 import os
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,47 +44,42 @@ class Passages(NamedTuple):
     Attributes:
         ids: ragged int32 [N, None], the WordPieces.
         num_unknown: int32 [P + 1], of [UNK] before each WordPiece.
-        first_char: int32 [P], the first character of each WordPiece.
-        last_char: int32 [P], its last.
-        char_words: int32 [C], the word each is of.
+        first_char: int32 [P + 1], the first character of each WordPiece, and
+            C: a WordPiece ends where the next one begins.
         word_chars: int32 [words + 1], the first character of each word.
         word_letters: int32 [words + 1], its first letter: any character of
             the passage that is no white space.
-        tokenized: string [N], `BasicTokenizer`'s tokens, a space in between.
+        tokenized: string [N], `BasicTokenizer`'s tokens, a space before each.
         tokenized_starts: int32 [N], where each of `tokenized` starts, in
             bytes, were they strung together.
         char_starts: int32 [C], where each character starts there.
-        char_ends: int32 [C], where it ends.
+        char_sizes: int8 [C], its bytes.
         contexts: string [N], the passages as given.
         char_letters: int32 [C], the letter that each character came from.
         last_letters: int32 [D], the last of the accents that stand on each
             letter and are dropped; itself where there is none.
         texts: string [N], the words, each with a space before it.
         letter_starts: int32 [D], where each letter starts in its text.
-        letter_ends: int32 [D], where it ends there.
         starts: int32 [D], where it starts in the passage as given, in bytes.
-        ends: int32 [D], where it ends there.
+        sizes: int8 [D], its bytes.
     """
 
     ids: tf.RaggedTensor
     num_unknown: tf.Tensor
     first_char: tf.Tensor
-    last_char: tf.Tensor
-    char_words: tf.Tensor
     word_chars: tf.Tensor
     word_letters: tf.Tensor
     tokenized: tf.Tensor
     tokenized_starts: tf.Tensor
     char_starts: tf.Tensor
-    char_ends: tf.Tensor
+    char_sizes: tf.Tensor
     contexts: tf.Tensor
     char_letters: tf.Tensor
     last_letters: tf.Tensor
     texts: tf.Tensor
     letter_starts: tf.Tensor
-    letter_ends: tf.Tensor
     starts: tf.Tensor
-    ends: tf.Tensor
+    sizes: tf.Tensor
 
 
 class SquadWindows:
@@ -109,7 +104,7 @@ class SquadWindows:
 
     def __call__(
         self, questions: tf.Tensor, contexts: tf.Tensor
-    ) -> tuple[dict[str, tf.Tensor], Windows, tf.Tensor, Passages]:
+    ) -> tuple[Callable, Windows, tf.Tensor, Passages]:
         """Makes the windows.
 
         Args:
@@ -117,7 +112,8 @@ class SquadWindows:
             contexts: string [N], the passages.
 
         Returns:
-            (features, windows, first_places, passages): dict of int32 [W, F],
+            (pack, windows, first_places, passages): a function (begin, end)
+            -> features of these windows, dict of int32 [end - begin, F],
             input_ids, input_mask, segment_ids; Windows; int64 [W], where in
             each window its part of the passage begins; Passages.
         """
@@ -130,8 +126,16 @@ class SquadWindows:
             self.doc_stride,
         )
         first_places = tf.gather(query_lengths, windows.rows) + 2
-        features = self._pack(windows, query, passages.ids, first_places)
-        return features, windows, first_places, passages
+
+        def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
+            return self._pack(
+                windows.slice(begin, end),
+                query,
+                passages.ids,
+                first_places[begin:end],
+            )
+
+        return pack, windows, first_places, passages
 
     def _pack(
         self,
@@ -144,8 +148,9 @@ class SquadWindows:
         num_windows = tf.size(windows.rows)
         cls = tf.fill([num_windows, 1], vocab.index("[CLS]"))
         sep = tf.fill([num_windows, 1], vocab.index("[SEP]"))
-        parts = windows.tokens.with_flat_values(
-            tf.gather(ids.flat_values, windows.tokens.flat_values)
+        parts = windows.tokens()
+        parts = parts.with_flat_values(
+            tf.gather(ids.flat_values, parts.flat_values)
         )
         rows = tf.concat(
             [cls, tf.gather(query, windows.rows), sep, parts, sep], 1
@@ -170,87 +175,91 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     Returns:
         Passages.
     """
-    given, starts = tf.strings.unicode_decode_with_offsets(
-        contexts, "UTF-8", errors="ignore"
-    )
+    given, starts = _decode(contexts)
     is_letter = tf.fill(tf.shape(given.flat_values), True)
     for cp in _WHITE_SPACE:
         is_letter &= given.flat_values != cp
-    starts = tf.cast(tf.boolean_mask(starts.flat_values, is_letter), tf.int32)
-    sizes = utf8_length(tf.boolean_mask(given.flat_values, is_letter))
+    starts = tf.boolean_mask(starts, is_letter)
 
     cleaned = tf.strings.unicode_encode(given, "UTF-8")
     texts = tf.strings.regex_replace(
         tf.strings.join([" ", cleaned]), _WHITE_SPACE_RUN, " "
     )
-    decoded, offsets = tf.strings.unicode_decode_with_offsets(texts, "UTF-8")
+    decoded, offsets = _decode(texts)
     is_space = decoded.flat_values == ord(" ")
     words = tf.cumsum(tf.cast(is_space, tf.int32)) - 1
     num_words = tf.math.count_nonzero(is_space, dtype=tf.int32)
     letter_words = tf.boolean_mask(words, ~is_space)
-    offsets = tf.cast(offsets.flat_values, tf.int32)
-    letter_starts = tf.boolean_mask(offsets, ~is_space)
-
-    ids, first, last, chars = tokenizer.tokenize_with_chars(texts)
+    letters = tf.boolean_mask(decoded.flat_values, ~is_space)
     # Bytes of all texts strung together find the letter of each character.
     text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
-    letter_rows = tf.boolean_mask(
-        ragged.row_ids(decoded.row_splits, tf.size(is_space)), ~is_space
+    rows = ragged.row_ids(
+        tf.cast(decoded.row_splits, tf.int32), tf.size(is_space)
     )
+    all_starts = tf.boolean_mask(
+        offsets + tf.gather(text_bytes, rows), ~is_space
+    )
+
+    ids, first, _, chars = tokenizer.tokenize_with_chars(texts)
     char_rows = ragged.row_ids(chars.row_splits, tf.size(chars.cps))
     char_letters = tf.searchsorted(
-        letter_starts + tf.gather(text_bytes, letter_rows),
+        all_starts,
         tf.gather(chars.starts, chars.source)
         + tf.gather(text_bytes, char_rows),
     )
-    char_words = tf.gather(letter_words, char_letters)
-    letters = tf.boolean_mask(decoded.flat_values, ~is_space)
     is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
     return Passages(
         ids=ids,
         num_unknown=_cumulated(tf.cast(is_unknown, tf.int32)),
-        first_char=first,
-        last_char=last,
-        char_words=char_words,
-        word_chars=_first_of_each(char_words, num_words),
+        first_char=tf.concat([first, tf.size(chars.cps)[None]], 0),
+        word_chars=_first_of_each(
+            tf.gather(letter_words, char_letters), num_words
+        ),
         word_letters=_first_of_each(letter_words, num_words),
-        **_join_words(chars, char_rows, tf.size(texts, tf.int64)),
+        **_join_words(chars),
         contexts=contexts,
         char_letters=char_letters,
         last_letters=_skip_accents(letters, letter_words, char_letters),
         texts=texts,
-        letter_starts=letter_starts,
-        letter_ends=letter_starts + sizes,
+        letter_starts=tf.boolean_mask(offsets, ~is_space),
         starts=starts,
-        ends=starts + sizes,
+        sizes=tf.cast(utf8_length(letters), tf.int8),
     )
 
 
-def _join_words(
-    chars: Characters, char_rows: tf.Tensor, num_texts: tf.Tensor
-) -> dict[str, tf.Tensor]:
+def _decode(texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    """Returns code points, ragged int32, and where they start, int32."""
+    cps, starts = tf.strings.unicode_decode_with_offsets(
+        texts, "UTF-8", errors="ignore"
+    )
+    return cps, tf.cast(starts.flat_values, tf.int32)
+
+
+def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     """Returns the fields of Passages on `BasicTokenizer`'s tokens."""
-    word_starts = tf.where(chars.begins)[:, 0]
-    words = tf.strings.unicode_encode(
-        tf.RaggedTensor.from_row_starts(chars.cps, word_starts), "UTF-8"
+    begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
+    num_chars = tf.size(chars.cps)
+    num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
+    # A space before each word: so much further is each character.
+    cps = tf.tensor_scatter_nd_update(
+        tf.fill([num_chars + num_words], ord(" ")),
+        (tf.range(num_chars) + begun)[:, None],
+        chars.cps,
     )
-    rows = tf.cast(tf.gather(char_rows, word_starts), tf.int64)
-    tokenized = tf.strings.reduce_join(
-        tf.RaggedTensor.from_value_rowids(words, rows, num_texts),
-        axis=1,
-        separator=" ",
+    splits = chars.row_splits + tf.gather(
+        tf.concat([[0], begun], 0), chars.row_splits
     )
-    # A space before each word but a text's first, which stands for the text.
-    lengths = utf8_length(chars.cps)
-    begins = tf.cast(chars.begins, tf.int32)
-    starts = tf.cumsum(lengths, exclusive=True) + tf.cumsum(begins) - 1
-    sizes = tf.strings.length(tokenized)
-    sizes += tf.cast(sizes > 0, tf.int32)
+    tokenized = tf.strings.unicode_encode(
+        ragged.with_row_splits(cps, splits), "UTF-8"
+    )
+    sizes = utf8_length(chars.cps)
     return {
         "tokenized": tokenized,
-        "tokenized_starts": tf.cumsum(sizes, exclusive=True),
-        "char_starts": starts,
-        "char_ends": starts + lengths,
+        "tokenized_starts": tf.cumsum(
+            tf.strings.length(tokenized), exclusive=True
+        ),
+        "char_starts": tf.cumsum(sizes, exclusive=True) + begun,
+        "char_sizes": tf.cast(sizes, tf.int8),
     }
 
 

@@ -1,6 +1,6 @@
 """Cuts long texts into overlapping windows inside a graph; see windows.py.
 
-N = texts, P = tokens of all texts, W = windows, Q = places in all windows.
+N = texts, P = tokens of all texts, W = windows.
 """
 
 from typing import NamedTuple
@@ -15,15 +15,67 @@ class Windows(NamedTuple):
 
     Attributes:
         rows: int64 [W], the text that each is of.
-        tokens: ragged int64 [W, None], the tokens in it, counted from the
-            first text's first.
-        is_max_context: ragged bool [W, None], whether no other window has
-            more context around the token.
+        starts: int64 [W], its first token, counted from the first text's
+            first.
+        lengths: int64 [W], its number of tokens.
     """
 
     rows: tf.Tensor
-    tokens: tf.RaggedTensor
-    is_max_context: tf.RaggedTensor
+    starts: tf.Tensor
+    lengths: tf.Tensor
+
+    def slice(self, begin: tf.Tensor, end: tf.Tensor) -> "Windows":
+        """Returns the windows from one to before another."""
+        return Windows(*(values[begin:end] for values in self))
+
+    def tokens(self) -> tf.RaggedTensor:
+        """Returns the tokens of each window, ragged int64 [W, None]."""
+        return tf.ragged.range(self.starts, self.starts + self.lengths)
+
+    def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
+        """Returns the window with the most context around each token.
+
+        Args:
+            tokens: int64 [...], counted as `starts`.
+
+        Returns:
+            int64, of the same shape; see `windows.check_is_max_context`.
+        """
+        ends = self.starts + self.lengths
+
+        def score(window: tf.Tensor) -> tf.Tensor:
+            left = tokens - tf.gather(self.starts, window)
+            right = tf.gather(ends, window) - 1 - tokens
+            length = tf.gather(self.lengths, window)
+            # In double precision, so that equal scores stay equal.
+            return tf.cast(tf.minimum(left, right), tf.float64) + (
+                0.01 * tf.cast(length, tf.float64)
+            )
+
+        def holds(window: tf.Tensor) -> tf.Tensor:
+            before = tf.gather(ends, tf.maximum(window, 0)) <= tokens
+            return (window >= 0) & ~before
+
+        def compare(
+            window: tf.Tensor, best: tf.Tensor, best_score: tf.Tensor
+        ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+            # The first window is best between equals.
+            is_better = holds(window) & (
+                score(tf.maximum(window, 0)) >= best_score
+            )
+            best = tf.where(is_better, window, best)
+            return window - 1, best, score(best)
+
+        last = tf.searchsorted(
+            self.starts, tf.reshape(tokens, [-1]), "right", tf.int64
+        )
+        last = tf.reshape(last, tf.shape(tokens)) - 1
+        _, best, _ = tf.while_loop(
+            lambda window, *_: tf.reduce_any(holds(window)),
+            compare,
+            (last - 1, last, score(last)),
+        )
+        return best
 
 
 def cut_windows(
@@ -49,28 +101,4 @@ def cut_windows(
     lengths = tf.minimum(
         tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
     )
-    starts += tf.gather(row_splits, rows)
-    tokens = tf.ragged.range(starts, starts + lengths)
-    is_max_context = _find_max_context(tokens, starts, lengths, row_splits[-1])
-    return Windows(rows, tokens, tokens.with_flat_values(is_max_context))
-
-
-def _find_max_context(
-    tokens: tf.RaggedTensor,
-    starts: tf.Tensor,
-    lengths: tf.Tensor,
-    num_tokens: tf.Tensor,
-) -> tf.Tensor:
-    """Returns `Windows.is_max_context` flat, bool [Q]."""
-    windows = ragged.row_ids(tokens.row_splits, tf.size(tokens.flat_values))
-    tokens = tokens.flat_values
-    starts, lengths = tf.gather(starts, windows), tf.gather(lengths, windows)
-    context = tf.minimum(tokens - starts, starts + lengths - 1 - tokens)
-    # In double precision, as ties are to come out the same.
-    score = tf.cast(context, tf.float64) + 0.01 * tf.cast(lengths, tf.float64)
-    best_score = tf.math.unsorted_segment_max(score, tokens, num_tokens)
-    is_best = score == tf.gather(best_score, tokens)
-    first = tf.math.unsorted_segment_min(
-        tf.where(is_best, windows, tf.int64.max), tokens, num_tokens
-    )
-    return windows == tf.gather(first, tokens)
+    return Windows(rows, starts + tf.gather(row_splits, rows), lengths)

@@ -71,14 +71,17 @@ def nbest_of(outputs, row):
 @pytest.mark.parametrize("case", CASES)
 def test_windows_equal_the_originals(case):
     examples, expected, recorded = load(case, "predict_file", False)
-    features, windows, first_places, _ = create_windows(case, examples)
+    pack, windows, first_places, _ = create_windows(case, examples)
+    features = pack(0, windows.rows.shape[0])
     for name in ("input_ids", "input_mask", "segment_ids"):
         assert features[name].dtype == tf.int32
         np.testing.assert_array_equal(features[name], recorded[name])
     np.testing.assert_array_equal(windows.rows, recorded["example_index"])
     for window, feature in enumerate(expected):
         first = int(first_places[window])
-        is_max_context = windows.is_max_context[window].numpy().tolist()
+        tokens = windows.tokens()[window]
+        is_max_context = (windows.most_context(tokens) == window).numpy()
+        is_max_context = is_max_context.tolist()
         assert feature.token_is_max_context == dict(
             enumerate(is_max_context, first)
         )
@@ -88,8 +91,9 @@ def test_windows_equal_the_originals(case):
 def test_answers_equal_the_originals(case):
     examples, _, recorded = load(case, "predict_file", False)
     _, *made = create_windows(case, examples)
-    logits = recorded["start_logits"], recorded["end_logits"]
-    outputs = tf.function(create_decoder(case))(*made, *logits)
+    decoder = create_decoder(case)
+    best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
+    outputs = tf.function(decoder)(*made, best, with_nbest=True)
     found = to_lists(outputs)
 
     folder = case["folder"]
@@ -214,8 +218,12 @@ def test_odd_text_is_answered_alike(
 
     @tf.function
     def answer(questions, contexts):
-        features, *made = layer(questions, contexts)
-        return features, decoder(*made, *logits)
+        pack, windows, *made = layer(questions, contexts)
+        best = decoder.find_best(*logits)
+        return (
+            pack(0, tf.size(windows.rows)),
+            decoder(windows, *made, best, with_nbest=True),
+        )
 
     made, outputs = answer(
         tf.constant([example.question_text for example in examples]),
@@ -246,9 +254,10 @@ def test_bytes_are_those_of_the_passage_as_given():
     _, windows, first_places, passages = layer(
         tf.constant(["q"]), tf.constant([context])
     )
-    last_places = first_places + windows.tokens.row_lengths() - 1
+    last_places = first_places + windows.lengths - 1
     logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
-    found = decoder(windows, first_places, passages, *logits)
+    best = decoder.find_best(*logits)
+    found = decoder(windows, first_places, passages, best)
     assert found["answer"].numpy().tolist() == [b"the light"]
     cut = context[int(found["start_byte"][0]) : int(found["end_byte"][0])]
     assert cut == b"the\xe2\x82\r\n light"
