@@ -20,6 +20,7 @@ SCRIPTS = [
     "extract_features.py",
     "convert_checkpoint.py",
     "predict.py",
+    "plot_runs.py",
 ]
 INTRODUCTION = """\
 # Flags

@@ -1,0 +1,184 @@
+"""The histories of runs as panels of series, to be drawn."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from training import history
+
+AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
+# Points of a training curve; more are averaged, as no screen shows them.
+MAX_POINTS = 400
+_RATE = "learning_rate"
+
+Point = tuple[float, float]
+
+
+class Run(NamedTuple):
+    """A run's name and the lines of its history."""
+
+    name: str
+    lines: list[dict[str, Any]]
+
+
+class Series(NamedTuple):
+    """One curve.
+
+    Attributes:
+        run: position of its run in the list of runs.
+        kind: "train" or "eval".
+        points: (axis, value) pairs, in the order of the steps.
+    """
+
+    run: int
+    kind: str
+    points: list[Point]
+
+
+class Panel(NamedTuple):
+    """The curves of one metric."""
+
+    metric: str
+    series: list[Series]
+
+
+def read_runs(folders: Sequence[str]) -> list[Run]:
+    """Reads the histories of runs.
+
+    Args:
+        folders: folders of runs, or NAME=FOLDER. A folder without a history
+            that has run_1, run_2 ... with one stands for these.
+
+    Raises:
+        ValueError: two runs have one name, or a line is no line of a history.
+        OSError: a folder has no history.
+    """
+    runs = []
+    for given in folders:
+        name, separator, folder = given.partition("=")
+        if not separator or os.path.exists(given):
+            name, folder = "", given
+        runs += [
+            Run(own_name, history.read(path))
+            for own_name, path in _histories(name, Path(folder))
+        ]
+    names = [run.name for run in runs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"two of --runs are called {name}; give NAME=FOLDER"
+            )
+    return runs
+
+
+def _histories(name: str, folder: Path) -> list[tuple[str, Path]]:
+    """Returns (name, file) of the histories that a folder stands for."""
+    name = name or folder.resolve().name
+    if (folder / history.FILE).is_file():
+        return [(name, folder / history.FILE)]
+    several = [
+        path
+        for path in folder.glob(f"run_*/{history.FILE}")
+        if path.parent.name.removeprefix("run_").isdecimal()
+    ]
+    several.sort(key=lambda path: int(path.parent.name.removeprefix("run_")))
+    if not several:
+        raise FileNotFoundError(
+            f"--runs: {folder} has no {history.FILE}; give the --output_dir "
+            "of a training"
+        )
+    return [(f"{name}/{path.parent.name}", path) for path in several]
+
+
+def create_panels(
+    runs: Sequence[Run], axis: str, metrics: Sequence[str] | None = None
+) -> list[Panel]:
+    """Returns a panel for each metric.
+
+    Args:
+        runs: the runs to compare.
+        axis: a key of AXES.
+        metrics: names, in order; None for the losses, the figures of the
+            evaluations, and the learning rate.
+
+    Raises:
+        ValueError: no run has one of the metrics.
+    """
+    known = _metric_names(runs, kinds=("train", "eval"))
+    if metrics is None:
+        evaluated = _metric_names(runs, kinds=("eval",))
+        trained = [name for name in known if "loss" in name]
+        metrics = [*dict.fromkeys([*trained, *evaluated]), _RATE]
+        metrics = sorted(metrics, key=_rank)
+    panels = []
+    for metric in metrics:
+        if metric not in known and metric != _RATE:
+            raise ValueError(
+                f"--metrics: no run has {metric}; they have {', '.join(known)}"
+            )
+        series = [
+            Series(index, kind, points)
+            for index, run in enumerate(runs)
+            for kind in ("train", "eval")
+            if (points := _points(run, kind, metric, axis))
+        ]
+        if series:
+            panels.append(Panel(metric, series))
+    return panels
+
+
+def _rank(name: str) -> int:
+    """Returns the place of a metric: losses, other figures, the rate."""
+    if name == _RATE:
+        return 3
+    return 2 if "loss" not in name else int(name != "loss")
+
+
+def _metric_names(runs: Sequence[Run], kinds: Iterable[str]) -> list[str]:
+    return list(
+        dict.fromkeys(
+            name
+            for run in runs
+            for line in run.lines
+            if line["kind"] in kinds
+            for name in line["metrics"]
+        )
+    )
+
+
+def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
+    # The rate is that of training, and drawn once.
+    if metric == _RATE and kind == "eval":
+        return []
+    kinds = (kind,) if metric != _RATE else history.KINDS
+    found = {}
+    for line in run.lines:
+        if line["kind"] in kinds:
+            value = line["metrics"].get(metric, line.get(metric))
+            place = line[AXES[axis]]
+            if value is not None and place is not None:
+                found[line["step"]] = (float(place), float(value))
+    points = [found[step] for step in sorted(found)]
+    return _thinned(points) if kind == "train" else points
+
+
+def _thinned(points: list[Point]) -> list[Point]:
+    """Returns at most MAX_POINTS points, each the mean of its neighbours."""
+    size = -(-len(points) // MAX_POINTS)
+    if size <= 1:
+        return points
+    groups = (points[i : i + size] for i in range(0, len(points), size))
+    return [
+        (
+            sum(place for place, _ in group) / len(group),
+            sum(value for _, value in group) / len(group),
+        )
+        for group in groups
+    ]
+
+
+def best(name: str, points: Sequence[Point]) -> Point:
+    """Returns the best point of a metric: the lowest loss, else the highest."""
+    choose = min if "loss" in name else max
+    return choose(points, key=lambda point: point[1])
