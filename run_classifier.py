@@ -13,7 +13,13 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data.classification import decoding, features, glue, table_task
+from data.classification import (
+    class_weights,
+    decoding,
+    features,
+    glue,
+    table_task,
+)
 from data.classification import examples as data_examples
 from data.io import feature_specs
 from data.text import tokenization
@@ -51,6 +57,12 @@ def define_flags() -> None:
         "glue_submission",
         False,
         "Write the predictions also as GLUE's site takes them.",
+    )
+    flags.DEFINE_string(
+        "class_weights",
+        None,
+        "Weights of the classes in the training loss: balanced, so that all "
+        'classes count the same in all, or a JSON file, {"label": weight}.',
     )
     define_table_flags()
 
@@ -157,6 +169,11 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         self.loss = getattr(modeling, LOSSES[processor.output_mode])()
+        if FLAGS.class_weights and processor.output_mode != "classification":
+            raise ValueError(
+                "--class_weights is for --output_mode=classification. "
+                f"Received: {processor.output_mode}"
+            )
         # The last one is the one that the paper reports.
         self.metrics = processor.metrics[::-1]
         self.settings = {
@@ -175,13 +192,29 @@ class ClassifierTask(task.Task):
         """Returns the InputExamples; None if a mismatched set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
-            return self.processors[mark + suffix].read_split(
+            examples = self.processors[mark + suffix].read_split(
                 self.options.data_dir, purpose
             )
         except FileNotFoundError:
             if not suffix:
                 raise
             return None
+        if purpose == "train" and FLAGS.class_weights:
+            self._weight_classes(examples)
+        return examples
+
+    def _weight_classes(self, examples: Sequence[Any]) -> None:
+        """Gives the training loss the weights of --class_weights."""
+        if FLAGS.class_weights == class_weights.BALANCED:
+            weights = class_weights.balanced(
+                self.labels, (example.label for example in examples)
+            )
+        else:
+            weights = class_weights.read(FLAGS.class_weights, self.labels)
+        self.train_loss = modeling.ClassifierLoss(weights)
+        by_label = dict(zip(self.labels, weights, strict=True))
+        self.settings["class_weights"] = by_label
+        logging.info("Weights of the classes: %s", by_label)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""

@@ -14,6 +14,7 @@ SCRIPTS = [
     "create_pretraining_data.py",
     "run_pretraining.py",
     "run_classifier.py",
+    "run_glue.py",
     "run_squad.py",
     "run_ner.py",
     "run_swag.py",

@@ -11,6 +11,7 @@ whole batch's.
 """
 
 import abc
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -71,14 +72,20 @@ class ExampleLoss(Loss):
     def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""
 
+    def example_weights(self, features: Features) -> Tensor:
+        """Returns float [B], how much each example counts."""
+        return _example_weights(features)
+
     def weights(self, features: Features) -> Features:
-        """Returns the number of examples; see `Loss.weights`."""
-        return {"loss": keras.ops.sum(_example_weights(features))}
+        """Returns the sum of the examples' weights; see `Loss.weights`."""
+        return {"loss": keras.ops.sum(self.example_weights(features))}
 
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns the sum over examples; see `Loss.sums`."""
+        """Returns the weighted sum over examples; see `Loss.sums`."""
         example_loss = self.example_loss(outputs, features)
-        weights = keras.ops.cast(_example_weights(features), example_loss.dtype)
+        weights = keras.ops.cast(
+            self.example_weights(features), example_loss.dtype
+        )
         return {"loss": keras.ops.sum(weights * example_loss)}
 
 
@@ -86,7 +93,22 @@ class ClassifierLoss(ExampleLoss):
     """Cross entropy of the right class, mean over the examples.
 
     Reads `label_ids` int [B] and logits [B, L].
+
+    Args:
+        class_weights: how much the examples of each class count, [L]; the
+            loss is their weighted mean. None for all alike.
     """
+
+    def __init__(self, class_weights: Sequence[float] | None = None) -> None:
+        self._class_weights = class_weights
+
+    def example_weights(self, features: Features) -> Tensor:
+        """Returns float [B], how much each example counts."""
+        weights = super().example_weights(features)
+        if self._class_weights is None:
+            return weights
+        by_class = keras.ops.convert_to_tensor(self._class_weights, "float32")
+        return weights * keras.ops.take(by_class, features["label_ids"])
 
     def example_loss(self, outputs: Any, features: Features) -> Tensor:
         """Returns float [B], each example's loss."""

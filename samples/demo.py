@@ -98,6 +98,11 @@ EXTRACT = [
     "--layers=-1",
     "--max_seq_length=64",
 ]
+PLOT = [
+    "plot_runs.py",
+    f"--runs={PRETRAINED}",
+    f"--html={OUTPUT}/curves.html",
+]
 
 # The lines of a log that report progress.
 SHOWN = re.compile(
@@ -184,7 +189,7 @@ def main():
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
     run(CREATE_VOCABULARY)
     create_config()
-    for command in (CREATE_DATA, PRETRAIN, CLASSIFY, ANSWER, EXTRACT):
+    for command in (CREATE_DATA, PRETRAIN, PLOT, CLASSIFY, ANSWER, EXTRACT):
         run(command)
 
     from data.squad import scoring
@@ -207,6 +212,7 @@ What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
   pretraining/         masked LM accuracy \
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
 {pretraining["next_sentence_accuracy"]:.3f} (on the corpus itself)
+  curves.html          its losses and learning rate, to open in a browser
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}
   squad/               dev exact match {scores["exact_match"]:.1f}, \
 F1 {scores["f1"]:.1f}

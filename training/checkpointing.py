@@ -3,7 +3,9 @@
 A run's checkpoint is a TF1 checkpoint with the original's names, as
 `model.ckpt-STEP`: the model's variables, for each trained one its optimizer
 slots (`.../adam_m`, `.../adam_v`), and `global_step`. So it serves both to
-resume training and as the --init_checkpoint of another task. All else that a
+resume training and as the --init_checkpoint of another task. With --ema_decay
+it has the weights' averages too (averaging.py), which a run that does not
+train reads instead of the weights. All else that a
 run needs to resume exactly (position in the data, learning rate) follows from
 the step; the state of dropout is a variable of the model.
 """
@@ -23,6 +25,7 @@ from absl import logging
 from files import json_files
 from files.atomic import write_text
 from modeling.checkpoints import tf1
+from training import averaging
 
 PREFIX = "model.ckpt"
 SETTINGS_FILE = "run_settings.json"
@@ -171,6 +174,8 @@ class Checkpointer:
                     "it was trained with, or another --output_dir"
                 )
         for name, variable in self._variables.items():
+            if not self._trains and name + averaging.SUFFIX in saved:
+                name += averaging.SUFFIX
             if name in saved:
                 variable.assign(reader.get_tensor(name))
 

@@ -82,7 +82,7 @@ class _Driver:
         run = runner.Run(
             options,
             functools.partial(self.task.create_model, self.config),
-            self.task.loss,
+            self.task.train_loss or self.task.loss,
             *self.steps,
             # WordPieces of an example in a step.
             options.max_seq_length * self.task.sequences_per_example,
@@ -93,6 +93,8 @@ class _Driver:
             return run
         evaluation = None
         folders: set[str | Path] = {self.options.output_dir, options.output_dir}
+        if run.averages:
+            folders.add(run.averages_dir)
         if options.evaluates_while_training:
             # The best weights are a model of their own.
             folders.add(run.best_dir)

@@ -124,6 +124,16 @@ class History:
             zip(names, (step, hours, examples, self._rate), strict=True)
         )
 
+    def add_hyperparameters(self, values: Mapping[str, Any]) -> None:
+        """Tells TensorBoard's HPARAMS page what the run was made with."""
+        if not (self._has_scalars and self._is_chief):
+            return
+        from tensorboard.plugins.hparams import api
+
+        with self._writer.as_default():
+            api.hparams(dict(values), trial_id=str(self._path.parent))
+        self._writer.flush()
+
     def _write_scalars(self, line: Mapping[str, Any]) -> None:
         # Reading a history, to draw it, does not wait for TensorFlow.
         import tensorflow as tf

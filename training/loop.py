@@ -17,6 +17,7 @@ from absl import logging
 
 from modeling.accelerated.inference import Predictor
 from training import batch_sizes, checkpointing, progress, train_step
+from training.averaging import WeightAverages
 from training.hooks import Hook
 from training.skipped_steps import SkippedSteps
 from training.task import Loss
@@ -41,6 +42,7 @@ class Trainer:
         time_spent: float variable that each step sets to the share of its
             time that the training has spent, for a learning rate that
             follows it; None where none does.
+        averages: averages of the weights, to move after each step; or None.
     """
 
     def __init__(
@@ -53,11 +55,13 @@ class Trainer:
         gradient_accumulation_steps: int = 1,
         jit_compile: bool = False,
         time_spent: tf.Variable | None = None,
+        averages: WeightAverages | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer: Any = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
+        self.averages = averages
         self._predictor = Predictor(model, jit_compile)
         self._forward = tf.function(
             self._predictor,
@@ -76,6 +80,7 @@ class Trainer:
                 gradient_accumulation_steps,
                 jit_compile,
                 time_spent,
+                averages,
             )
 
     @property

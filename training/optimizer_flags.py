@@ -46,6 +46,15 @@ def define() -> None:
         lower_bound=1e-6,
         upper_bound=1e6,
     )
+    flags.DEFINE_float(
+        "ema_decay",
+        0.0,
+        "Average the weights over the steps, each step keeping this share of "
+        "the average, and evaluate, predict and export the averages; 0 for "
+        "none.",
+        lower_bound=0.0,
+        upper_bound=_LARGEST_BETA,
+    )
     flags.DEFINE_enum(
         "lr_schedule",
         "original",

@@ -68,6 +68,7 @@ class TrainingOptions(DeviceOptions):
     adam_beta_2: float = 0.999
     weight_decay: float = 0.01
     clip_norm: float = 1.0
+    ema_decay: float = 0.0
     lr_schedule: str = "original"
     poly_power: float = 1.0
     max_hours: float | None = None
@@ -106,6 +107,17 @@ class TrainingOptions(DeviceOptions):
         return dataclasses.replace(
             self, given_flags=flags, all_flags=all_flags, **changes
         )
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """The flags by which runs are compared: numbers, choices, the start."""
+        choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
+        return {
+            name: value
+            for name, value in self.all_flags.items()
+            if isinstance(value, (bool, int, float))
+            or (name in choices and value is not None)
+        }
 
     @property
     def batch_size(self) -> int:

@@ -125,10 +125,11 @@ def training_memory(
     """Estimates the bytes that training needs, over all devices.
 
     Right within a factor of two. Counted are TensorFlow itself; weights,
-    gradients and two slots of 4 bytes each; and what the backward pass keeps:
-    for each WordPiece of each block about 18 vectors of the hidden size, 3 of
-    the intermediate size and 4 rows of attention weights a head (Korthikanti
-    et al. 2022 count the same), and three times the masked LM's logits.
+    gradients, two slots and an average of 4 bytes each; and what the backward
+    pass keeps: for each WordPiece of each block about 18 vectors of the hidden
+    size, 3 of the intermediate size and 4 rows of attention weights a head
+    (Korthikanti et al. 2022 count the same), and three times the masked LM's
+    logits.
     """
     config = model.config
     size = 4 if options.mixed_precision == "float32" else 2
@@ -144,7 +145,7 @@ def training_memory(
         kept = config.num_hidden_layers * config.hidden_size + block
     predictions = options.train_batch_size * num_predictions
     logits = 3 * predictions * config.vocab_size * 4
-    state = 16 * model.count_params()
+    state = (20 if options.ema_decay else 16) * model.count_params()
     return _RUNTIME_MEMORY + state + size * tokens * kept + logits
 
 
@@ -211,6 +212,19 @@ def out_of_memory(
         f"{needed / 2**30:.1f} GiB of memory in all; what helps: "
         f"{', '.join(helping)}"
     )
+
+
+@contextlib.contextmanager
+def memory_advice(*sizes: Any) -> Iterator[None]:
+    """Turns running out of memory into a MemoryError that says what helps.
+
+    Args:
+        *sizes: the arguments of `out_of_memory`.
+    """
+    try:
+        yield
+    except tf.errors.ResourceExhaustedError as error:
+        raise MemoryError(out_of_memory(*sizes)) from error
 
 
 def matmul_rate(precision: str) -> float:

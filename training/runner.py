@@ -1,7 +1,7 @@
 """One training run: what every training script shares."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,18 @@ from absl import logging
 
 import modeling
 from training import (
+    building,
     checkpointing,
     distribution,
     history,
     hooks,
-    loop,
-    optimization,
     report,
     weights,
 )
 from training.clock import Clock
 from training.options import TrainingOptions
+
+_AS_IS = contextlib.nullcontext()
 
 
 class Run:
@@ -44,11 +45,13 @@ class Run:
 
     Attributes:
         trainer: the loop.Trainer.
+        model: its model.
         global_step: steps that the weights were trained for.
         has_best: whether they are those of the best evaluation.
         report: report.Report of the run.
         clock: Clock of its training.
         history: history.History of the run.
+        averages: averaging.WeightAverages of its weights, or None.
     """
 
     def __init__(
@@ -73,41 +76,16 @@ class Run:
         if options.deterministic:
             tf.config.experimental.enable_op_determinism()
         distribution.set_precision(options.mixed_precision)
-        optimizer = time_spent = None
-        with self.strategy.scope():
-            self.model = create_model(
-                use_one_hot_embeddings=options.is_tpu,
-                gradient_checkpointing=options.gradient_checkpointing,
-                unpad=options.unpads,
-                seed=options.seed,
-            )
-            self.model.build()
-            if num_train_steps is not None:
-                optimization.freeze_layers(self.model, options.freeze_layers)
-                if options.lr_schedule == "time":
-                    time_spent = tf.Variable(
-                        0.0, trainable=False, dtype=tf.float64
-                    )
-                optimizer = distribution.scale_losses(
-                    optimization.optimizer_of(
-                        options,
-                        self.model.config.num_hidden_layers,
-                        num_train_steps,
-                        num_warmup_steps,
-                        time_spent,
-                    ),
-                    options.mixed_precision,
-                )
-        self.trainer = loop.Trainer(
-            self.model,
+        self.trainer = building.create_trainer(
+            options,
+            create_model,
             loss,
-            optimizer,
             self.strategy,
-            clip_norm=options.clip_norm,
-            gradient_accumulation_steps=options.gradient_accumulation_steps,
-            jit_compile=options.jit_compile,
-            time_spent=time_spent,
+            num_train_steps,
+            num_warmup_steps,
         )
+        self.model = self.trainer.model
+        self.averages = self.trainer.averages
         self.clock = Clock(options.max_hours)
         self.history = history.History(
             options.output_dir,
@@ -118,8 +96,9 @@ class Run:
         )
         self.checkpointer = checkpointing.Checkpointer(
             options.output_dir,
-            modeling.named_variables(self.model),
-            optimizer,
+            modeling.named_variables(self.model)
+            | (self.averages.saved if self.averages else {}),
+            self.trainer.optimizer,
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
             before_save=lambda step: self.history.add("checkpoint", step, {}),
@@ -130,7 +109,7 @@ class Run:
         if not self.has_best:
             self.global_step = self._restore()
         self.clock.resume(self.history.hours_at(self.global_step))
-        if optimizer is not None:
+        if num_train_steps is not None:
             self._check_settings(settings or {})
 
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
@@ -147,6 +126,7 @@ class Run:
             "max_seq_length": self.max_seq_length,
             "optimizer": options.optimizer,
             "freeze_layers": options.freeze_layers,
+            "ema_decay": options.ema_decay or None,
             "seed": options.seed,
             **settings,
         }
@@ -162,6 +142,8 @@ class Run:
             modeling.load_checkpoint(self.model, self.options.init_checkpoint)
         else:
             logging.info("No --init_checkpoint: starting from random weights.")
+        if self.averages:
+            self.averages.start()
         return 0
 
     def train(
@@ -173,6 +155,8 @@ class Run:
     ) -> None:
         """Trains to the last step, on the batches that follow the step's.
 
+        With --ema_decay the model has the averages as its weights afterwards.
+
         Args:
             create_dataset: (batch_size, skip_records) -> global batches.
             describe_batch: (batch_size, skip_records) -> text that names the
@@ -180,32 +164,59 @@ class Run:
             evaluation: hooks.Evaluation to run while training, or None.
             num_predictions: masked positions in an example.
         """
-        options, num_train_steps = self.options, self.num_train_steps
-        if num_train_steps is None:
+        if self.num_train_steps is None:
             raise ValueError("A Run needs num_train_steps to train")
+        if not self._has_ended(self.num_train_steps, evaluation):
+            self._train(
+                self.num_train_steps,
+                create_dataset,
+                describe_batch,
+                evaluation,
+                num_predictions,
+            )
+            self.global_step = self.trainer.step
+        if self.averages:
+            self.averages.apply()
+            self._checkpointer(self.averages_dir).save(self.global_step)
+
+    def _has_ended(
+        self, num_train_steps: int, evaluation: hooks.Evaluation | None
+    ) -> bool:
+        """Returns whether no step of training is left, and logs why."""
+        folder = self.options.output_dir
         if self.global_step >= num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
-                options.output_dir,
+                folder,
                 self.global_step,
                 num_train_steps,
             )
-            return
-        if self.clock.spent >= 1:
+        elif self.clock.spent >= 1:
             logging.info(
                 "Nothing left to do: %s has trained for --max_hours=%s.",
-                options.output_dir,
-                options.max_hours,
+                folder,
+                self.options.max_hours,
             )
-            return
-        if evaluation and evaluation.has_ended(self.global_step):
-            return
+        else:
+            return bool(evaluation and evaluation.has_ended(self.global_step))
+        return True
+
+    def _train(
+        self,
+        num_train_steps: int,
+        create_dataset: Callable[[int, int], tf.data.Dataset],
+        describe_batch: Callable[[int, int], str] | None,
+        evaluation: hooks.Evaluation | None,
+        num_predictions: int,
+    ) -> None:
+        options = self.options
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.batch_sizes.final)
         logging.info("  Steps = %d", num_train_steps)
         sizes = (self.model, options, self.max_seq_length, num_predictions)
         report.check_memory(*sizes, distribution.num_workers(self.strategy))
         self.history.resume(self.global_step)
+        self.history.add_hyperparameters(options.hyperparameters)
         made: list[hooks.Hook] = [self.history]
         if evaluation:
             made.append(evaluation)
@@ -232,7 +243,7 @@ class Run:
         with (
             self.report.timed("training_seconds"),
             self.clock.running(),
-            _memory_advice(*sizes),
+            report.memory_advice(*sizes),
         ):
             self.trainer.train(
                 distribution.distribute(
@@ -250,7 +261,6 @@ class Run:
                 hooks=made,
                 time_spent=lambda: self.clock.spent,
             )
-        self.global_step = self.trainer.step
 
     def _records_of(self, step: int) -> tuple[int, int]:
         """Returns the records of a step's batch, and those before it."""
@@ -266,20 +276,21 @@ class Run:
         """Returns a hooks.Evaluation that keeps this run's best weights."""
 
         def recorded() -> dict[str, float]:
-            results = evaluate()
+            with self.averages.applied() if self.averages else _AS_IS:
+                results = evaluate()
             self.history.add("eval", self.trainer.step, results)
             return results
 
-        return hooks.Evaluation(
-            recorded, every, metric, self._best_checkpointer(), **kwargs
-        )
+        kept = self.averages.evaluated if self.averages else {}
+        checkpointer = self._checkpointer(self.best_dir, kept)
+        return hooks.Evaluation(recorded, every, metric, checkpointer, **kwargs)
 
     def restore_best(self) -> None:
         """Restores the weights of the best evaluation while training.
 
         Keeps the last ones where training ended before any evaluation.
         """
-        step = self._best_checkpointer().restore()
+        step = self._checkpointer(self.best_dir).restore()
         if step is not None:
             self.global_step, self.has_best = step, True
 
@@ -296,10 +307,25 @@ class Run:
         """Folder of the best weights while training."""
         return Path(self.options.output_dir) / "best"
 
-    def _best_checkpointer(self) -> checkpointing.Checkpointer:
+    @property
+    def averages_dir(self) -> Path:
+        """Folder of the weights' averages, after training."""
+        return Path(self.options.output_dir) / "averages"
+
+    def _checkpointer(
+        self,
+        folder: Path,
+        others: Mapping[str, keras.Variable] | None = None,
+    ) -> checkpointing.Checkpointer:
+        """Returns what keeps the newest weights in a folder.
+
+        Args:
+            folder: where to.
+            others: {name: variable} to keep instead of the model's.
+        """
         return checkpointing.Checkpointer(
-            self.best_dir,
-            modeling.named_variables(self.model),
+            folder,
+            modeling.named_variables(self.model) | dict(others or {}),
             keep_checkpoint_max=1,
             is_chief=self.is_chief,
         )
@@ -345,11 +371,3 @@ class Run:
         if self.is_chief:
             weights.export_weights(self.model, self.options)
         self.write_summary()
-
-
-@contextlib.contextmanager
-def _memory_advice(*sizes: Any) -> Iterator[None]:
-    try:
-        yield
-    except tf.errors.ResourceExhaustedError as error:
-        raise MemoryError(report.out_of_memory(*sizes)) from error

@@ -45,7 +45,10 @@ class Task(Protocol):
     Its splits are "train", "eval" and "predict"; `splits` can change that.
 
     Attributes:
-        loss: what training minimizes, such as `modeling.ClassifierLoss()`.
+        loss: what training minimizes and evaluations report, such as
+            `modeling.ClassifierLoss()`.
+        train_loss: what training minimizes instead, such as the loss with
+            weighted classes; None for `loss`.
         metrics: names of figures of `evaluate` that can choose the best step
             and the best run, all higher-is-better; the first is the default.
         labels: the labels in the order of the model's outputs, saved next to
@@ -57,6 +60,7 @@ class Task(Protocol):
     """
 
     loss: Loss
+    train_loss: Loss | None = None
     metrics: Sequence[str]
     labels: Sequence[str] | None = None
     sequences_per_example: int = 1

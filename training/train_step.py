@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import keras
 import tensorflow as tf
 
+from training.averaging import WeightAverages
 from training.task import Loss
 
 Features = Mapping[str, tf.Tensor]
@@ -85,6 +86,7 @@ class TrainStep:
         gradient_accumulation_steps: int,
         jit_compile: bool,
         time_spent: tf.Variable | None = None,
+        averages: WeightAverages | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
@@ -92,7 +94,7 @@ class TrainStep:
         self.strategy = strategy
         self.clip_norm = clip_norm
         self.gradient_accumulation_steps = gradient_accumulation_steps
-        self._time_spent = time_spent
+        self._time_spent, self._averages = time_spent, averages
         self._scales_loss = isinstance(
             optimizer, keras.optimizers.LossScaleOptimizer
         )
@@ -134,6 +136,8 @@ class TrainStep:
         }
 
         self._update(grads, factor, outcome == MADE)
+        if self._averages is not None:
+            self._averages.update(step + 1, outcome == MADE)
         # A skipped batch counts, so that the step number gives the batch.
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome, status

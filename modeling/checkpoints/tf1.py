@@ -29,7 +29,9 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 )
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 # Entries that the original's optimizer leaves in a checkpoint.
-_TRAINING_STATE = re.compile(r"(?:^global_step|/adam_[mv])$")
+_TRAINING_STATE = re.compile(
+    r"(?:^global_step|/adam_[mv]|/ExponentialMovingAverage)$"
+)
 
 
 def load_tf1_checkpoint(
@@ -44,7 +46,7 @@ def load_tf1_checkpoint(
             the only one in it.
 
     Returns:
-        `LoadReport`; Adam's slots and `global_step` are not counted.
+        `LoadReport`; Adam's slots, averages and `global_step` are not counted.
 
     Raises:
         FileNotFoundError: there is no checkpoint.

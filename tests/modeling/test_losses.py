@@ -166,3 +166,24 @@ def test_half_precision_logits_are_cast_up():
     total, _ = loss(outputs.astype("float16"), with_ids(features))
     assert total.dtype == "float32"
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-3)
+
+
+def test_weighted_classes_against_numpy():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(6, 3))
+    labels = np.array([0, 2, 1, 1, 2, 0])
+    weights = np.array([0.5, 2.0, 3.0])
+    real = np.array([1, 1, 1, 1, 1, 0])
+    features = {
+        "label_ids": labels,
+        "input_ids": np.zeros((6, 2)),
+        "is_real_example": real,
+    }
+    shifted = np.exp(logits - logits.max(-1, keepdims=True))
+    negative = -np.log(shifted / shifted.sum(-1, keepdims=True))
+    counted = weights[labels] * real
+    expected = np.sum(counted * negative[np.arange(6), labels]) / counted.sum()
+    found, _ = ClassifierLoss(weights.tolist())(
+        logits.astype(np.float32), features
+    )
+    np.testing.assert_allclose(float(found), expected, rtol=1e-6)

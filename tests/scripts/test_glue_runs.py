@@ -103,7 +103,11 @@ def runs(tmp_path_factory, flags):
             "glue_submission": True,
             "export_dir": "served",
         },
-        "mnli": {"do_eval": True, "early_stopping_patience": 1},
+        "mnli": {
+            "do_eval": True,
+            "early_stopping_patience": 1,
+            "class_weights": "balanced",
+        },
         "csv": {"do_eval": True, "do_predict": True},
     }
     commands["csv"] |= table_flags()
@@ -242,6 +246,11 @@ def test_multinli_is_evaluated_on_both_sets(runs):
     best = json.loads((folder / "best" / "eval_results.json").read_text())
     assert best["accuracy"] == results["accuracy"]
     assert best["global_step"] == results["global_step"] == 3
+    # Four examples of each label.
+    settings = json.loads((folder / "run_settings.json").read_text())
+    assert settings["class_weights"] == dict.fromkeys(
+        ("contradiction", "entailment", "neutral"), 1.0
+    )
 
 
 def test_several_labels_each(runs):
@@ -382,6 +391,7 @@ def test_what_does_not_fit_is_named(runs):
         ),
         ("csv", {"glue_submission": True}, "GLUE takes submissions of ax"),
         ("csv", {"task_name": "mnlli"}, "--task_name=mnlli is not known"),
+        ("csv", {"class_weights": "balanced"}, "Received: multilabel"),
         ("csv", {"num_train_runs": 2}, "holds a single run"),
         ("mrpc", {"num_train_runs": 1}, "holds several runs"),
         ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv is not there"),

@@ -16,6 +16,7 @@ def flags(pretraining_flags, tiny):
         "do_eval": True,
         "num_train_steps": 8,
         "batch_size_warmup": "4:3,8:5",
+        "ema_decay": 0.7,
         "eval_input_file": tiny / "train.tfrecord",
         "eval_steps": 2,
         "max_eval_steps": 2,
@@ -90,6 +91,11 @@ def test_a_history_tells_when_what_was_reached(undisturbed):
     results = (undisturbed / "eval_results.txt").read_text()
     for name, value in last.items():
         assert f"{name} = {value}" in results
+    compared = events.hyperparameters(undisturbed)
+    assert compared["learning_rate"] == 1e-3
+    assert compared["optimizer"] == "adamw"
+    assert compared["do_train"] is True
+    assert "output_dir" not in compared
     shown = events.scalars(undisturbed)
     assert shown["eval/loss"][8] == pytest.approx(last["loss"])
     assert shown["eval/masked_lm_accuracy"].keys() == {2, 4, 6, 8}
@@ -125,6 +131,40 @@ def test_a_killed_run_has_the_same_history_and_weights(
     before = (folder / history.FILE).read_bytes()
     pretrain(folder, **flags).check()
     assert (folder / history.FILE).read_bytes() == before
+
+
+def test_averages_are_what_is_evaluated_and_kept(undisturbed, flags, tmp_path):
+    trained = values(undisturbed, 8)
+    suffix = "/ExponentialMovingAverage"
+    averages = {
+        name.removesuffix(suffix): value
+        for name, value in trained.items()
+        if name.endswith(suffix)
+    }
+    slots = {n.removesuffix("/adam_m") for n in trained if n.endswith("adam_m")}
+    assert averages.keys() == slots
+    kept = values(undisturbed / "averages", 8)
+    for name, average in averages.items():
+        np.testing.assert_array_equal(kept[name], average, name)
+        assert np.any(trained[name] != average), name
+    assert not any(name.endswith((suffix, "adam_m")) for name in kept)
+    (best,) = checkpointing.checkpoint_steps(undisturbed / "best")
+    of_step = values(undisturbed, best)
+    for name, value in values(undisturbed / "best", best).items():
+        if name in averages:
+            np.testing.assert_array_equal(value, of_step[name + suffix], name)
+    # Without training, and from another folder, the figures are the same.
+    plain = flags | {"do_train": False, "ema_decay": None}
+    start = {
+        "init_checkpoint": undisturbed / "averages",
+        "batch_size_warmup": None,
+    }
+    before = (undisturbed / "eval_results.txt").read_text()
+    pretrain(undisturbed, **plain).check()
+    assert (undisturbed / "eval_results.txt").read_text() == before
+    pretrain(tmp_path / "other", **plain | start).check()
+    again = (tmp_path / "other" / "eval_results.txt").read_text()
+    assert again == before.replace("step = 8", "step = 0")
 
 
 def test_training_ends_when_its_time_is_over(flags, tmp_path):

@@ -30,6 +30,7 @@ _HEAD = """<!DOCTYPE html>
 :root {{ --text: #1b1b1b; --page: #ffffff; --line: #d8d8d8; --soft: #5f5f5f; }}
 @media (prefers-color-scheme: dark) {{
 :root {{ --text: #e8e8e8; --page: #16181c; --line: #3a3d44; --soft: #a8acb4; }}
+.curve, circle {{ filter: brightness(1.4); }}
 }}
 body {{ font: 16px/1.5 sans-serif; margin: 1.5em auto; max-width: 72em;
 padding: 0 1em; color: var(--text); background: var(--page); }}
@@ -39,7 +40,7 @@ grid-template-columns: repeat(auto-fit, minmax(min(100%, 26em), 1fr)); }}
 svg {{ width: 100%; height: auto; font: 12px sans-serif; }}
 svg text {{ fill: var(--soft); }} .grid {{ stroke: var(--line); }}
 .curve {{ fill: none; stroke-width: 2; stroke-linejoin: round; }}
-.train {{ stroke-width: 1.2; opacity: .55; }}
+.train {{ stroke-width: 1.2; opacity: .65; }}
 .legend {{ list-style: none; padding: 0; display: flex; flex-wrap: wrap;
 gap: .2em 1.4em; }}
 .legend svg {{ width: 2em; height: .8em; margin-right: .4em; }}

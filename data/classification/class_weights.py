@@ -1,0 +1,52 @@
+"""Weights of classes in the loss, for classes of unequal size."""
+
+import collections
+import math
+from collections.abc import Iterable, Sequence
+
+from files import json_files
+
+BALANCED = "balanced"
+
+
+def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:
+    """Returns weights with which all classes count the same in all.
+
+    That of a class is N / (L * n): N examples, L labels, n examples of it.
+
+    Args:
+        labels: the classes, in order.
+        found: the label of each example.
+    """
+    counts = collections.Counter(found)
+    total = sum(counts.values())
+    return [total / (len(labels) * max(counts[name], 1)) for name in labels]
+
+
+def read(path: str, labels: Sequence[str]) -> list[float]:
+    """Reads weights from a JSON file, {"label": weight}.
+
+    Args:
+        path: the file.
+        labels: the classes, in order.
+
+    Raises:
+        ValueError: it is no such file, a label is missing or unknown, or a
+            weight is not above 0.
+        OSError: it cannot be read.
+    """
+    weights = json_files.read_json(path)
+    unknown = [name for name in weights if name not in labels]
+    missing = [name for name in labels if name not in weights]
+    if unknown or missing:
+        raise ValueError(
+            f"{path} must have a weight for each of the labels {list(labels)}. "
+            f"Received: {list(weights)}"
+        )
+    for name, weight in weights.items():
+        if type(weight) not in (int, float) or not 0 < weight < math.inf:
+            raise ValueError(
+                f"{path}: the weight of {name!r} must be a number above 0. "
+                f"Received: {weight!r}"
+            )
+    return [float(weights[name]) for name in labels]

@@ -1,0 +1,263 @@
+"""Fine-tunes and evaluates on all of GLUE, with several seeds.
+
+    python run_glue.py --glue_dir=glue_data --seeds=1,2,3 --output_dir=out ...
+
+Each task and seed is a run of run_classifier.py in a folder of its own; the
+same command goes on after a stop. The table of scores is written as
+glue.txt, glue.md and glue.json.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from absl import flags, logging
+
+from data.classification import glue, glue_suite
+from files import json_files, paths
+from files.atomic import write_json, write_text
+from training import cli
+from training import flags as common_flags
+
+FLAGS = flags.FLAGS
+
+# Flags of fine-tuning that this script sets for each run.
+SET_HERE = (
+    "data_dir",
+    "seed",
+    "do_train",
+    "do_eval",
+    "do_predict",
+    "num_train_runs",
+    "export_dir",
+    "export_version",
+    "export_weights",
+)
+
+
+def define_flags() -> None:
+    """Defines the flags of the suite, and those that all its runs get."""
+    common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
+    for name in SET_HERE:
+        delattr(FLAGS, name)
+    cli.define_path(
+        "glue_dir",
+        paths.Kind.DATA_FOLDER,
+        "Folder with a folder for each task, named as GLUE's downloads are: "
+        "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, QNLI, RTE, WNLI.",
+    )
+    flags.DEFINE_list(
+        "tasks", None, "Tasks to run; by default all whose files are there."
+    )
+    flags.DEFINE_list("seeds", ["12345"], "Seeds to train each task with.")
+    flags.DEFINE_bool(
+        "glue_submission",
+        False,
+        "Predict the test sets with each task's best seed, and write "
+        "submission.zip for GLUE's site.",
+    )
+
+
+def main(_: Sequence[str]) -> None:
+    """Runs what is not done yet, then writes the table."""
+    tasks = glue_suite.find_tasks(FLAGS.glue_dir, FLAGS.tasks)
+    seeds = read_seeds(FLAGS.seeds)
+    shared = shared_flags()
+    results: dict[str, dict[int, dict[str, float]]] = {}
+    for task, data_dir in tasks.items():
+        results[task] = {}
+        for seed in seeds:
+            logging.info("***** %s, seed %d *****", task, seed)
+            results[task][seed] = train(task, data_dir, seed, shared)
+        write_tables(results)
+    if FLAGS.glue_submission:
+        submit(tasks, results, shared)
+    print(glue_suite.table(glue_suite.summarize(results)), end="")
+
+
+def read_seeds(texts: Sequence[str]) -> list[int]:
+    """Returns the numbers of --seeds.
+
+    Raises:
+        ValueError: one is no seed, or given twice.
+    """
+    for text in texts:
+        if not text.isdecimal() or int(text) >= 2**32:
+            raise ValueError(
+                f"--seeds: {text!r} is not a whole number below 2**32"
+            )
+    seeds = [int(text) for text in texts]
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise ValueError(f"--seeds={','.join(texts)}: give different seeds")
+    return seeds
+
+
+def shared_flags() -> list[str]:
+    """Returns the arguments that all runs get: the given flags of theirs."""
+    own = {"glue_dir", "tasks", "seeds", "glue_submission", "output_dir"}
+    return [
+        FLAGS[flag.name].serialize()
+        for flag in FLAGS.get_key_flags_for_module(sys.argv[0])
+        if flag.present and flag.name not in own
+    ]
+
+
+def folder_of(task: str, seed: int) -> str:
+    """Returns the folder of one run."""
+    return os.path.join(FLAGS.output_dir, task, f"seed_{seed}")
+
+
+def train(
+    task: str, data_dir: str, seed: int, shared: Sequence[str]
+) -> dict[str, float]:
+    """Returns the figures of one run, trained unless it is done already."""
+    arguments = [
+        f"--task_name={task}",
+        f"--data_dir={data_dir}",
+        f"--output_dir={folder_of(task, seed)}",
+        f"--seed={seed}",
+        "--do_train",
+        "--do_eval",
+        *shared,
+    ]
+    return run_classifier(arguments, Path(folder_of(task, seed)) / "glue.json")[
+        "eval_results.txt"
+    ]
+
+
+def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
+    """Runs run_classifier.py, unless `done` says that these arguments were.
+
+    Args:
+        arguments: its flags.
+        done: file that keeps the arguments and the results of a run that
+            has ended well.
+
+    Returns:
+        the results of its summary.json.
+
+    Raises:
+        ValueError: it failed; it has said why.
+        SystemExit: it was asked to stop.
+    """
+    if done.is_file():
+        found = json_files.read_json(done)
+        if found.get("arguments") == list(arguments):
+            logging.info("Done before: %s", done.parent)
+            return found["results"]
+    script = Path(__file__).with_name("run_classifier.py")
+    # What a bfloat16 script that only predicts sets for itself.
+    environment = dict(os.environ)
+    environment.pop("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", None)
+    process = subprocess.Popen(
+        [sys.executable, script, *arguments],
+        env=environment,
+        start_new_session=True,
+    )
+    # It saves when it is asked to stop.
+    stopped = []
+
+    def stop(number: int, _: Any) -> None:
+        stopped.append(number)
+        process.send_signal(number)
+
+    before = {
+        number: signal.signal(number, stop)
+        for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    try:
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if stopped:
+        raise SystemExit(os.EX_TEMPFAIL)
+    if status:
+        raise ValueError(
+            f"run_classifier.py ended with status {status}, see above; the "
+            "same command goes on from there"
+        )
+    results = json_files.read_json(done.parent / "summary.json")["results"]
+    write_json(done, {"arguments": list(arguments), "results": results})
+    return results
+
+
+def write_tables(results: glue_suite.Results) -> None:
+    """Writes the table of the tasks so far as text, Markdown and JSON."""
+    summary = glue_suite.summarize(results)
+    folder = Path(FLAGS.output_dir)
+    write_json(folder / "glue.json", summary)
+    write_text(folder / "glue.txt", glue_suite.table(summary))
+    write_text(folder / "glue.md", glue_suite.table(summary, markdown=True))
+
+
+def submit(
+    tasks: dict[str, str], results: glue_suite.Results, shared: Sequence[str]
+) -> None:
+    """Predicts the test sets and writes submission.zip."""
+    files = []
+    for task, data_dir in tasks.items():
+        best = folder_of(task, glue_suite.best_seed(task, results[task]))
+        predict(task, data_dir, best, shared)
+        names = [task, "mnli-mm"] if task == "mnli" else [task]
+        files += [
+            os.path.join(best, glue.submission_file(name)) for name in names
+        ]
+        diagnostics = glue_suite.find_diagnostics(FLAGS.glue_dir)
+        if task == "mnli" and diagnostics:
+            folder = os.path.join(FLAGS.output_dir, "ax")
+            start = f"--init_checkpoint={weights_of(best)}"
+            predict("ax", diagnostics, folder, [*shared, start])
+            files.append(os.path.join(folder, glue.submission_file("ax")))
+    files = [file for file in files if os.path.isfile(file)]
+    path = os.path.join(FLAGS.output_dir, "submission.zip")
+    missing = glue_suite.write_zip(path, files)
+    logging.info("Wrote %s", path)
+    if missing:
+        logging.warning("It has no %s.", ", ".join(missing))
+
+
+def predict(
+    task: str,
+    data_dir: str,
+    folder: str,
+    shared: Sequence[str],
+) -> None:
+    """Writes one task's submission file into a folder, unless it is there."""
+    arguments = [
+        *shared,
+        f"--task_name={task}",
+        f"--data_dir={data_dir}",
+        f"--output_dir={folder}",
+        "--do_predict",
+        "--glue_submission",
+    ]
+    run_classifier(arguments, Path(folder) / "glue_submission.json")
+
+
+def weights_of(folder: str) -> str:
+    """Returns the folder of the weights that a run predicts with."""
+    kept = ["averages"]
+    if FLAGS.load_best:
+        kept.insert(0, "best")
+    for name in kept:
+        if os.path.isdir(os.path.join(folder, name)):
+            return os.path.join(folder, name)
+    return folder
+
+
+def command() -> None:
+    """Runs the script as a command."""
+    cli.run(
+        main,
+        define_flags,
+        ("glue_dir", "bert_config_file", "vocab_file", "output_dir"),
+    )
+
+
+if __name__ == "__main__":
+    command()

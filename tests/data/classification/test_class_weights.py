@@ -1,0 +1,32 @@
+"""Weights of classes: from the train set's labels, and from a file."""
+
+import json
+
+import pytest
+
+from data.classification import class_weights
+
+
+def test_balanced_weights_let_all_classes_count_the_same():
+    found = ["a"] * 6 + ["b"] * 3
+    weights = class_weights.balanced(["a", "b", "c"], found)
+    assert weights[:2] == [9 / (3 * 6), 9 / (3 * 3)]
+    assert weights[0] * 6 == weights[1] * 3
+    # One that is not there weighs nothing in all.
+    assert weights[2] == 3.0
+
+
+def test_a_file_has_a_weight_for_each_label(tmp_path):
+    path = tmp_path / "weights.json"
+    path.write_text(json.dumps({"b": 2, "a": 0.5}))
+    assert class_weights.read(path, ["a", "b"]) == [0.5, 2.0]
+    for wrong, message in (
+        ({"a": 1}, r"weight for each of the labels \['a', 'b'\]"),
+        ({"a": 1, "b": 1, "c": 1}, "Received: .'a', 'b', 'c'"),
+        ({"a": 1, "b": 0}, "weight of 'b' must be a number above 0"),
+        ({"a": 1, "b": True}, "Received: True"),
+        ({"a": "1", "b": 1}, "Received: '1'"),
+    ):
+        path.write_text(json.dumps(wrong))
+        with pytest.raises(ValueError, match=message):
+            class_weights.read(path, ["a", "b"])
