@@ -7,27 +7,64 @@ import pytest
 
 from tests import script_runner
 
+TEXTS = ("the river is red", "a blue boat on the water")
+ENTAILMENT = ("entailment", "not_entailment")
+# {folder: (columns, number of the text's column or the first of two, labels,
+# number of the label's column)}, as GLUE's files have them.
+LAYOUTS = {
+    "CoLA": ("source label mark sentence", 3, "01", 1),
+    "SST-2": ("sentence label", 0, "01", 1),
+    "MRPC": ("Quality id1 id2 string1 string2", 3, "01", 0),
+    "STS-B": ("index sentence1 sentence2 score", 1, ("0.5", "4.5"), 3),
+    "QQP": ("id qid1 qid2 question1 question2 is_duplicate", 3, "01", 5),
+    "MNLI": (
+        "a b c d e f g h sentence1 sentence2 gold_label",
+        8,
+        ("neutral", "contradiction", "entailment"),
+        10,
+    ),
+    "QNLI": ("index question sentence label", 1, ENTAILMENT, 3),
+    "RTE": ("index sentence1 sentence2 label", 1, ENTAILMENT, 3),
+    "WNLI": ("index sentence1 sentence2 label", 1, "01", 3),
+}
 
-def write_rte(folder):
-    folder.mkdir(parents=True)
-    texts = ("the river is red", "a blue boat on the water")
-    labels = ("entailment", "not_entailment")
-    for name, count in (("train", 8), ("dev", 6), ("test", 3)):
-        header = ["index", "sentence1", "sentence2", "label"]
-        rows = [
-            [str(i), texts[0], texts[i % 2], labels[i % 2]]
-            for i in range(count)
-        ]
-        if name == "test":
-            header, rows = header[:3], [row[:3] for row in rows]
-        lines = ["\t".join(row) for row in [header, *rows]]
-        (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+
+def write_task(folder, name):
+    """Writes a task's files: 8 examples, 6 to evaluate, 3 to predict."""
+    columns, text, labels, label = LAYOUTS[name]
+    columns = columns.split()
+    num_texts = 1 if name in ("CoLA", "SST-2") else 2
+    (folder / name).mkdir(parents=True)
+    files = {"train": 8, "dev": 6, "test": 3}
+    if name == "MNLI":
+        files = {"train": 8} | {
+            f"{file}_{kind}matched": count
+            for file, count in (("dev", 6), ("test", 3))
+            for kind in ("", "mis")
+        }
+    for file, count in files.items():
+        rows = []
+        for i in range(count):
+            row = [str(i)] * len(columns)
+            row[text : text + num_texts] = [TEXTS[0], TEXTS[i % 2]][-num_texts:]
+            row[label] = labels[i % len(labels)]
+            rows.append(row)
+        header = columns
+        if file.startswith("test") and name in ("CoLA", "SST-2"):
+            header = ["index", "sentence"]
+            rows = [[row[0], row[text]] for row in rows]
+        elif file.startswith("test") and name != "MRPC":
+            header, rows = header[:-1], [row[:-1] for row in rows]
+        if name != "CoLA" or file == "test":
+            rows = [header, *rows]
+        lines = "".join("\t".join(row) + "\n" for row in rows)
+        (folder / name / f"{file}.tsv").write_text(lines)
 
 
 @pytest.fixture(scope="module")
 def flags(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("glue")
-    write_rte(folder / "data" / "RTE")
+    write_task(folder / "data", "RTE")
     return {
         "glue_dir": folder / "data",
         "output_dir": folder / "out",
@@ -97,3 +134,32 @@ def test_what_cannot_work_is_named(flags):
         lines = [x for x in one.stderr.splitlines() if x.startswith("error: ")]
         assert one.status == 1
         assert message in lines[-1]
+
+
+@pytest.mark.soak
+def test_all_of_glue_makes_a_whole_submission(flags, tmp_path, monkeypatch):
+    monkeypatch.setattr(script_runner, "TIMEOUT", 3600)
+    for name in LAYOUTS:
+        write_task(tmp_path, name)
+    (tmp_path / "diagnostic").mkdir()
+    rows = ["index\tsentence1\tsentence2", f"0\t{TEXTS[0]}\t{TEXTS[1]}"]
+    table = "\n".join(rows) + "\n"
+    (tmp_path / "diagnostic" / "diagnostic.tsv").write_text(table)
+    script_runner.run(
+        "run_glue.py",
+        tmp_path,
+        glue_submission=True,
+        evaluate_each_epoch=True,
+        **flags | {"glue_dir": tmp_path, "output_dir": tmp_path / "out"},
+    ).check()
+    summary = json.loads((tmp_path / "out" / "glue.json").read_text())
+    assert len(summary["tasks"]) == 9
+    scores = [task["score"]["mean"] for task in summary["tasks"].values()]
+    average = pytest.approx(sum(scores) / 9)
+    assert summary["average"]["mean"] == average
+    with zipfile.ZipFile(tmp_path / "out" / "submission.zip") as archive:
+        lines = {
+            name: archive.read(name).count(b"\n") for name in archive.namelist()
+        }
+    names = ["AX", "MNLI-m", "MNLI-mm", *LAYOUTS.keys() - {"MNLI"}]
+    assert lines == {f"{name}.tsv": 2 if name == "AX" else 4 for name in names}
