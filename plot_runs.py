@@ -19,9 +19,9 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Defines the flags."""
-    flags.DEFINE_list(
+    cli.define_path(
         "runs",
-        None,
+        paths.Kind.RUNS,
         "Folders of runs, comma-separated; NAME=FOLDER gives a run a name.",
     )
     flags.DEFINE_enum(
@@ -53,7 +53,7 @@ def main(_: Sequence[str]) -> None:
     """Reads the histories and draws them."""
     if FLAGS.html is None and FLAGS.png is None:
         raise ValueError("nothing to do: give --html or --png")
-    runs = series.read_runs(FLAGS.runs)
+    runs = series.read_runs(paths.named_folders(FLAGS.runs))
     panels = {
         axis: series.create_panels(runs, axis, FLAGS.metrics)
         for axis in series.AXES

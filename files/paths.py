@@ -25,6 +25,8 @@ class Kind(enum.Enum):
     # Comma-separated paths or patterns.
     INPUT_FILES = "input files"
     DATA_FOLDER = "folder of input files"
+    # Comma-separated, each with a name or without: NAME=FOLDER.
+    RUNS = "folders of runs to read"
     # A checkpoint's prefix, one file, or a folder with everything in it.
     MODEL = "model to read"
     OUTPUT_FILE = "output file"
@@ -38,7 +40,13 @@ class Kind(enum.Enum):
     EXPORT_FOLDER = "folder of an export"
 
 
-INPUTS = (Kind.INPUT_FILE, Kind.INPUT_FILES, Kind.DATA_FOLDER, Kind.MODEL)
+INPUTS = (
+    Kind.INPUT_FILE,
+    Kind.INPUT_FILES,
+    Kind.DATA_FOLDER,
+    Kind.RUNS,
+    Kind.MODEL,
+)
 _OUTPUTS = tuple(kind for kind in Kind if kind not in INPUTS)
 _FILES = (
     Kind.INPUT_FILE,
@@ -139,9 +147,21 @@ def lock_path(flag: PathFlag) -> str | None:
     return None
 
 
+def named_folders(value: str) -> list[tuple[str, str]]:
+    """Returns (name, folder) of each NAME=FOLDER; no name is ""."""
+    found = []
+    for part in filter(None, map(str.strip, value.split(","))):
+        name, separator, folder = part.partition("=")
+        is_named = separator and not os.path.exists(part)
+        found.append((name, folder) if is_named else ("", part))
+    return found
+
+
 def _parts(flag: PathFlag) -> list[str]:
     """Returns the paths that a flag lists."""
-    if flag.kind is Kind.INPUT_FILES and flag.value.strip(" ,"):
+    if flag.kind is Kind.RUNS and flag.value.replace(",", " ").strip():
+        return [folder for _, folder in named_folders(flag.value)]
+    if flag.kind is Kind.INPUT_FILES and flag.value.replace(",", " ").strip():
         return [part.strip() for part in flag.value.split(",") if part.strip()]
     if flag.kind is Kind.OUTPUT_FILES:
         return flag.value.split(",")
@@ -342,6 +362,10 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
         os.path.exists(f"{path}.index") or not os.path.exists(path)
     ):
         return [path, *glob.glob(f"{glob.escape(path)}.*")]
+    if flag.kind is Kind.RUNS:
+        # What is read there.
+        histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
+        return [path, f"{path}/history.jsonl", *histories]
     if _is_prefix(flag):
         return [f"{path}.index", f"{path}.data-00000-of-00001"]
     return [path]

@@ -36,7 +36,7 @@ def write_run(folder, num_steps=10, accuracy=0.4):
 def runs(tmp_path):
     one = write_run(tmp_path / "one")
     two = write_run(tmp_path / "two", 5, 0.1)
-    return series.read_runs([str(one), f"{NAME}={two}"])
+    return series.read_runs([("", one), (NAME, two)])
 
 
 def test_panels_hold_the_points_of_the_histories(runs):
@@ -69,7 +69,7 @@ def test_panels_hold_the_points_of_the_histories(runs):
 
 
 def test_many_points_are_averaged(tmp_path):
-    runs = series.read_runs([str(write_run(tmp_path / "long", 1000))])
+    runs = series.read_runs([("", write_run(tmp_path / "long", 1000))])
     (loss,) = series.create_panels(runs, "steps", ["loss"])
     trained, evaluated = loss.series
     # Three at a time, so that at most 400 are left.
@@ -82,14 +82,14 @@ def test_many_points_are_averaged(tmp_path):
 def test_a_folder_of_several_runs_stands_for_all(tmp_path):
     for number in (1, 2, 10):
         write_run(tmp_path / "all" / f"run_{number}")
-    found = series.read_runs([str(tmp_path / "all")])
+    found = series.read_runs([("", tmp_path / "all")])
     names = [run.name for run in found]
     assert names == ["all/run_1", "all/run_2", "all/run_10"]
-    twice = [str(tmp_path / "all")] * 2
+    twice = [("", tmp_path / "all")] * 2
     with pytest.raises(ValueError, match="two of --runs are called all/run_1"):
         series.read_runs(twice)
     with pytest.raises(FileNotFoundError, match="has no history.jsonl"):
-        series.read_runs([str(tmp_path)])
+        series.read_runs([("", tmp_path)])
 
 
 class Tags(html.parser.HTMLParser):
@@ -160,13 +160,16 @@ def test_ticks_are_round(low, high, expected):
 
 def test_the_script_writes_the_page(tmp_path):
     write_run(tmp_path / "one")
-    done, nothing, unknown = script_runner.run_all(
+    before = (tmp_path / "one" / "history.jsonl").read_bytes()
+    done, nothing, unknown, *same = script_runner.run_all(
         [
-            ("plot_runs.py", tmp_path, {"runs": "one", **more})
+            ("plot_runs.py", tmp_path, {"runs": "a=one", **more})
             for more in (
                 {"html": "new/c.html"},
                 {},
                 {"metrics": "f1", "html": "x.html"},
+                {"html": "one/history.jsonl"},
+                {"runs": "b=one", "png": "one/history.jsonl"},
             )
         ]
     )
@@ -174,6 +177,9 @@ def test_the_script_writes_the_page(tmp_path):
     assert "<svg" in (tmp_path / "new" / "c.html").read_text()
     assert "give --html or --png" in nothing.error
     assert "no run has f1" in unknown.error
+    for one in same:
+        assert "one/history.jsonl) are the same" in one.error
+    assert (tmp_path / "one" / "history.jsonl").read_bytes() == before
 
 
 def test_the_image(runs):

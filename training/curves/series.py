@@ -1,6 +1,5 @@
 """The histories of runs as panels of series, to be drawn."""
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,26 +42,23 @@ class Panel(NamedTuple):
     series: list[Series]
 
 
-def read_runs(folders: Sequence[str]) -> list[Run]:
+def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
     """Reads the histories of runs.
 
     Args:
-        folders: folders of runs, or NAME=FOLDER. A folder without a history
-            that has run_1, run_2 ... with one stands for these.
+        folders: (name, folder) of each; without a name it is the folder's. A
+            folder without a history that has run_1, run_2 ... with one stands
+            for these.
 
     Raises:
         ValueError: two runs have one name, or a line is no line of a history.
         OSError: a folder has no history.
     """
-    runs = []
-    for given in folders:
-        name, separator, folder = given.partition("=")
-        if not separator or os.path.exists(given):
-            name, folder = "", given
-        runs += [
-            Run(own_name, history.read(path))
-            for own_name, path in _histories(name, Path(folder))
-        ]
+    runs = [
+        Run(own_name, history.read(path))
+        for name, folder in folders
+        for own_name, path in _histories(name, Path(folder))
+    ]
     names = [run.name for run in runs]
     for name in names:
         if names.count(name) > 1:
