@@ -15,6 +15,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+from files import manifests
 from files.atomic import is_remote
 
 
@@ -117,7 +118,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
 
     Raises:
         ValueError: a path is empty or cannot be a path; an output is equal to,
-            inside or around something that it must not touch.
+            inside or around something that it must not touch; a model would
+            replace one that this project did not write.
         OSError: there is a folder where a file is wanted or the reverse, or
             an output cannot be written.
     """
@@ -130,6 +132,12 @@ def check_paths(given: Sequence[PathFlag]) -> None:
             if not is_remote(path):
                 _check_type(flag, path)
     _check_overlaps(given)
+    for flag in given:
+        if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
+            folder, names = flag.value, list(manifests.MODEL_FILES)
+            if _is_prefix(flag):
+                folder, names = manifests.checkpoint_files(flag.value)
+            manifests.check(folder, names, str(flag))
 
 
 def lock_path(flag: PathFlag) -> str | None:

@@ -4,6 +4,7 @@ import keras
 from absl import logging
 
 import modeling
+from files import manifests
 from training.options import TrainingOptions
 
 
@@ -26,6 +27,9 @@ def export_weights(model: keras.Model, options: TrainingOptions) -> None:
     if path is None:
         return
     if path.endswith(".ckpt"):
+        folder, names = manifests.checkpoint_files(path)
+        manifests.check(folder, names, f"--export_weights={path}")
+        manifests.add(folder, names)
         modeling.save_checkpoint(model, path)
     else:
         modeling.save_release(

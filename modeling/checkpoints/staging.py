@@ -2,11 +2,12 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import tensorflow as tf
 from tensorflow.io import gfile
 
+from files import manifests
 from files.atomic import copy_file, is_remote, partial_path
 
 
@@ -26,6 +27,8 @@ def staged_folder(
 
     Raises:
         OSError: the files cannot be written.
+        ValueError: the folder holds a model that this project did not write,
+            or one with other files.
     """
     stage = partial_path(os.path.join(directory, last))
     try:
@@ -35,12 +38,14 @@ def staged_folder(
             gfile.makedirs(stage)
             yield stage
             names = sorted(gfile.listdir(stage), key=lambda name: name == last)
-            move_into_place(
-                {
-                    os.path.join(stage, name): os.path.join(directory, name)
-                    for name in names
-                }
-            )
+            files = {
+                os.path.join(stage, name): os.path.join(directory, name)
+                for name in names
+            }
+            _refuse_folders(files.values())
+            manifests.check_whole(directory, names)
+            manifests.add(directory, names)
+            move_into_place(files)
     finally:
         _remove(stage)
 
@@ -59,11 +64,7 @@ def move_into_place(files: dict[str, str]) -> None:
         OSError: a folder has such a name; no file is moved.
         tf.errors.OpError: a file cannot be moved.
     """
-    for target in files.values():
-        if gfile.isdir(target):
-            raise IsADirectoryError(
-                f"{target} is a folder; remove it, or write elsewhere"
-            )
+    _refuse_folders(files.values())
     *_, last = files.values()
     if gfile.exists(last) and not _is_special(last):
         gfile.remove(last)
@@ -81,6 +82,14 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except tf.errors.OpError as error:
         raise OSError(f"{path} cannot be written: {error.message}") from error
+
+
+def _refuse_folders(paths: Iterable[str]) -> None:
+    for path in paths:
+        if gfile.isdir(path):
+            raise IsADirectoryError(
+                f"{path} is a folder; remove it, or write elsewhere"
+            )
 
 
 def _is_special(path: str) -> bool:

@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from files import paths
+from files import manifests, paths
 from files.paths import Kind
 
 KINDS = {
@@ -312,7 +312,7 @@ def test_an_input_that_is_a_link_in_the_folder_of_an_output(folder):
         assert "it could be overwritten there" in refused(
             init_checkpoint=given, export_weights="model"
         )
-    check(input_file="run/text", output_dir="run", export_weights="model")
+    check(input_file="run/text", output_dir="run", export_weights="model/new")
 
 
 def test_paths_with_the_scheme_of_local_files(folder):
@@ -351,3 +351,23 @@ def test_runs_and_exports_need_a_local_folder(flag):
     assert "is not a path on this machine" in refused(
         **{flag: "gs://bucket/run"}
     )
+
+
+def test_a_model_that_is_not_ours_is_not_replaced(folder):
+    for name in ("model.safetensors", "bert_config.json", "labels.txt"):
+        target = folder / f"with_{name}"
+        target.mkdir()
+        (target / name).write_text("theirs")
+        line = refused(export_weights=target.name)
+        assert f"--export_weights={target.name}: " in line
+        assert f"holds {name}, which bert_weights.json there does not" in line
+        manifests.add(target, [name])
+        check(export_weights=target.name)
+    assert "holds bert_model.ckpt.data-00000-of-00001, bert_mo" in refused(
+        export_weights="model/bert_model.ckpt"
+    )
+    # What is neither replaced nor a part of a model may stay.
+    (folder / "mixed").mkdir()
+    (folder / "mixed" / "README.md").write_text("theirs")
+    check(export_weights="mixed")
+    check(export_weights="mixed/own.ckpt")

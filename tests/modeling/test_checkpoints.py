@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from files import manifests
 from modeling import (
     BertClassifier,
     BertConfig,
@@ -21,6 +22,7 @@ from modeling import (
     load_config,
     load_labels,
     save_checkpoint,
+    save_huggingface,
     save_labels,
     save_release,
 )
@@ -431,6 +433,30 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
 
 
+def test_a_release_replaces_only_an_earlier_one_of_its_kind(tmp_path):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "bert_config.json").write_text("theirs")
+    with pytest.raises(ValueError, match="theirs holds bert_config.json, whi"):
+        save_release(model, theirs)
+    assert [path.name for path in theirs.iterdir()] == ["bert_config.json"]
+    # The old labels would name the new model's outputs.
+    ours = tmp_path / "ours"
+    save_release(model, ours, labels=["no", "yes"])
+    before = {path.name: path.read_bytes() for path in ours.iterdir()}
+    model.head.output_bias.assign([1.0, 2.0])
+    for save in (save_release, save_huggingface):
+        with pytest.raises(ValueError, match="holds a model with.* labels.txt"):
+            save(model, ours)
+    assert before == {path.name: path.read_bytes() for path in ours.iterdir()}
+    save_release(model, ours, labels=["no", "yes"])
+    other = BertClassifier(load_config(ours), 2)
+    load_checkpoint(other, ours)
+    np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])
+
+
 def test_a_release_appears_whole_or_not_at_all(tmp_path):
     model = BertClassifier(SMALL, 2)
     model.build()
@@ -439,6 +465,7 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert before.keys() == {
         "bert_config.json",
+        manifests.NAME,
         "bert_model.ckpt.data-00000-of-00001",
         "bert_model.ckpt.index",
         "labels.txt",
@@ -457,7 +484,7 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     assert after == before
     save_release(model, folder, vocab_file, ["a", "b"])
     assert load_labels(folder, 2) == ["a", "b"]
-    assert len(list(folder.iterdir())) == 5
+    assert len(list(folder.iterdir())) == 6
     other = BertClassifier(load_config(folder), 2)
     load_checkpoint(other, folder)
     np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])

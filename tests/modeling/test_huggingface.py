@@ -12,6 +12,7 @@ import pytest
 import safetensors.numpy
 
 from data.text import tokenization
+from files import manifests
 from modeling import (
     BertClassifier,
     BertConfig,
@@ -188,6 +189,7 @@ def test_there_and_back(tmp_path, old_names):
     back = tmp_path / "back"
     save_huggingface(model, back)
     assert sorted(path.name for path in back.iterdir()) == [
+        manifests.NAME,
         "config.json",
         "model.safetensors",
     ]

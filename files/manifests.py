@@ -1,0 +1,114 @@
+"""Lists, in a folder with a model, of the files that this project wrote there.
+
+A model is never written over files that are on no such list, nor next to
+files of an earlier one that would then pass for a part of it.
+"""
+
+import os
+from collections.abc import Iterable
+
+from files.atomic import is_remote, write_json
+from files.json_files import parse_json, read_json
+
+NAME = "bert_weights.json"
+# All that a release, a Hugging Face model or a conversion may consist of.
+MODEL_FILES = frozenset(
+    {
+        *("bert_model.ckpt.index", "bert_model.ckpt.data-00000-of-00001"),
+        *("bert_config.json", "labels.txt", "vocab.txt"),
+        *("model.safetensors", "config.json", "tokenizer.json"),
+        *("tokenizer_config.json", "special_tokens_map.json"),
+    }
+)
+
+
+def checkpoint_files(prefix: str) -> tuple[str, list[str]]:
+    """Returns the folder and the names of a checkpoint's files."""
+    folder, name = os.path.split(prefix)
+    return folder or ".", [f"{name}.index", f"{name}.data-00000-of-00001"]
+
+
+def check(
+    folder: str | os.PathLike[str], names: Iterable[str], where: str
+) -> None:
+    """Refuses to write files in the place of others that are not ours.
+
+    Folders of such names are no files, and refused when they are in the way.
+
+    Args:
+        folder: the folder.
+        names: of the files to write.
+        where: what the message begins with, such as a flag.
+
+    Raises:
+        OSError: the list cannot be read.
+        ValueError: there are files of these names that are not listed.
+    """
+    ours = listed(folder)
+    foreign = [name for name in _existing(folder, names) if name not in ours]
+    if foreign:
+        raise ValueError(
+            f"{where}: {os.fspath(folder)} holds {', '.join(foreign)}, which "
+            f"{NAME} there does not list as written by an earlier run; move "
+            "them away, or give another place"
+        )
+
+
+def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
+    """Refuses to write some of a model's files and leave others of it.
+
+    Raises:
+        OSError: the list cannot be read.
+        ValueError: as for `check`; or files of an earlier model in the folder
+            would be left next to the new one.
+    """
+    check(folder, names, "the model cannot be written")
+    ours = MODEL_FILES.intersection(listed(folder)).difference(names)
+    if left := _existing(folder, ours):
+        raise ValueError(
+            f"{os.fspath(folder)} holds a model with {', '.join(left)}, which "
+            "the new one does not have; move it away, or give another folder"
+        )
+
+
+def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
+    """Lists files, before they are written: a kill leaves none unlisted.
+
+    Raises:
+        OSError: the list cannot be read or written.
+    """
+    path = os.path.join(folder, NAME)
+    write_json(path, {"files": sorted({*listed(folder), *names})})
+
+
+def listed(folder: str | os.PathLike[str]) -> list[str]:
+    """Returns the names on a folder's list; none where there is no list."""
+    path = os.path.join(folder, NAME)
+    if not _existing(folder, [NAME]):
+        return []
+    if is_remote(path):
+        from tensorflow.io import gfile
+
+        with gfile.GFile(path, "rb") as file:
+            content = parse_json(file.read(), path)
+    else:
+        content = read_json(path)
+    names = content.get("files")
+    return names if isinstance(names, list) else []
+
+
+def _existing(
+    folder: str | os.PathLike[str], names: Iterable[str]
+) -> list[str]:
+    """Returns which files there are in a folder, sorted."""
+    exists, is_folder = os.path.lexists, os.path.isdir
+    if is_remote(folder):
+        from tensorflow.io import gfile
+
+        exists, is_folder = gfile.exists, gfile.isdir
+    paths = {name: os.path.join(folder, name) for name in names}
+    return sorted(
+        name
+        for name, path in paths.items()
+        if exists(path) and not is_folder(path)
+    )

@@ -1,0 +1,84 @@
+"""Working memory of exports over text, on texts meant to break them."""
+
+import sys
+
+import keras
+import pytest
+
+import modeling
+from data.squad.decoding import DecodingOptions
+from data.squad.windows import WindowOptions
+from data.text import tokenization
+from serving import ner, pretraining, squad
+from serving.signatures import ServingOptions
+from tests import memory
+from tests.serving.conftest import TAGS, VOCAB
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the peak of memory is read from /proc"
+)
+MOST = 100  # bytes of memory for each byte of text
+SIGNATURES = [
+    ("squad", "answer"),
+    ("ner", "tag"),
+    ("ner", "tag_words"),
+    ("pretraining", "fill_mask"),
+]
+
+
+def create_config():
+    return modeling.BertConfig(
+        vocab_size=len(tokenization.read_vocab(VOCAB)),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=384,
+    )
+
+
+@pytest.fixture(scope="module")
+def exports(tmp_path_factory):
+    """A folder of exports, each made when it is first asked for."""
+    return tmp_path_factory.mktemp("exports")
+
+
+def export(folder, name):
+    """Returns the path of an export of a tiny model; makes it once."""
+    path = folder / name
+    if path.exists():
+        return path
+    keras.utils.set_random_seed(1)
+    config, options = create_config(), ServingOptions(VOCAB)
+    if name == "squad":
+        model = modeling.BertSpanLabeler(config)
+        model.build()
+        windows, decoding = WindowOptions(384, 128, 64), DecodingOptions()
+        squad.export_span_labeler(path, model, VOCAB, windows, decoding)
+    elif name == "ner":
+        model = modeling.BertTokenClassifier(config, len(TAGS))
+        model.build()
+        ner.export_token_classifier(path, model, TAGS, options)
+    else:
+        model = modeling.BertPretrainer(config)
+        model.build()
+        pretraining.export_pretrainer(path, model, options)
+    return path
+
+
+def test_memory_of_answers(exports):
+    # What took several times as much when each span copied its passage.
+    shapes = ["punctuation", "one_long_text"]
+    found = memory.measure(export(exports, "squad"), "answer", 100_000, shapes)
+    assert {k: v for k, v in found.items() if v > MOST} == {}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("size", [100_000, 400_000, 1_000_000])
+@pytest.mark.parametrize("shape", memory.TOKENIZER_SHAPES)
+@pytest.mark.parametrize("name, signature", SIGNATURES)
+def test_memory_grows_with_the_bytes(exports, name, signature, shape, size):
+    # Each in a process of its own: what an earlier one freed would hide some.
+    found = memory.measure(export(exports, name), signature, size, [shape])
+    print(signature, shape, size, found)
+    assert found[shape] <= MOST
