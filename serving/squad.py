@@ -8,12 +8,9 @@ import os
 import keras
 import tensorflow as tf
 
-from data.squad.decoder_layer import (
-    BEST_LOGITS_SPECS,
-    BestLogits,
-    SquadDecoder,
-)
+from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
+from data.squad.spans_layer import BEST_LOGITS_SPECS, BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from serving import signatures

@@ -9,7 +9,6 @@ windows_layer.py.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,42 +21,18 @@ from data.squad.alignment_layer import (
     span_texts,
 )
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
+from data.squad.spans_layer import (
+    BestLogits,
+    find_best,
+    find_spans,
+    order_by_score,
+    sort,
+)
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
 # Windows whose spans are held at a time, which bounds the memory.
 _WINDOWS_AT_A_TIME = 64
-
-
-class BestLogits(NamedTuple):
-    """All that is kept of windows' logits; B = starts and ends of a window.
-
-    Attributes:
-        starts: int32 [W, B], places in the window, best first.
-        start_logits: float [W, B].
-        ends: int32 [W, B].
-        end_logits: float [W, B].
-        null_start_logits: float [W], those of [CLS].
-        null_end_logits: float [W].
-    """
-
-    starts: tf.Tensor
-    start_logits: tf.Tensor
-    ends: tf.Tensor
-    end_logits: tf.Tensor
-    null_start_logits: tf.Tensor
-    null_end_logits: tf.Tensor
-
-
-# What a graph is told of float32 ones.
-BEST_LOGITS_SPECS = {
-    "starts": tf.TensorSpec([None, None], tf.int32),
-    "start_logits": tf.TensorSpec([None, None]),
-    "ends": tf.TensorSpec([None, None], tf.int32),
-    "end_logits": tf.TensorSpec([None, None]),
-    "null_start_logits": tf.TensorSpec([None]),
-    "null_end_logits": tf.TensorSpec([None]),
-}
 
 
 class SquadDecoder:
@@ -84,19 +59,7 @@ class SquadDecoder:
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
         """Returns the best logits of windows, float [W, F]."""
-        start_logits = tf.convert_to_tensor(start_logits)
-        end_logits = tf.convert_to_tensor(end_logits)
-        num_best = tf.minimum(self.n_best_size, tf.shape(start_logits)[1])
-        start_values, starts = tf.math.top_k(start_logits, num_best)
-        end_values, ends = tf.math.top_k(end_logits, num_best)
-        return BestLogits(
-            starts,
-            start_values,
-            ends,
-            end_values,
-            start_logits[:, 0],
-            end_logits[:, 0],
-        )
+        return find_best(start_logits, end_logits, self.n_best_size)
 
     def __call__(
         self,
@@ -137,8 +100,13 @@ class SquadDecoder:
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             nbest, texts = self._look_through(
-                lambda begin, end: self._find_spans(
-                    begin, end, windows, first_places, best
+                lambda begin, end: find_spans(
+                    begin,
+                    end,
+                    windows,
+                    first_places,
+                    best,
+                    self.max_answer_length,
                 ),
                 bounds[row],
                 bounds[row + 1],
@@ -175,54 +143,6 @@ class SquadDecoder:
             parallel_iterations=1,
         )
 
-    def _find_spans(
-        self,
-        begin: tf.Tensor,
-        end: tf.Tensor,
-        windows: Windows,
-        first_places: tf.Tensor,
-        best: BestLogits,
-    ) -> Spans:
-        """Returns the Spans of some windows, by window, start and end.
-
-        Args:
-            begin: int32, the first of these windows.
-            end: int32, the one after them.
-            windows: Windows, all.
-            first_places: int64 [W].
-            best: BestLogits of all.
-        """
-        best = BestLogits(*(values[begin:end] for values in best))
-        part = windows.slice(begin, end)
-        first_tokens, lengths = part.starts[:, None], part.lengths[:, None]
-        shift = first_places[begin:end, None]
-        starts = tf.cast(best.starts, tf.int64) - shift
-        ends = tf.cast(best.ends, tf.int64) - shift
-        is_start = (starts >= 0) & (starts < lengths)
-        # A token that is in two windows starts answers in one of them.
-        tokens = first_tokens + tf.where(is_start, starts, 0)
-        numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
-        is_start &= windows.most_context(tokens) == numbers[:, None]
-        # Each start with each end.
-        num_further = ends[:, None, :] - starts[:, :, None]
-        index = tf.where(
-            is_start[:, :, None]
-            & (ends < lengths)[:, None, :]
-            & (num_further >= 0)
-            & (num_further < self.max_answer_length)
-        )
-        at_start, at_end = index[:, :2], index[:, ::2]
-        return Spans(
-            starts=tf.gather_nd(tokens, at_start),
-            ends=tf.gather_nd(first_tokens + ends, at_end),
-            start_logits=tf.cast(
-                tf.gather_nd(best.start_logits, at_start), tf.float64
-            ),
-            end_logits=tf.cast(
-                tf.gather_nd(best.end_logits, at_end), tf.float64
-            ),
-        )
-
     def _look_through(
         self,
         find_spans: Callable[[tf.Tensor, tf.Tensor], Spans],
@@ -249,7 +169,7 @@ class SquadDecoder:
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
             # Best first; of equals the first.
-            spans = _sort(find_spans(window, following))
+            spans = sort(find_spans(window, following))
             spans = remove_repeated(spans, passages, self.use_char_offsets)
             return following, *self._merge(spans, nbest, texts, row, passages)
 
@@ -304,7 +224,7 @@ class SquadDecoder:
             more = spans.gather(tf.range(begin, following))
             added = span_texts(more, row, passages, self.use_char_offsets)
             nbest, texts = nbest.concat(more), tf.concat([texts, added], 0)
-            order = _order(nbest)
+            order = order_by_score(nbest)
             firsts, _ = first_of_equals(tf.gather(texts, order))
             order = tf.gather(order, firsts[: self.n_best_size])
             return following, nbest.gather(order), tf.gather(texts, order)
@@ -323,7 +243,7 @@ class SquadDecoder:
         """Adds the Spans of no answer, one, where it belongs in the list."""
         if self.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
-            order = _order(nbest)
+            order = order_by_score(nbest)
             # It is in the list, whatever its score.
             is_last = order[-1] == tf.size(order) - 1
             order = order[: self.n_best_size + tf.cast(is_last, tf.int32)]
@@ -386,15 +306,6 @@ class SquadDecoder:
 
 
 _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
-
-
-def _order(spans: Spans) -> tf.Tensor:
-    """Returns int32 [S], the order by score; of equals the first is first."""
-    return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
-
-
-def _sort(spans: Spans) -> Spans:
-    return spans.gather(_order(spans))
 
 
 def _find_nulls(
