@@ -494,10 +494,10 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     model = BertClassifier(SMALL, 2)
     model.build()
     folder, elsewhere = tmp_path / "release", tmp_path / "elsewhere"
-    folder.mkdir()
     elsewhere.mkdir()
+    save_release(model, folder, labels=["a", "b"])
     for name in ("labels.txt", "bert_model.ckpt.index"):
-        (elsewhere / name).write_text("former")
+        shutil.move(folder / name, elsewhere / name)
         os.symlink(elsewhere / name, folder / name)
     save_release(model, folder, labels=["no", "yes"])
     for name in ("labels.txt", "bert_model.ckpt.index"):

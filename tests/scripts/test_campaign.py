@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from tests import bad_inputs, script_runner
 from tests.scripts import test_run_ner, test_run_swag
-from training import checkpointing
+from training import checkpointing, history
 
 pytestmark = pytest.mark.soak
 
@@ -150,6 +150,10 @@ def read_outputs(folder):
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.name.startswith(DIFFERS)
     }
+    for path in sorted(folder.rglob(history.FILE)):
+        # All of it but the time spent.
+        lines = [line | {"hours": None} for line in history.read(path)]
+        outputs[str(path.relative_to(folder))] = json.dumps(lines).encode()
     for path in sorted(folder.rglob("*.index")):
         if path.parent != folder and path.parent.name != "best":
             continue

@@ -1,0 +1,120 @@
+"""SQuAD inside a graph: finds the spans that may be answers.
+
+W = windows, F = length of a window, S = spans, B = starts and ends that are
+kept of a window.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from data.squad.alignment_layer import Spans
+from data.text.windows_layer import Windows
+
+
+class BestLogits(NamedTuple):
+    """All that is kept of windows' logits.
+
+    Attributes:
+        starts: int32 [W, B], places in the window, best first.
+        start_logits: float [W, B].
+        ends: int32 [W, B].
+        end_logits: float [W, B].
+        null_start_logits: float [W], those of [CLS].
+        null_end_logits: float [W].
+    """
+
+    starts: tf.Tensor
+    start_logits: tf.Tensor
+    ends: tf.Tensor
+    end_logits: tf.Tensor
+    null_start_logits: tf.Tensor
+    null_end_logits: tf.Tensor
+
+
+# What a graph is told of float32 ones.
+BEST_LOGITS_SPECS = {
+    "starts": tf.TensorSpec([None, None], tf.int32),
+    "start_logits": tf.TensorSpec([None, None]),
+    "ends": tf.TensorSpec([None, None], tf.int32),
+    "end_logits": tf.TensorSpec([None, None]),
+    "null_start_logits": tf.TensorSpec([None]),
+    "null_end_logits": tf.TensorSpec([None]),
+}
+
+
+def find_best(
+    start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
+) -> BestLogits:
+    """Returns the best logits of windows, float [W, F]."""
+    start_logits = tf.convert_to_tensor(start_logits)
+    end_logits = tf.convert_to_tensor(end_logits)
+    num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
+    start_values, starts = tf.math.top_k(start_logits, num_best)
+    end_values, ends = tf.math.top_k(end_logits, num_best)
+    return BestLogits(
+        starts,
+        start_values,
+        ends,
+        end_values,
+        start_logits[:, 0],
+        end_logits[:, 0],
+    )
+
+
+def find_spans(
+    begin: tf.Tensor,
+    end: tf.Tensor,
+    windows: Windows,
+    first_places: tf.Tensor,
+    best: BestLogits,
+    max_answer_length: int,
+) -> Spans:
+    """Returns the Spans of some windows, by window, start and end.
+
+    Args:
+        begin: int32, the first of these windows.
+        end: int32, the one after them.
+        windows: Windows, all.
+        first_places: int64 [W].
+        best: BestLogits of all.
+        max_answer_length: most WordPieces of a span.
+    """
+    best = BestLogits(*(values[begin:end] for values in best))
+    part = windows.slice(begin, end)
+    first_tokens, lengths = part.starts[:, None], part.lengths[:, None]
+    shift = first_places[begin:end, None]
+    starts = tf.cast(best.starts, tf.int64) - shift
+    ends = tf.cast(best.ends, tf.int64) - shift
+    is_start = (starts >= 0) & (starts < lengths)
+    # A token that is in two windows starts answers in one of them.
+    tokens = first_tokens + tf.where(is_start, starts, 0)
+    numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
+    is_start &= windows.most_context(tokens) == numbers[:, None]
+    # Each start with each end.
+    num_further = ends[:, None, :] - starts[:, :, None]
+    index = tf.where(
+        is_start[:, :, None]
+        & (ends < lengths)[:, None, :]
+        & (num_further >= 0)
+        & (num_further < max_answer_length)
+    )
+    at_start, at_end = index[:, :2], index[:, ::2]
+    return Spans(
+        starts=tf.gather_nd(tokens, at_start),
+        ends=tf.gather_nd(first_tokens + ends, at_end),
+        start_logits=tf.cast(
+            tf.gather_nd(best.start_logits, at_start), tf.float64
+        ),
+        end_logits=tf.cast(tf.gather_nd(best.end_logits, at_end), tf.float64),
+    )
+
+
+def order_by_score(spans: Spans) -> tf.Tensor:
+    """Returns int32 [S], the order by score; of equals the first is first."""
+    return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
+
+
+def sort(spans: Spans) -> Spans:
+    """Returns the spans, best first; of equals the first is first."""
+    return spans.gather(order_by_score(spans))
