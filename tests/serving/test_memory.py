@@ -66,6 +66,7 @@ def export(folder, name):
     return path
 
 
+@pytest.mark.soak
 def test_memory_of_answers(exports):
     # What took several times as much when each span copied its passage.
     shapes = ["punctuation", "one_long_text"]
