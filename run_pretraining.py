@@ -20,6 +20,7 @@ def define_flags() -> None:
     """Defines the original's flags, and those this project adds."""
     common_flags.define_model_flags()
     common_flags.define_training_flags(learning_rate=5e-5)
+    common_flags.define_padding_flag(trim_padding=False)
     common_flags.define_device_flags()
     common_flags.define_export_flags()
     cli.define_path(

@@ -13,7 +13,7 @@ from modeling import ops
 from modeling.layers import Dense
 from modeling.model import Shape
 from modeling.ops import Tensor, create_initializer
-from modeling.unpadding import PaddedRows, UnpaddedRows
+from modeling.unpadding import Rows
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -39,7 +39,7 @@ class AttentionLayer(keras.layers.Layer):
             None = all may.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout; None = no dropout.
-        rows: `PaddedRows` or `UnpaddedRows` of the batch, for self-attention
+        rows: a view of the batch (modeling/unpadding.py), for self-attention
             among its rows [R, width]; None = inputs as above.
 
     Returns:
@@ -115,7 +115,7 @@ class AttentionLayer(keras.layers.Layer):
         to_tensor: Tensor,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
-        rows: PaddedRows | UnpaddedRows | None = None,
+        rows: Rows | None = None,
     ) -> Tensor:
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
@@ -154,9 +154,7 @@ class AttentionLayer(keras.layers.Layer):
         )
         return rows.unpad(context_layer) if rows else context_layer
 
-    def _split_heads(
-        self, projected: Tensor, rows: PaddedRows | UnpaddedRows | None
-    ):
+    def _split_heads(self, projected: Tensor, rows: Rows | None):
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)

@@ -43,9 +43,10 @@ class BertModel(FeaturesModel):
             backward pass instead of keeping them.
         left_to_right: let no position see those that follow it (the
             ablation of paper 5.1).
-        unpad: compute no padding, where an `input_mask` of rank 2 is given.
-            The outputs at padding are then meaningless; the others are the
-            same to rounding. Not under `jax.jit`: its shapes vary.
+        unpad: compute no padding, where an `input_mask` of rank 2 is given;
+            in training, pack short sequences for attention. The outputs at
+            padding are then meaningless; the others are the same to
+            rounding. Not under `jax.jit`: its shapes vary.
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
         name: the variables are called `bert/...` under any name.
@@ -163,11 +164,15 @@ class BertModel(FeaturesModel):
                 "segment_ids", features.get("token_type_ids")
             )
         self._check_shape(input_ids.shape)
-        rows = None
+        rows = packed = None
         if input_mask is None:
             input_mask = keras.ops.ones_like(input_ids)
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
+            if training:
+                # Inference has faster forms for a mask without from positions.
+                packed = rows.packed()
+                input_mask = packed.attention_mask
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
         if seed is None:
@@ -183,6 +188,7 @@ class BertModel(FeaturesModel):
             seed=seed,
             first_dropout=1,
             rows=rows,
+            packed=packed,
         )
         sequence_output = all_encoder_layers[-1]
         return {

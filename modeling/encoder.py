@@ -15,7 +15,7 @@ from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.layers import BertLayer, Dense
 from modeling.model import Shape
 from modeling.ops import Tensor, dropout_seed
-from modeling.unpadding import PaddedRows, UnpaddedRows
+from modeling.unpadding import PackedRows, PaddedRows, Rows
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -32,8 +32,8 @@ class TransformerBlock(BertLayer):
 
     Call arguments:
         inputs: float [R, W].
-        rows: `PaddedRows` or `UnpaddedRows` of the batch; None = `inputs` and
-            the result are [B, F, W].
+        rows: a view of the batch (modeling/unpadding.py); None = `inputs`
+            and the result are [B, F, W].
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], seed of the block's first dropout, the others follow;
             None = no dropout.
@@ -94,7 +94,7 @@ class TransformerBlock(BertLayer):
     def call(
         self,
         inputs: Tensor,
-        rows: PaddedRows | UnpaddedRows | None = None,
+        rows: Rows | None = None,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
     ) -> Tensor:
@@ -145,6 +145,8 @@ class Transformer(BertLayer):
         first_dropout: index in the pass of the first block's first dropout.
         rows: `UnpaddedRows`: the blocks compute no padding, and the
             outputs there are meaningless; None = padding is computed too.
+        packed: `PackedRows` of `rows`, which attention takes in their place;
+            `attention_mask` is then [S, F, F] for S packed sequences.
 
     Returns:
         list of float [B, F, W], each block's output, the last block's last.
@@ -180,7 +182,8 @@ class Transformer(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         first_dropout: int = 0,
-        rows: PaddedRows | UnpaddedRows | None = None,
+        rows: Rows | None = None,
+        packed: PackedRows | None = None,
     ) -> list[Tensor]:
         """Applies the blocks; see the class."""
         rows = rows or PaddedRows(inputs)
@@ -190,7 +193,10 @@ class Transformer(BertLayer):
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
         ):
             return block(
-                inputs, rows=rows, attention_mask=attention_mask, seed=seed
+                inputs,
+                rows=packed or rows,
+                attention_mask=attention_mask,
+                seed=seed,
             )
 
         apply_block = ops.trace_once(apply_block, self.blocks, seed=seed)

@@ -1,10 +1,12 @@
 """A batch as rows, one for each position: all, or only those of WordPieces.
 
 Everything but attention treats each position separately, so padding can be
-left out there. The other positions' results do not change: padding was
-masked.
+left out there. For attention, several short sequences are packed into one of
+full length, in which each sees itself alone. The WordPieces' results do not
+change: padding was masked.
 
-B = batch, T = length in WordPieces, W = width, R = rows that are kept.
+B = batch, T = length in WordPieces, W = width, R = rows that are kept,
+S = packed sequences.
 """
 
 from collections.abc import Callable
@@ -13,9 +15,10 @@ import keras
 
 from modeling.ops import Tensor, reshape_like
 
-# The number of rows is a multiple of this, so that batches have few shapes:
-# XLA compiles a step for each.
+# The number of rows is a multiple of this, or of a share of all positions, so
+# that batches have few shapes: XLA compiles a step for each.
 _MULTIPLE = 64
+_MAX_SHAPES = 64
 
 
 def _linear(
@@ -59,7 +62,7 @@ class PaddedRows:
 class UnpaddedRows:
     """Extracts the rows of WordPieces from a batch, and restores them.
 
-    The number of rows is rounded up to a multiple of 64 by rows of padding.
+    The number of rows is rounded up by rows of padding.
 
     Args:
         input_mask: int, float or bool [B, T], 0 = padding.
@@ -70,10 +73,12 @@ class UnpaddedRows:
         input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
         self._batch_size, self._length = ops.shape(input_mask)
         number = self._batch_size * self._length
+        self._lengths = ops.sum(input_mask, axis=1)
+        used = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
-        used = number - ops.sum(is_padding)
         # At least one row, which padding can take.
-        count = -(-ops.maximum(used, 1) // _MULTIPLE) * _MULTIPLE
+        multiple = ops.maximum(_MULTIPLE, number // _MAX_SHAPES)
+        count = -(-ops.maximum(used, 1) // multiple) * multiple
         count = ops.minimum(count, number)
         # All positions [B * T], those of WordPieces first, in their order.
         place = ops.arange(number, dtype="int32")
@@ -82,6 +87,10 @@ class UnpaddedRows:
         # Where each position's row is, or would be.
         self._rows = ops.cast(ops.argsort(order), "int32")
         self._last = count - 1
+
+    def packed(self) -> "PackedRows":
+        """Returns the view of these rows as few full sequences."""
+        return PackedRows(self._kept, self._lengths, self._length)
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W]."""
@@ -113,3 +122,114 @@ class UnpaddedRows:
             keras.ops.take(rows, places, axis=0),
             (self._batch_size, self._length, rows.shape[-1]),
         )
+
+
+class PackedRows:
+    """Views the rows of WordPieces as few sequences, for attention.
+
+    The longest sequence comes first, and each goes to the first packed
+    sequence that has room for it.
+
+    Args:
+        kept: int [R], each row's position in the batch, of all [B * T].
+        lengths: int [B], the batch's sequences in WordPieces; the rows that
+            follow theirs are padding.
+        capacity: T, the length of a packed sequence.
+
+    Attributes:
+        attention_mask: int [S, T, T], 1 = WordPieces of one sequence.
+    """
+
+    def __init__(self, kept: Tensor, lengths: Tensor, capacity: int) -> None:
+        ops = keras.ops
+        packed, offsets, num_packed = _first_fit(lengths, capacity)
+        self._shape = (num_packed, capacity)
+        # Each row's sequence, and its place in that one.
+        row = ops.arange(ops.shape(kept)[0], dtype="int32")
+        sequence = kept // capacity
+        first_row = ops.cumsum(lengths) - lengths
+        place = row - ops.take(first_row, sequence)
+        starts = packed * capacity + offsets
+        is_padding = row >= ops.sum(lengths)
+        self._is_padding = is_padding[:, None]
+        self._places = ops.where(
+            is_padding, 0, ops.take(starts, sequence) + place
+        )
+        # Each place's row, counted from 1, and its sequence; 0 = free.
+        self._rows, sequences = (
+            ops.scatter(
+                self._places[:, None],
+                ops.where(is_padding, 0, values + 1),
+                (num_packed * capacity,),
+            )
+            for values in (row, sequence)
+        )
+        sequences = ops.reshape(sequences, self._shape)
+        self.attention_mask = ops.cast(
+            sequences[:, :, None] == sequences[:, None, :], "int32"
+        )
+
+    def pad(self, rows: Tensor) -> Tensor:
+        """Returns [S, T, W] of rows [R, W]; free places get some row."""
+        return _linear(self._spread, self._take)(rows)
+
+    def unpad(self, padded: Tensor) -> Tensor:
+        """Returns the rows [R, W] of a tensor [S, T, W]."""
+        return _linear(self._take, self._put)(padded)
+
+    def _take(self, padded: Tensor):
+        flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
+        rows = keras.ops.take(flat, self._places, axis=0)
+        # Rows of padding have no place; theirs is that of another row.
+        return keras.ops.where(self._is_padding, 0.0, rows)
+
+    def _put(self, rows: Tensor):
+        zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
+        rows = keras.ops.concatenate([zero, rows], axis=0)
+        return self._place(rows, self._rows)
+
+    def _spread(self, rows: Tensor):
+        return self._place(rows, keras.ops.maximum(self._rows - 1, 0))
+
+    def _place(self, rows: Tensor, indexes: Tensor):
+        return keras.ops.reshape(
+            keras.ops.take(rows, indexes, axis=0),
+            (*self._shape, rows.shape[-1]),
+        )
+
+
+Rows = PaddedRows | UnpaddedRows | PackedRows
+
+
+def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Packs sequences by first fit, the longest first.
+
+    Returns:
+        int [B], the packed sequence of each; int [B], where it begins there;
+        and how many packed sequences there are, at least 1.
+    """
+    ops = keras.ops
+    batch_size = ops.shape(lengths)[0]
+    order = ops.cast(ops.argsort(-lengths), "int32")
+    numbers = ops.arange(batch_size, dtype="int32")
+
+    def pack(index: Tensor, state: tuple[Tensor, ...]):
+        used, packed, offsets = state
+        this = order[index]
+        length = lengths[this]
+        has_room = ops.cast(used + length <= capacity, "int32")
+        chosen = ops.cast(ops.argmax(has_room), "int32")
+        offset = used[chosen]
+        is_this = numbers == this
+        return (
+            ops.where(numbers == chosen, used + length, used),
+            ops.where(is_this, chosen, packed),
+            ops.where(is_this, offset, offsets),
+        )
+
+    zeros = ops.zeros_like(lengths)
+    used, packed, offsets = ops.fori_loop(
+        0, batch_size, pack, (zeros, zeros, zeros)
+    )
+    num_packed = ops.sum(ops.cast(used > 0, "int32"))
+    return packed, offsets, ops.maximum(num_packed, 1)

@@ -213,11 +213,17 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
         "Evaluate, predict and export with the best step, if training "
         "evaluated any; with --noload_best use the last step.",
     )
+    define_padding_flag(trim_padding)
+
+
+def define_padding_flag(trim_padding: bool) -> None:
+    """Defines whether padding is computed."""
     flags.DEFINE_bool(
         "trim_padding",
         trim_padding,
-        "Leave padding out: cut each batch to its longest input and compute "
-        "only WordPieces, which saves time; not done on a TPU or with "
+        "Leave padding out: cut each batch to its longest input, compute only "
+        "WordPieces, and in training pack short inputs for attention, which "
+        "saves time; not done on a TPU or with "
         "--jit_compile, which need one shape. Nothing changes but rounding, "
         "except in SQuAD, where the original lets padding compete with the "
         "answer, in the loss and among the n best.",

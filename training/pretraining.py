@@ -189,6 +189,7 @@ def _train(
             is_training=True,
             seed=options.seed,
             skip_records=skip_records,
+            trim=options.unpads,
             dynamic_masking=records.dynamic_masking,
         )
 
@@ -220,6 +221,7 @@ def _evaluate(
             records.spec,
             options.eval_batch_size,
             is_training=False,
+            trim=options.unpads,
             dynamic_masking=records.dynamic_masking,
         ),
         pretraining_metrics,

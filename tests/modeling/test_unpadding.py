@@ -152,3 +152,29 @@ def test_the_choice_is_saved_with_the_model(tmp_path):
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     assert loaded.bert.unpad
+
+
+def test_short_sequences_share_a_packed_one():
+    lengths = [3, 40, 17, 0, 22, 1]
+    batch = features(lengths, 40, 50)
+    rows = UnpaddedRows(batch["input_mask"])
+    packed = rows.packed()
+    # 40; 22 + 17 + 1; 3.
+    assert packed.attention_mask.shape == (3, 40, 40)
+    seen = np.sort(packed.attention_mask.numpy().sum(-1).reshape(-1))
+    # Each WordPiece sees its own sequence, and free places one another.
+    expected = sum(([length] * length for length in [*lengths, 37]), [])
+    np.testing.assert_array_equal(seen, sorted(expected))
+    kept = rows.unpad(tf.random.stateless_normal((6, 40, 8), [1, 2]))
+    there_and_back = packed.unpad(packed.pad(kept))
+    used = sum(lengths)
+    np.testing.assert_array_equal(there_and_back[:used], kept[:used])
+    assert not there_and_back[used:].numpy().any()
+
+
+def test_a_full_batch_packs_to_itself():
+    rows = UnpaddedRows(np.ones((3, 16), np.int32))
+    kept = rows.unpad(tf.random.stateless_normal((3, 16, 4), [1, 2]))
+    np.testing.assert_array_equal(
+        tf.reshape(rows.packed().pad(kept), (-1, 4)), kept
+    )

@@ -135,8 +135,14 @@ def assert_same_losses(output_dir, expected):
     )
 
 
-def test_two_devices_equal_one(inputs, one_device, tmp_path):
-    command = arguments(inputs, tmp_path, distribution_strategy="mirrored")
+@pytest.mark.parametrize("trim_padding", [False, True])
+def test_two_devices_equal_one(inputs, one_device, tmp_path, trim_padding):
+    command = arguments(
+        inputs,
+        tmp_path,
+        distribution_strategy="mirrored",
+        trim_padding=trim_padding,
+    )
     finish(start(["-c", TWO_DEVICES, *command]))
     assert_same_losses(tmp_path, one_device)
 

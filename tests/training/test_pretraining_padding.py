@@ -1,0 +1,174 @@
+"""Pretraining without padding is the pretraining with it."""
+
+import multiprocessing
+import os
+import signal
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from data.io import feature_specs, tfrecords
+from data.io.records import encode_example
+from data.pretraining.dynamic_masking import DynamicMasking
+from tests import script_runner
+from training import checkpointing, loop, pretraining
+
+VOCAB = script_runner.SAMPLES / "vocab.txt"
+VOCAB_SIZE = 1600
+LENGTH = 48
+NUM_PREDICTIONS = 6
+
+
+def write_records(path, are_masked, number=12):
+    """Writes instances, most of them short, of random WordPieces."""
+    rng = np.random.default_rng(0)
+    with tfrecords.RecordWriter([path]) as writer:
+        for length in [LENGTH, LENGTH, *rng.integers(6, 24, number - 2)]:
+            places = np.arange(LENGTH)
+            mask = (places < length).astype(int)
+            ids = rng.integers(110, VOCAB_SIZE, LENGTH) * mask
+            ids[[0, length - 1]] = 101, 102
+            features = {
+                "input_ids": ids,
+                "input_mask": mask,
+                "segment_ids": (places > length // 2) * mask,
+                "next_sentence_labels": rng.integers(0, 2, 1),
+            }
+            if are_masked:
+                used = min(NUM_PREDICTIONS, int(length) // 5)
+                chosen = np.arange(NUM_PREDICTIONS) < used
+                positions = rng.choice(
+                    np.arange(1, length - 1), used, replace=False
+                )
+                features["masked_lm_positions"] = np.zeros(NUM_PREDICTIONS, int)
+                features["masked_lm_positions"][:used] = np.sort(positions)
+                features["masked_lm_ids"] = (
+                    rng.integers(110, VOCAB_SIZE, NUM_PREDICTIONS) * chosen
+                )
+                features["masked_lm_weights"] = chosen.astype(float)
+            writer.write(encode_example(features))
+
+
+def create_batches(path, are_masked, trim, is_training, batch_size=12):
+    masking = None
+    if not are_masked:
+        masking = DynamicMasking(str(VOCAB), NUM_PREDICTIONS)
+    spec = feature_specs.pretraining_features(LENGTH, NUM_PREDICTIONS)
+    if not are_masked:
+        spec = feature_specs.unmasked_features(LENGTH)
+    return tfrecords.create_dataset(
+        [str(path)],
+        spec,
+        batch_size,
+        is_training=is_training,
+        seed=3,
+        trim=trim,
+        dynamic_masking=masking,
+    )
+
+
+def create_model(unpad, left_to_right=False):
+    config = modeling.BertConfig(
+        vocab_size=VOCAB_SIZE,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=LENGTH,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.3,
+    )
+    model = modeling.BertPretrainer(
+        config,
+        left_to_right=left_to_right,
+        unpad=unpad,
+        seed=1,
+        dtype="float64",
+    )
+    model.build()
+    return model
+
+
+@pytest.mark.parametrize(
+    "are_masked, next_sentence, left_to_right",
+    [(True, True, False), (False, True, False), (True, False, True)],
+)
+def test_losses_and_gradients_are_the_same(
+    tmp_path, are_masked, next_sentence, left_to_right
+):
+    path = tmp_path / "train.tfrecord"
+    write_records(path, are_masked)
+    loss = modeling.PretrainingLoss(next_sentence)
+    found = []
+    for unpads in (False, True):
+        batches = create_batches(path, are_masked, unpads, is_training=True)
+        features = next(iter(batches))
+        model = create_model(unpads, left_to_right)
+        with tf.GradientTape() as tape:
+            outputs = model(features, training=True)
+            total, parts = loss(outputs, features)
+        variables = [v.value for v in model.trainable_variables]
+        gradients = tape.gradient(
+            total, variables, unconnected_gradients="zero"
+        )
+        found.append([total, parts, [*map(tf.convert_to_tensor, gradients)]])
+    for padded, packed in zip(*map(tf.nest.flatten, found), strict=True):
+        np.testing.assert_allclose(packed, padded, rtol=0, atol=1e-8)
+    assert max(float(tf.norm(gradient)) for gradient in found[0][2]) > 0.1
+
+
+def test_evaluations_are_the_same(tmp_path):
+    path = tmp_path / "dev.tfrecord"
+    write_records(path, are_masked=True)
+    padded, packed = (
+        loop.Trainer(create_model(unpads), modeling.PretrainingLoss()).evaluate(
+            create_batches(path, True, unpads, is_training=False, batch_size=5),
+            pretraining.pretraining_metrics,
+        )
+        for unpads in (False, True)
+    )
+    assert padded == pytest.approx(packed, abs=1e-6)
+
+
+def test_a_killed_run_ends_with_the_same_bits(tiny, pretraining_flags):
+    flags = pretraining_flags | {
+        "trim_padding": True,
+        "do_train": True,
+        "num_train_steps": 8,
+        "save_checkpoints_steps": 3,
+    }
+    undisturbed, killed = tiny / "undisturbed", tiny / "killed"
+    sent = []
+
+    def kill():
+        if not sent and checkpointing.checkpoint_steps(killed):
+            (process,) = multiprocessing.active_children()
+            os.kill(process.pid, signal.SIGKILL)
+            sent.append(process.pid)
+
+    script_runner.run(
+        "run_pretraining.py", tiny, **flags, output_dir=undisturbed
+    ).check()
+    script_runner.run(
+        "run_pretraining.py",
+        tiny,
+        kill_when=kill,
+        **flags,
+        output_dir=killed,
+    )
+    assert sent
+    done = script_runner.run(
+        "run_pretraining.py", tiny, **flags, output_dir=killed
+    )
+    assert "Restored the checkpoint" in done.check().stderr
+    expected, found = (
+        tf.train.load_checkpoint(str(folder / "model.ckpt-8"))
+        for folder in (undisturbed, killed)
+    )
+    for name in expected.get_variable_to_shape_map():
+        np.testing.assert_array_equal(
+            found.get_tensor(name), expected.get_tensor(name), name
+        )
