@@ -3,7 +3,7 @@
 A folder as the original released them (bert_model.ckpt, bert_config.json,
 vocab.txt) becomes one that transformers reads (model.safetensors,
 config.json, vocab.txt and the tokenizer's other files), or the other way
-round; no weight changes.
+round; no weight changes. With --extended_vocab_file it gets rows for new words.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from absl import flags, logging
 
 import modeling
-from data.text import tokenization
+from data.text import tokenization, vocabulary
 from files import paths
 from training import cli
 
@@ -59,7 +59,8 @@ def define_flags() -> None:
         "output_format",
         None,
         ["tf1", "huggingface"],
-        "Kind to write; by default the one that --init_checkpoint is not.",
+        "Kind to write; by default the one that --init_checkpoint is not, and "
+        "with --extended_vocab_file the one that it is.",
     )
     cli.define_path(
         "bert_config_file",
@@ -71,6 +72,13 @@ def define_flags() -> None:
         paths.Kind.INPUT_FILE,
         "The model's vocabulary; by default vocab.txt next to the checkpoint. "
         "Needed for --output_format=huggingface.",
+    )
+    cli.define_path(
+        "extended_vocab_file",
+        paths.Kind.INPUT_FILE,
+        "Vocabulary of create_vocabulary.py --extend: write the model with a "
+        "row for each of its words, a new one the mean of the WordPieces that "
+        "it was before.",
     )
     flags.DEFINE_bool(
         "do_lower_case",
@@ -239,6 +247,36 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
     return do_lower_case
 
 
+def find_extension(vocab_file: str | None) -> list[list[int]] | None:
+    """Returns the rows that --extended_vocab_file asks for, None without it.
+
+    Args:
+        vocab_file: the model's vocabulary.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: there is no vocabulary, or the other is no extension of it.
+    """
+    extended_file = FLAGS.extended_vocab_file
+    if extended_file is None:
+        return None
+    if vocab_file is None:
+        raise ValueError(
+            "--extended_vocab_file needs --vocab_file, the vocabulary that it "
+            "extends"
+        )
+    tokenization.check_vocab(extended_file)
+    try:
+        return vocabulary.extension_rows(
+            *map(tokenization.read_vocab, (vocab_file, extended_file))
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"--extended_vocab_file={extended_file} does not extend "
+            f"{vocab_file}: {error}"
+        ) from None
+
+
 def check_flags() -> str:
     """Returns the checkpoint's file or prefix, after a look at the flags.
 
@@ -264,6 +302,9 @@ def main(_: Sequence[str]) -> None:
     output_format = FLAGS.output_format
     if output_format is None:
         is_theirs = modeling.huggingface.is_huggingface(checkpoint)
+        if FLAGS.extended_vocab_file:
+            # The kind stays, unless asked otherwise.
+            is_theirs = not is_theirs
         output_format = "tf1" if is_theirs else "huggingface"
     config_file = FLAGS.bert_config_file or os.path.dirname(checkpoint) or "."
     config = modeling.load_config(config_file)
@@ -275,10 +316,15 @@ def main(_: Sequence[str]) -> None:
         labels = modeling.load_labels(checkpoint, model.num_labels)
     vocab_file = find_vocab(FLAGS.vocab_file, checkpoint, output_format, config)
     casing = find_casing(FLAGS.do_lower_case, checkpoint)
+    rows = find_extension(vocab_file)
+    leave_out = load_weights(model, checkpoint, name)
+    if rows is not None:
+        model = modeling.extend_model(model, rows)
+        vocab_file = FLAGS.extended_vocab_file
     contents = {
         "vocab_file": vocab_file,
         "labels": labels,
-        "leave_out": load_weights(model, checkpoint, name),
+        "leave_out": leave_out,
     }
     if output_format == "tf1":
         modeling.save_release(model, FLAGS.output_dir, **contents)

@@ -244,6 +244,17 @@ class ClassifierTask(task.Task):
             config, self.decoder.num_outputs, **options
         )
 
+    def combine(self, outputs: Sequence[Any]) -> Any:
+        """Returns the mean of values, or logits of mean probabilities."""
+        if self.decoder.output_mode == "regression":
+            return np.mean(outputs, axis=0)
+        if self.decoder.output_mode == "classification":
+            return super().combine(outputs)
+        # Each label is a choice of two: it holds, or it does not.
+        pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
+        mean = super().combine(pairs)
+        return mean[..., 0] - mean[..., 1]
+
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's figure and the benchmark's."""
         labels, outputs = metrics.concatenate(batches)

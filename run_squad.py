@@ -14,7 +14,14 @@ from absl import flags, logging
 import modeling
 import serving
 from data.io import feature_specs
-from data.squad import decoding, reading, records, report, scoring
+from data.squad import (
+    decoding,
+    ensembles,
+    reading,
+    records,
+    report,
+    scoring,
+)
 from data.squad import windows as squad
 from data.text import tokenization
 from files import atomic, json_files, paths
@@ -228,6 +235,10 @@ class SquadTask(task.Task):
         """See Task."""
         return modeling.BertSpanLabeler(config, **options)
 
+    def combine(self, outputs: Sequence[Any]) -> Any:
+        """Returns the list of outputs: `answer` averages the n best of each."""
+        return list(outputs)
+
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the official scores."""
         return self._score(*self.answer(batches))
@@ -263,19 +274,27 @@ class SquadTask(task.Task):
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
         """Returns the answers, as decoding.decode_predictions does."""
-        results = []
+        results: list[list[decoding.RawResult]] = []
         for features, outputs in batches:
-            results += map(
-                decoding.RawResult,
-                features["unique_ids"].tolist(),
-                outputs["start_logits"],
-                outputs["end_logits"],
+            members = outputs if isinstance(outputs, list) else [outputs]
+            results = results or [[] for _ in members]
+            for found, member in zip(results, members, strict=True):
+                found += map(
+                    decoding.RawResult,
+                    features["unique_ids"].tolist(),
+                    member["start_logits"],
+                    member["end_logits"],
+                )
+        answers = [
+            decoding.decode_predictions(
+                self.examples, self.features, found, self.decoding
             )
-        return decoding.decode_predictions(
-            self.examples,
-            self.features,
-            results,
-            self.decoding,
+            for found in results
+        ]
+        if len(answers) == 1:
+            return answers[0]
+        return ensembles.average_nbest(
+            [nbest for _, nbest, _ in answers], self.decoding
         )
 
     def _score(

@@ -19,6 +19,7 @@ SCRIPTS = [
     "run_ner.py",
     "run_swag.py",
     "extract_features.py",
+    "create_squad_from_triviaqa.py",
     "convert_checkpoint.py",
     "predict.py",
     "plot_runs.py",

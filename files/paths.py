@@ -30,6 +30,8 @@ class Kind(enum.Enum):
     RUNS = "folders of runs to read"
     # A checkpoint's prefix, one file, or a folder with everything in it.
     MODEL = "model to read"
+    # Comma-separated; each is checked as a MODEL.
+    MODELS = "models to read"
     OUTPUT_FILE = "output file"
     # Comma-separated.
     OUTPUT_FILES = "output files"
@@ -47,6 +49,8 @@ INPUTS = (
     Kind.DATA_FOLDER,
     Kind.RUNS,
     Kind.MODEL,
+    Kind.MODEL,
+    Kind.MODELS,
 )
 _OUTPUTS = tuple(kind for kind in Kind if kind not in INPUTS)
 _FILES = (

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         load_checkpoint,
         read_shapes,
     )
+    from modeling.checkpoints.extension import extend_model
     from modeling.checkpoints.huggingface import (
         load_config,
         load_huggingface,
@@ -63,6 +64,7 @@ __all__ = [
     "RegressionLoss",
     "SpanLoss",
     "TokenLoss",
+    "extend_model",
     "find_checkpoint",
     "huggingface",
     "load_checkpoint",

@@ -147,6 +147,12 @@ def _given_paths() -> list[paths.PathFlag]:
             value = flag.value
             if flag.path_kind is paths.Kind.EXPORT_FOLDER:
                 value = export_folder(flags.FLAGS)
+            if flag.path_kind is paths.Kind.MODELS:
+                found += [
+                    paths.PathFlag(name, part, paths.Kind.MODEL)
+                    for part in value.split(",")
+                ]
+                continue
             found.append(paths.PathFlag(name, value, flag.path_kind))
     return found
 
@@ -223,7 +229,11 @@ def _guarded(
         return _fail(
             f"arguments need a flag, such as --name=value. Received: {argv[1:]}"
         )
-    if not getattr(flags.FLAGS, "do_train", False):
+    # Those of an ensemble take one another's place.
+    changes_weights = any(
+        getattr(flags.FLAGS, name, None) for name in ("do_train", "ensemble")
+    )
+    if not changes_weights:
         if getattr(flags.FLAGS, "mixed_precision", None) == "bfloat16":
             # Imported here: it takes seconds, which --help does not need.
             from modeling.accelerated.inference import pack_weights

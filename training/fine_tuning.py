@@ -5,7 +5,7 @@ Nothing here names a task: a script gives its `Task` (training/task.py).
 
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ import numpy as np
 from absl import logging
 
 import modeling
-from training import checkpointing, checks, export, runner
+from training import checkpointing, checks, ensembles, export, metrics, runner
 from training.earlier_results import EarlierResults
 from training.options import FineTuningOptions
 from training.splits import Splits
-from training.task import Batches, Loss, Task
+from training.task import Batches, Task
 
 
 def run(task: Task, options: FineTuningOptions) -> None:
@@ -27,7 +27,10 @@ def run(task: Task, options: FineTuningOptions) -> None:
         ValueError: an option contradicts another, or a file.
         OSError: a file is missing, or cannot be written.
     """
-    driver = _Driver(task, options)
+    members = ensembles.find_members(options)
+    if members:
+        options = options.varied(init_checkpoint=members[0])
+    driver = _Driver(task, options, members)
     earlier = EarlierResults(options.output_dir, driver.files_of_scores())
     if options.do_train and options.num_train_runs > 1:
         trained, results = driver.train_several()
@@ -40,7 +43,7 @@ def run(task: Task, options: FineTuningOptions) -> None:
         # Only the chief writes.
         return
     if options.do_predict:
-        logging.info("Predicting with %s", trained.described_step)
+        logging.info("Predicting with %s", driver.describe(trained))
         driver.predict(trained, results)
         earlier.warn()
     if options.export_dir:
@@ -52,8 +55,10 @@ def run(task: Task, options: FineTuningOptions) -> None:
 class _Driver:
     """The steps of `run`, over one task and its splits."""
 
-    def __init__(self, task: Task, options: FineTuningOptions) -> None:
-        self.task, self.options = task, options
+    def __init__(
+        self, task: Task, options: FineTuningOptions, members: Sequence[str]
+    ) -> None:
+        self.task, self.options, self.members = task, options, members
         self.config = prepare(task, options)
         self.splits = Splits(task, options)
         self.metric = options.metric_for_best or task.metrics[0]
@@ -174,23 +179,43 @@ class _Driver:
         if key in self.evaluated:
             logging.info("Evaluated while training: %s", run.described_step)
             return self.evaluated[key]
-        logging.info("Evaluating %s", run.described_step)
+        logging.info("Evaluating %s", self.describe(run))
         results = self._evaluate(run, run.global_step)
         run.history.add("eval", run.global_step, results)
         return results
 
+    def describe(self, run: runner.Run) -> str:
+        """Returns text that names the weights, for the log."""
+        if self.members:
+            return f"an ensemble of {len(self.members)} models"
+        return run.described_step
+
+    def _identity(self, step: int) -> dict[str, float]:
+        """Returns the figure that says which weights the others are of."""
+        if self.members:
+            return {"ensemble_size": len(self.members)}
+        return {"global_step": step}
+
+    def _predict(
+        self, run: runner.Run, name: str, batch_size: int, label: str
+    ) -> Batches:
+        predict_one = functools.partial(
+            predict, run, self.splits, name, batch_size, label
+        )
+        if not self.members:
+            return predict_one()
+        return ensembles.predict(
+            run.model, self.members, self.task, predict_one
+        )
+
     def _evaluate(self, run: runner.Run, step: int) -> dict[str, float]:
-        results: dict[str, float] = {"global_step": step}
+        results = self._identity(step)
         for name in self.splits.of("eval"):
-            batches = predict(
-                run,
-                self.splits,
-                name,
-                self.options.eval_batch_size,
-                "Evaluating",
+            batches = self._predict(
+                run, name, self.options.eval_batch_size, "Evaluating"
             )
             if self.task.has_eval_loss:
-                passing = _LossFigures(self.task.loss, batches)
+                passing = metrics.LossFigures(self.task.loss, batches)
                 figures = self.task.evaluate(name, passing) | passing.figures()
             else:
                 figures = self.task.evaluate(name, batches)
@@ -211,12 +236,14 @@ class _Driver:
         for name in self.splits.of("predict"):
             scores = self.task.write_predictions(
                 name,
-                predict(run, self.splits, name, options.predict_batch_size),
+                self._predict(
+                    run, name, options.predict_batch_size, "Predicting"
+                ),
                 options.output_dir,
             )
             if not scores:
                 continue
-            scores["global_step"] = run.global_step
+            scores |= self._identity(run.global_step)
             if name in self.task.splits("eval"):
                 run.write_results("eval_results.txt", results | scores)
             else:
@@ -258,36 +285,6 @@ def predict(
 def _suffix(split: str) -> str:
     """Returns "_mm" of the split "eval_mm", and "" of "eval"."""
     return "".join(split.partition("_")[1:])
-
-
-class _LossFigures:
-    """Passes batches through, and computes the loss's figures of them.
-
-    Args:
-        loss: the task's Loss.
-        batches: as Task.evaluate gets them.
-    """
-
-    def __init__(self, loss: Loss, batches: Batches) -> None:
-        self._loss, self._batches = loss, batches
-        self._sums: list[float] = []
-        self._weights: list[float] = []
-
-    def __iter__(self) -> Iterator:
-        for features, outputs in self._batches:
-            sums = self._loss.sums(outputs, features)
-            weights = self._loss.weights(features)
-            self._sums.append(float(sums["loss"]))
-            self._weights.append(float(weights["loss"]))
-            yield features, outputs
-
-    def figures(self) -> dict[str, float]:
-        """Returns `eval_loss`, the mean; and `loss`, the mean over batches."""
-        sums, weights = np.array(self._sums), np.array(self._weights)
-        return {
-            "eval_loss": float(sums.sum() / max(weights.sum(), 1.0)),
-            "loss": float(np.mean(sums / np.maximum(weights, 1.0))),
-        }
 
 
 def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:

@@ -213,6 +213,13 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
         "Evaluate, predict and export with the best step, if training "
         "evaluated any; with --noload_best use the last step.",
     )
+    cli.define_path(
+        "ensemble",
+        paths.Kind.MODELS,
+        "Evaluate and predict with several trained models at once: the "
+        "--output_dir of each, comma-separated. Their probabilities are "
+        "averaged.",
+    )
     define_padding_flag(trim_padding)
 
 

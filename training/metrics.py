@@ -2,7 +2,14 @@
 
 import functools
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 import numpy as np
@@ -138,3 +145,51 @@ def score_known(
             len(labels),
         )
     return scores
+
+
+def mean_of_classes(outputs: Sequence[np.ndarray]) -> np.ndarray:
+    """Returns logits of the mean of several models' probabilities.
+
+    Args:
+        outputs: each model's logits, float [..., L], over L classes.
+
+    Returns:
+        float32 [..., L]: the logarithms of the mean probabilities.
+    """
+    from scipy import special
+
+    logits = np.array(outputs, np.float64)
+    log_probs = special.log_softmax(logits, axis=-1)
+    mean = special.logsumexp(log_probs, axis=0) - np.log(len(outputs))
+    return mean.astype(np.float32)
+
+
+class LossFigures:
+    """Passes batches through, and computes the loss's figures of them.
+
+    Args:
+        loss: the task's Loss.
+        batches: as Task.evaluate gets them.
+    """
+
+    def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
+        self._loss, self._batches = loss, batches
+        self._sums: list[float] = []
+        self._weights: list[float] = []
+
+    def __iter__(self) -> Iterator:
+        """Yields the batches."""
+        for features, outputs in self._batches:
+            sums = self._loss.sums(outputs, features)
+            weights = self._loss.weights(features)
+            self._sums.append(float(sums["loss"]))
+            self._weights.append(float(weights["loss"]))
+            yield features, outputs
+
+    def figures(self) -> dict[str, float]:
+        """Returns `eval_loss`, the mean; and `loss`, the mean over batches."""
+        sums, weights = np.array(self._sums), np.array(self._weights)
+        return {
+            "eval_loss": float(sums.sum() / max(weights.sum(), 1.0)),
+            "loss": float(np.mean(sums / np.maximum(weights, 1.0))),
+        }

@@ -187,6 +187,7 @@ class FineTuningOptions(TrainingOptions):
     early_stopping_patience: int = 0
     metric_for_best: str | None = None
     load_best: bool = True
+    ensemble: str | None = None
 
     actions = (*TrainingOptions.actions, "do_predict")
 

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from training import metrics
+
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 
@@ -120,6 +122,18 @@ class Task(Protocol):
             config: modeling.BertConfig.
             **options: arguments of every model.
         """
+
+    def combine(self, outputs: Sequence[Any]) -> Any:
+        """Returns the outputs of an ensemble for one batch.
+
+        `evaluate` and `write_predictions` get them instead of one model's.
+        By default the outputs are logits of classes, and the probabilities
+        are averaged.
+
+        Args:
+            outputs: each model's outputs.
+        """
+        return metrics.mean_of_classes(outputs)
 
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:

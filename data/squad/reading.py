@@ -150,7 +150,13 @@ def read_questions(
                 yield context, qa, f"{where}.qas[{k}]"
 
 
-def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
+def field(
+    mapping: Any,
+    key: str,
+    kind: type[_Kind],
+    where: str,
+    layout: str = "SQuAD",
+) -> _Kind:
     """Returns a field of a JSON object, checked.
 
     Args:
@@ -158,6 +164,7 @@ def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
         key: str, the field's name.
         kind: type that the field must be of.
         where: str, names the object in the error.
+        layout: str, whose JSON it is.
 
     Raises:
         ValueError: there is no such field.
@@ -167,7 +174,7 @@ def field(mapping: Any, key: str, kind: type[_Kind], where: str) -> _Kind:
     if type(value) is not kind:
         raise ValueError(
             f"{where} has no {key!r} of type {kind.__name__}. Give a file in "
-            f"SQuAD's JSON layout. Received there: {str(mapping)[:80]!r}"
+            f"{layout}'s JSON layout. Received there: {str(mapping)[:80]!r}"
         )
     return value
 

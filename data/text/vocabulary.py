@@ -1,4 +1,4 @@
-"""Learns a WordPiece vocabulary from a corpus.
+"""Learns a WordPiece vocabulary from a corpus, or extends one by its words.
 
 The learner is TensorFlow Text's: plain Python that sorts its counts, so it
 gives the same vocabulary every time. It gets the words of our own
@@ -7,6 +7,7 @@ BasicTokenizer, so it learns from the words that the tokenizer produces.
 
 import collections
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from data.text import tokenization
@@ -16,6 +17,7 @@ _MAX_WORDS = 5_000_000
 # Characters are learned, the most frequent first, up to this share of text.
 _CHARACTER_COVERAGE = 0.99995
 _MAX_WORD_LENGTH = 50
+_UNUSED = re.compile(r"\[unused\d+\]")
 # [unusedN] rows that the released vocabularies have before [UNK].
 _UNUSED_IN_FRONT = 99
 
@@ -141,13 +143,26 @@ def unknown_share(vocab: Sequence[str], counts: Mapping[str, int]) -> float:
         vocab: list of str.
         counts: dict of word to count.
     """
+    num_unknown, num_all = _count_pieces(vocab, counts)
+    return num_unknown / num_all
+
+
+def num_pieces(vocab: Sequence[str], counts: Mapping[str, int]) -> int:
+    """Returns the number of WordPieces of counted words."""
+    return _count_pieces(vocab, counts)[1]
+
+
+def _count_pieces(
+    vocab: Sequence[str], counts: Mapping[str, int]
+) -> tuple[int, int]:
+    """Returns how many WordPieces are [UNK], and how many there are."""
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
-    num_unknown = num_pieces = 0
+    num_unknown = num_all = 0
     for word, count in counts.items():
         pieces = tokenizer.tokenize(word)
-        num_pieces += len(pieces) * count
+        num_all += len(pieces) * count
         num_unknown += pieces.count("[UNK]") * count
-    return num_unknown / num_pieces
+    return num_unknown, num_all
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
@@ -167,3 +182,97 @@ def _is_alone(text: str) -> bool:
     return len(text) == 1 and (
         tokenization.is_punctuation(text) or tokenization.is_cjk(ord(text))
     )
+
+
+def extend_vocabulary(
+    vocab: Sequence[str],
+    counts: Mapping[str, int],
+    num_new_words: int | None = None,
+) -> list[str]:
+    """Adds the words of a text that save the most WordPieces.
+
+    Words with a letter that occur twice or more are whole WordPieces then. A
+    word that the vocabulary does not know counts as its characters. The
+    other WordPieces keep their ids.
+
+    Args:
+        vocab: list of str.
+        counts: dict of word to count.
+        num_new_words: most words to add, to [unusedN] rows first, then at
+            the end; None = as many as there are such rows.
+
+    Returns:
+        list of str.
+
+    Raises:
+        ValueError: there is no word to add, or no row for it.
+    """
+    unused = [i for i, token in enumerate(vocab) if _UNUSED.fullmatch(token)]
+    if num_new_words is None:
+        num_new_words = len(unused)
+    if not num_new_words:
+        raise ValueError(
+            "the vocabulary has no [unusedN] rows; give --num_new_words, to "
+            "add words at its end"
+        )
+    tokenizer = tokenization.WordpieceTokenizer(set(vocab))
+    saved = {}
+    for word, count in counts.items():
+        if count > 1 and len(word) <= _MAX_WORD_LENGTH and _has_letter(word):
+            pieces = tokenizer.tokenize(word)
+            length = len(word) if pieces == ["[UNK]"] else len(pieces)
+            saved[word] = count * (length - 1)
+    words = sorted(
+        (word for word in saved if saved[word]),
+        key=lambda word: (-saved[word], word),
+    )[:num_new_words]
+    if not words:
+        raise ValueError(
+            "no word of the input needs a row: the vocabulary has all those "
+            "that occur twice or more"
+        )
+    extended = list(vocab)
+    for row, word in zip(unused, words, strict=False):
+        extended[row] = word
+    return extended + words[len(unused) :]
+
+
+def extension_rows(
+    vocab: Sequence[str], extended: Sequence[str]
+) -> list[list[int]]:
+    """Returns what each row of an extended vocabulary was before.
+
+    Args:
+        vocab: list of str.
+        extended: list of str, as of `extend_vocabulary`.
+
+    Returns:
+        for each row of `extended` the ids in `vocab` of the WordPieces that
+        its token was split to: its own id where nothing changed.
+
+    Raises:
+        ValueError: a token other than an [unusedN] changed or is gone.
+    """
+    tokenizer = tokenization.WordpieceTokenizer(set(vocab))
+    ids = {token: number for number, token in enumerate(vocab)}
+    rows = []
+    for number, token in enumerate(extended):
+        before = vocab[number] if number < len(vocab) else None
+        if token == before:
+            rows.append([number])
+            continue
+        if before is not None and not _UNUSED.fullmatch(before):
+            raise ValueError(
+                f"row {number} was {before!r} and is {token!r}; only [unusedN] "
+                "rows may change"
+            )
+        rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
+    if len(extended) < len(vocab):
+        raise ValueError(
+            f"it has {len(extended)} rows, fewer than the {len(vocab)} before"
+        )
+    return rows
+
+
+def _has_letter(word: str) -> bool:
+    return any(char.isalpha() for char in word)

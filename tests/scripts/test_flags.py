@@ -181,6 +181,7 @@ OUTPUTS = {
         "export_dir": Kind.EXPORT_FOLDER,
     },
     "plot_runs": {"html": Kind.OUTPUT_FILE, "png": Kind.OUTPUT_FILE},
+    "create_squad_from_triviaqa": {"output_file": Kind.OUTPUT_FILE},
     "predict": {"output_file": Kind.OUTPUT_FILE},
     "convert_checkpoint": {"output_dir": Kind.MODEL_OUTPUT},
     "run_classifier": RUN,

@@ -48,7 +48,8 @@ def write_records(path, are_masked, number=12):
                     rng.integers(110, VOCAB_SIZE, NUM_PREDICTIONS) * chosen
                 )
                 features["masked_lm_weights"] = chosen.astype(float)
-            writer.write(encode_example(features))
+            lists = {name: value.tolist() for name, value in features.items()}
+            writer.write(encode_example(lists))
 
 
 def create_batches(path, are_masked, trim, is_training, batch_size=12):

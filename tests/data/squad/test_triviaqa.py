@@ -1,0 +1,180 @@
+"""TriviaQA's files in SQuAD's form, on authored files of its layout."""
+
+import json
+
+import pytest
+
+from data.squad import reading, scoring, triviaqa
+from tests import script_runner
+
+LIGHT = (
+    "The light of Brant Rock \n\nwas lit in 1874. Its first keeper was\n"
+    "anna  maria Holm, who kept it for ten years. Anna Holm is buried there."
+)
+
+
+def question(number, answer, pages=(), results=()):
+    def documents(names):
+        return [
+            {"DocSource": "Search", "Filename": name, "Title": name[:-4]}
+            for name in names
+        ]
+
+    return {
+        "Question": f"Question {number}?",
+        "QuestionId": f"tc_{number}",
+        "QuestionSource": "http://www.example.org/",
+        "Answer": answer,
+        "EntityPages": documents(pages),
+        "SearchResults": documents(results),
+    }
+
+
+def answer(*spellings):
+    return {
+        "Aliases": list(spellings),
+        "MatchedWikiEntityName": "",
+        "NormalizedAliases": [each.lower() for each in spellings],
+        "NormalizedValue": spellings[0].lower(),
+        "Type": "FreeForm",
+        "Value": spellings[0],
+    }
+
+
+@pytest.fixture
+def released(tmp_path):
+    """A folder with TriviaQA's `qa` and `evidence`."""
+    for folder in ("qa", "evidence/wikipedia", "evidence/web/12"):
+        (tmp_path / folder).mkdir(parents=True)
+    evidence = tmp_path / "evidence"
+    (evidence / "wikipedia/Brant_Rock.txt").write_text(LIGHT)
+    (evidence / "wikipedia/Empty.txt").write_text(" \n")
+    (evidence / "web/12/12_70.txt").write_text("Nobody knows, said Holmes.")
+    save(
+        tmp_path,
+        question(
+            1,
+            answer("Anna Holm", "Anna Maria Holm", "Holm"),
+            ["Brant_Rock.txt", "Empty.txt", "Lost.txt"],
+            ["12/12_70.txt"],
+        ),
+        question(2, answer("1874", "C++ (language)"), ["Brant_Rock.txt"]),
+    )
+    return tmp_path
+
+
+def save(folder, *questions):
+    content = {"Data": list(questions), "Domain": "Web", "Version": 1.0}
+    (folder / "qa/web-dev.json").write_text(json.dumps(content))
+
+
+def read(folder, **options):
+    questions = triviaqa.TriviaQA(
+        folder / "qa/web-dev.json", folder / "evidence", **options
+    )
+    return questions, list(questions.passages())
+
+
+def qas(passages):
+    return [
+        (passage, paragraph["context"], qa)
+        for passage in passages
+        for paragraph in passage.entry["paragraphs"]
+        for qa in paragraph["qas"]
+    ]
+
+
+def test_the_first_whole_words_that_answer(released):
+    questions, (first, second) = read(released)
+    (_, text, qa), (other, _, not_answered) = qas(first)
+    assert qa["id"] == "tc_1--Brant_Rock.txt"
+    assert not_answered["id"] == "tc_1--12/12_70.txt"
+    # Holmes is another word, and another document does not count.
+    assert not other.has_answer and not_answered["answers"] == []
+    (found,) = qa["answers"]
+    # The longest spelling at the first place, as the document spells it.
+    assert found["text"] == "anna  maria Holm"
+    start = found["answer_start"]
+    assert text[start : start + len(found["text"])] == found["text"]
+    ((_, _, qa),) = qas(second)
+    assert qa["answers"][0]["text"] == "1874"
+    assert questions.num_missing == 1 and len(questions) == 2
+
+
+def test_documents_are_cut_to_their_first_words(released):
+    _, (first, second) = read(released, max_num_words=5)
+    (passage, text, _), _ = qas(first)
+    assert text == "The light of Brant Rock"
+    assert not passage.has_answer
+    _, (_, second) = read(released, max_num_words=9)
+    ((passage, text, _),) = qas(second)
+    assert text.endswith("lit in 1874.") and passage.has_answer
+
+
+def test_all_spellings_are_gold_answers(released):
+    _, (first, _) = read(released, is_training=False)
+    for _, _, qa in qas(first):
+        assert [each["text"] for each in qa["answers"]] == [
+            "Anna Holm",
+            "Anna Maria Holm",
+            "Holm",
+        ]
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"Answer": {}}, "test sets are published without answers"),
+        ({"Answer": None}, "no 'Answer' of type dict. Give .* TriviaQA's"),
+        ({"QuestionId": 3}, "no 'QuestionId' of type str"),
+        ({"EntityPages": [{}]}, "no 'Filename' of type str"),
+        (
+            {"EntityPages": [{"Filename": "../web/12/12_70.txt"}]},
+            "is not in .*wikipedia",
+        ),
+    ],
+)
+def test_other_layouts_are_refused(released, changed, message):
+    save(released, question(1, answer("x"), ["Brant_Rock.txt"]) | changed)
+    with pytest.raises(ValueError, match=message) as error:
+        read(released)
+    assert "web-dev.json: Data[0]" in str(error.value)
+
+
+def test_the_script_writes_what_run_squad_reads(released):
+    flags = {
+        "input_file": "qa/web-dev.json",
+        "evidence_dir": "evidence",
+        "output_file": "train.json",
+    }
+
+    def run(**more):
+        return script_runner.run(
+            "create_squad_from_triviaqa.py", released, **flags | more
+        )
+
+    done = run().check()
+    assert "2 of 3 passages written to train.json" in done.stdout
+    assert "Documents that are not in evidence: 1" in done.stderr
+    examples = reading.read_squad_examples(released / "train.json", True)
+    assert [example.orig_answer_text for example in examples] == [
+        "anna  maria Holm",
+        "1874",
+    ]
+    assert examples[1].doc_tokens[examples[1].start_position] == "1874."
+    written = (released / "train.json").read_bytes()
+    assert "--output_file=train.json is there already" in run().error
+    assert (released / "train.json").read_bytes() == written
+
+    run(output_file="dev.json", for_training=False).check()
+    predictions = {
+        example.qas_id: "Holm"
+        for example in reading.read_squad_examples(released / "dev.json", False)
+    }
+    scores = scoring.score_predictions(released / "dev.json", predictions)
+    assert scores["total"] == 3
+    assert scores["exact_match"] == pytest.approx(200 / 3)
+
+    failed = run(output_file="none.json", evidence_dir="qa").error
+    assert "no document in --evidence_dir=qa" in failed
+    assert not (released / "none.json").exists()

@@ -1,0 +1,68 @@
+"""A vocabulary that gets the words of a text."""
+
+import collections
+
+import pytest
+
+from data.text import vocabulary
+
+VOCAB = [
+    *("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *("the", "sea", "s", "##ea", "##w", "##e", "##d", "##a", "w"),
+]
+
+
+def test_words_that_save_the_most_come_first():
+    counts = collections.Counter(
+        {"seaweed": 5, "wea": 9, "the": 99, "once": 1, "zzz": 4, "77": 50}
+    )
+    # seaweed is 5 WordPieces and saves 20, wea 2 and 9; zzz, which is not
+    # known, counts as 3 characters and saves 8.
+    extended = vocabulary.extend_vocabulary(VOCAB, counts)
+    assert extended[1:3] == ["seaweed", "wea"]
+    assert extended[3:] == VOCAB[3:]
+    extended = vocabulary.extend_vocabulary(VOCAB, counts, 7)
+    assert extended == [
+        *("[PAD]", "seaweed", "wea"),
+        *VOCAB[3:],
+        "zzz",
+    ]
+    assert vocabulary.num_pieces(VOCAB, counts) == 25 + 18 + 99 + 1 + 4 + 50
+    assert vocabulary.num_pieces(extended, counts) == 5 + 9 + 99 + 1 + 4 + 50
+
+
+def test_rows_know_what_they_were():
+    counts = {"seaweed": 5, "wea": 9, "zzz": 4}
+    extended = vocabulary.extend_vocabulary(VOCAB, counts, 3)
+    rows = vocabulary.extension_rows(VOCAB, extended)
+    ids = {token: number for number, token in enumerate(VOCAB)}
+    seaweed = [ids[each] for each in ("sea", "##w", "##e", "##e", "##d")]
+    assert rows[1] == seaweed
+    assert rows[2] == [ids["w"], ids["##ea"]]
+    assert rows[-1] == [ids["[UNK]"]]
+    assert rows[3 : len(VOCAB)] == [[i] for i in range(3, len(VOCAB))]
+
+
+@pytest.mark.parametrize(
+    "vocab, counts, number, message",
+    [
+        (VOCAB[3:], {"seaweed": 5}, None, "no .unusedN. rows; give --num_new"),
+        (VOCAB, {"seaweed": 1, "the": 9, "44": 3}, None, "no word of the in"),
+    ],
+)
+def test_nothing_to_add(vocab, counts, number, message):
+    with pytest.raises(ValueError, match=message):
+        vocabulary.extend_vocabulary(vocab, counts, number)
+
+
+@pytest.mark.parametrize(
+    "extended, message",
+    [
+        (VOCAB[:-1], "15 rows, fewer than the 16"),
+        ([*VOCAB[:-1], "z"], "row 15 was 'w' and is 'z'"),
+        ([VOCAB[0], *VOCAB[2:], "z"], "row 3 was '.UNK.' and is"),
+    ],
+)
+def test_other_vocabularies_are_no_extension(extended, message):
+    with pytest.raises(ValueError, match=message):
+        vocabulary.extension_rows(VOCAB, extended)

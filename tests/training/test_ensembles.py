@@ -1,0 +1,214 @@
+"""Ensembles through the scripts, against averages computed here."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from scipy import special
+
+import modeling
+from tests import script_runner
+from tests.conftest import TINY
+from training import ensembles, metrics
+from training.options import FineTuningOptions
+
+VOCAB = script_runner.SAMPLES / "vocab.txt"
+SQUAD = script_runner.SAMPLES / "squad"
+CONFIG = modeling.BertConfig.from_dict(TINY | {"initializer_range": 0.3})
+
+
+def save_members(folder, create, count=3, labels=None):
+    """Writes models of random weights that differ, and returns both."""
+    models = []
+    for seed in range(count):
+        models.append(create(CONFIG, seed=seed))
+        models[-1].build()
+        modeling.save_release(
+            models[-1], folder / f"member_{seed}", labels=labels
+        )
+    return models, ",".join(f"member_{seed}" for seed in range(count))
+
+
+def run_table(folder, members, output_mode, **more):
+    return script_runner.run(
+        "run_classifier.py",
+        folder,
+        **{
+            "task_name": "csv",
+            "data_dir": folder,
+            "output_mode": output_mode,
+            "bert_config_file": folder / "member_0/bert_config.json",
+            "vocab_file": VOCAB,
+            "ensemble": members,
+            "output_dir": "out",
+            "do_eval": True,
+            "do_predict": True,
+            "max_seq_length": 16,
+        }
+        | more,
+    )
+
+
+def outputs_of(models, records):
+    """Returns each model's outputs for all records of a file."""
+    spec = {
+        name: tf.io.FixedLenFeature([16], tf.int64)
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+    features = tf.io.parse_example(
+        list(tf.data.TFRecordDataset(str(records)).as_numpy_iterator()), spec
+    )
+    return np.array([model(features).numpy() for model in models])
+
+
+def write_table(folder, labels):
+    for name in ("dev", "test"):
+        lines = ["text\tlabel"]
+        lines += [
+            f"the {word} boat is near the {place}\t{label}"
+            for label in labels
+            for word in ("red", "blue", "green")
+            for place in ("river", "water", "island")
+        ]
+        (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+
+
+def read_results(folder):
+    lines = (folder / "eval_results.txt").read_text().splitlines()
+    return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
+
+
+def test_probabilities_of_classes_are_averaged(tmp_path):
+    labels = ["no", "some", "yes"]
+    write_table(tmp_path, labels)
+    models, members = save_members(
+        tmp_path,
+        lambda config, seed: modeling.BertClassifier(config, 3, seed=seed),
+        labels=labels,
+    )
+    done = run_table(tmp_path, members, "classification").check()
+    assert "an ensemble of 3 models" in done.stderr
+    logits = outputs_of(models, tmp_path / "out/predict.tf_record")
+    mean = special.softmax(logits, axis=-1).mean(axis=0)
+    rows = np.loadtxt(tmp_path / "out/test_results.tsv", delimiter="\t")
+    np.testing.assert_allclose(rows, mean, atol=1e-5)
+    results = read_results(tmp_path / "out")
+    gold = np.repeat(np.arange(3), 9)
+    assert results["ensemble_size"] == 3
+    assert results["eval_accuracy"] == pytest.approx(
+        (mean.argmax(-1) == gold).mean()
+    )
+    assert results["eval_loss"] == pytest.approx(
+        -np.log(mean[np.arange(27), gold]).mean(), abs=1e-4
+    )
+    # Unlike any of the models.
+    assert np.abs(special.softmax(logits, axis=-1) - mean).max() > 0.01
+
+
+def test_values_are_averaged(tmp_path):
+    write_table(tmp_path, [0.5, 3.0])
+    models, members = save_members(
+        tmp_path,
+        lambda config, seed: modeling.BertClassifier(config, 1, seed=seed),
+    )
+    run_table(tmp_path, members, "regression", do_eval=False).check()
+    mean = outputs_of(models, tmp_path / "out/predict.tf_record").mean(axis=0)
+    rows = np.loadtxt(tmp_path / "out/test_results.tsv")
+    np.testing.assert_allclose(rows, mean[:, 0], atol=1e-5)
+
+
+def test_nbest_lists_are_averaged(tmp_path):
+    _, members = save_members(tmp_path, modeling.BertSpanLabeler, count=2)
+    flags = {
+        "bert_config_file": tmp_path / "member_0/bert_config.json",
+        "vocab_file": VOCAB,
+        "predict_file": SQUAD / "dev-v2.json",
+        "version_2_with_negative": True,
+        "do_predict": True,
+        "max_seq_length": 64,
+        "max_query_length": 24,
+        "n_best_size": 3,
+    }
+    starts = [
+        {"output_dir": "one", "init_checkpoint": "member_0"},
+        {"output_dir": "two", "init_checkpoint": "member_1"},
+        {"output_dir": "both", "ensemble": members},
+    ]
+    for done in script_runner.run_all(
+        [("run_squad.py", tmp_path, flags | each) for each in starts]
+    ):
+        done.check()
+    one, two, both = (
+        json.loads(
+            (
+                tmp_path / each["output_dir"] / "nbest_predictions.json"
+            ).read_text(encoding="utf-8")
+        )
+        for each in starts
+    )
+    assert one.keys() == two.keys() == both.keys()
+    for question, entries in both.items():
+        expected = {}
+        for entry in one[question] + two[question]:
+            expected.setdefault(entry["text"], []).append(entry["probability"])
+        for entry in entries:
+            assert entry["probability"] == pytest.approx(
+                np.sum(expected[entry["text"]]) / 2, abs=1e-5
+            )
+    assert read_results(tmp_path / "both").keys() >= {"f1", "ensemble_size"}
+
+
+def test_labels_that_hold_or_not():
+    import run_classifier
+
+    task = object.__new__(run_classifier.ClassifierTask)
+    task.decoder = run_classifier.decoding.LabelDecoder(
+        "multilabel", ["a", "b"]
+    )
+    outputs = np.random.default_rng(0).normal(size=(3, 4, 2)) * 5
+    mean = special.expit(outputs).mean(axis=0)
+    found = special.expit(task.combine(list(outputs)).astype(np.float64))
+    np.testing.assert_allclose(found, mean, rtol=1e-5)
+
+
+def test_mean_of_classes_stays_finite():
+    logits = np.array([[[1e4, -1e4]], [[1e4, -1e4]]], np.float32)
+    assert np.isfinite(metrics.mean_of_classes(logits)).all()
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"do_train": True}, "leave out --do_train"),
+        ({"init_checkpoint": "x"}, "leave out --init_checkpoint"),
+        ({"ensemble": "member_0"}, "two models or more"),
+        ({"ensemble": "member_0,member_0"}, "two models or more"),
+        ({"ensemble": "member_0,nowhere"}, "no checkpoint nowhere"),
+        ({"ensemble": "member_0,other"}, "other has the labels ['a']"),
+    ],
+)
+def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("member_0", ["a", "b"]), ("other", ["a"])):
+        model = modeling.BertClassifier(CONFIG, len(labels), seed=0)
+        model.build()
+        modeling.save_release(model, tmp_path / name, labels=labels)
+    options = FineTuningOptions(
+        bert_config_file="c",
+        output_dir="out",
+        **{"ensemble": "member_0,other"} | changed,
+    )
+    with pytest.raises((ValueError, OSError), match=re.escape(message)):
+        ensembles.find_members(options)
+
+
+def test_a_member_without_the_head_is_refused(tmp_path):
+    encoder = modeling.BertModel(CONFIG, seed=1)
+    encoder.build()
+    modeling.save_release(encoder, tmp_path)
+    model = modeling.BertClassifier(CONFIG, 2, seed=0)
+    model.build()
+    with pytest.raises(ValueError, match="lacks output_weights"):
+        list(ensembles.predict(model, [str(tmp_path)], None, lambda: []))
