@@ -1,0 +1,47 @@
+#!/bin/bash
+# Goes on pretraining a model on text of your own, with words of its own.
+#
+#     bash recipes/domain-adaptation.sh MODEL TEXT OUTPUT
+#
+# MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
+# TEXT    one sentence a line, a blank line between documents
+# OUTPUT  folder for all that is made; OUTPUT/model is the new MODEL
+#
+# The numbers are for a released model and some 10 MB of text; each can be set
+# in the environment: STEPS=1000 RATE=5e-5 bash recipes/domain-adaptation.sh ...
+set -eu
+[ $# -eq 3 ] || { echo "usage: $0 MODEL TEXT OUTPUT" >&2; exit 1; }
+model=$1 text=$2 output=$3
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=${PYTHON:-python}
+length=${LENGTH:-128} predictions=${PREDICTIONS:-20} lower=${LOWER_CASE:-True}
+mkdir -p "$output"
+
+# The words that are split the most, into [unused] rows and then new ones.
+"$python" "$root/create_vocabulary.py" --input_file="$text" \
+  --extend="$model/vocab.txt" --num_new_words="${NEW_WORDS:-1000}" \
+  --do_lower_case="$lower" --output_file="$output/vocab.txt"
+
+# A checkpoint with a row for each: the mean of the pieces that it was before.
+"$python" "$root/convert_checkpoint.py" --init_checkpoint="$model" \
+  --bert_config_file="$model" --vocab_file="$model/vocab.txt" \
+  --extended_vocab_file="$output/vocab.txt" --output_format=tf1 \
+  --output_dir="$output/start"
+
+# Masks are drawn while training reads, so one pass over the text is enough.
+"$python" "$root/create_pretraining_data.py" --input_file="$text" \
+  --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
+  --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
+  --max_seq_length="$length" --max_predictions_per_seq="$predictions"
+
+# Weights without the optimizer's slots, next to their configuration.
+"$python" "$root/run_pretraining.py" --input_file="$output/text.tfrecord-*-of-*" \
+  --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
+  --bert_config_file="$output/start/bert_config.json" \
+  --init_checkpoint="$output/start/bert_model.ckpt" \
+  --max_seq_length="$length" --max_predictions_per_seq="$predictions" \
+  --trim_padding --do_train --do_eval --train_batch_size="${BATCH:-32}" \
+  --learning_rate="${RATE:-2e-5}" --num_train_steps="${STEPS:-10000}" \
+  --num_warmup_steps="${WARMUP:-1000}" --output_dir="$output/run" \
+  --export_weights="$output/model"
+echo "$output/model is the model to fine-tune: compare it with $model on a task"
