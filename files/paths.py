@@ -49,7 +49,6 @@ INPUTS = (
     Kind.DATA_FOLDER,
     Kind.RUNS,
     Kind.MODEL,
-    Kind.MODEL,
     Kind.MODELS,
 )
 _OUTPUTS = tuple(kind for kind in Kind if kind not in INPUTS)
