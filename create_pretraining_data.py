@@ -41,6 +41,7 @@ _SCALABLE = (
     "segmenter",
     "whole_word_draw",
     "dynamic_masking",
+    "eval_fraction",
 )
 
 
@@ -173,6 +174,15 @@ def _define_scalable_flags() -> None:
         "Leave the masks to run_pretraining.py, which draws new ones in "
         "every epoch; --dupe_factor=1 will then do.",
     )
+    flags.DEFINE_float(
+        "eval_fraction",
+        None,
+        "Share of the documents to hold out for evaluation. They go, with "
+        "masks, to a file of their own, eval-OUTPUT; the seed and the number "
+        "of documents decide which they are.",
+        lower_bound=0.0,
+        upper_bound=0.5,
+    )
 
 
 def instance_options() -> InstanceOptions:
@@ -189,6 +199,7 @@ def instance_options() -> InstanceOptions:
         dynamic_masking=bool(FLAGS.dynamic_masking),
         mask_token_prob=FLAGS.mask_token_prob,
         same_token_prob=FLAGS.same_token_prob,
+        eval_fraction=FLAGS.eval_fraction or 0.0,
     )
 
 
@@ -298,6 +309,13 @@ def create_at_scale(
     for name, value in manifest["statistics"].items():
         logging.info("%s: %.4g", name, value)
     logging.info("manifest: %s", job.manifest_file)
+    for entry in manifest.get("eval_shards", ()):
+        logging.info(
+            "held out: %d instances in %s, crc32c %s",
+            entry["num_records"],
+            entry["path"],
+            entry["crc32c"],
+        )
     verb = "written to" if is_new else "already made in"
     num_shards = len(manifest["shards"])
     return (

@@ -20,6 +20,7 @@ class InstanceOptions:
         dynamic_masking: whether masks are left to training.
         mask_token_prob: share of the chosen WordPieces that become [MASK].
         same_token_prob: share that stay; the rest become random ones.
+        eval_fraction: share of the documents held out, for evaluation.
     """
 
     max_seq_length: int = 128
@@ -33,3 +34,4 @@ class InstanceOptions:
     dynamic_masking: bool = False
     mask_token_prob: float = 0.8
     same_token_prob: float = 0.1
+    eval_fraction: float = 0.0

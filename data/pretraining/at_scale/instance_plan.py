@@ -7,6 +7,7 @@ instance is two stretches of the store; the plan names the shard it goes to.
 """
 
 import bisect
+import functools
 import itertools
 import random
 from collections.abc import Iterator, Sequence
@@ -49,6 +50,34 @@ def document_ranges(store: TokenStore) -> list[tuple[int, int]]:
     return list(zip(borders[:-1], borders[1:], strict=True))
 
 
+@functools.lru_cache(maxsize=1)
+def split_documents(
+    num_documents: int, eval_fraction: float, seed: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Splits documents into those to train on and those held out.
+
+    Returns:
+        (numbers of the first, of the second), each sorted. With a fraction
+        above 0 there is at least one of each.
+
+    Raises:
+        ValueError: there are not two documents to split.
+    """
+    if not eval_fraction:
+        return range(num_documents), ()
+    if num_documents < 2:
+        raise ValueError(
+            f"--eval_fraction={eval_fraction} holds out whole documents, and "
+            "the input is one; part documents by blank lines"
+        )
+    rng = random.Random(f"{seed}/eval")
+    number = round(eval_fraction * num_documents)
+    number = min(max(number, 1), num_documents - 1)
+    held_out = np.sort(rng.sample(range(num_documents), number))
+    training = np.setdiff1d(np.arange(num_documents), held_out)
+    return training.tolist(), held_out.tolist()
+
+
 def write_plan(
     options: InstanceOptions,
     store: TokenStore,
@@ -69,14 +98,27 @@ def write_plan(
 
     Returns:
         dict: `num_instances`, `num_random_next`, `num_short`, and
-        `shard_ends`, the rows up to each shard's end.
+        `shard_ends`, the rows up to each shard's end. The documents held out
+        are a shard after the last, and are not counted.
     """
-    batches = []
+    training, held_out = split_documents(
+        store.num_documents, options.eval_fraction, options.random_seed
+    )
+    is_held_out = set(held_out)
+    all_shards = range(num_shards + bool(held_out))
+    batches = [np.empty(0, ROW_TYPE)]
     for document in range(*documents):
+        pool, shards = training, all_shards[:num_shards]
+        if document in is_held_out:
+            if duplication:
+                continue
+            pool, shards = held_out, all_shards[num_shards:]
         # A string seeds through SHA-512: keys that are near give draws that
         # are not.
         rng = random.Random(f"{options.random_seed}/{duplication}/{document}")
-        planned = plan_document(options, store, num_shards, document, rng)
+        planned = plan_document(
+            options, store, document, pool, shards, rng
+        )
         while batch := list(itertools.islice(planned, 4096)):
             batches.append(np.array(batch, ROW_TYPE))
             store.release()
@@ -84,13 +126,13 @@ def write_plan(
     rows = rows[np.argsort(rows["shard"], kind="stable")]
     with atomic_open(path) as file:
         file.write(rows.tobytes())
+    ends = np.searchsorted(rows["shard"], all_shards, "right").tolist()
+    counted = rows[: ends[num_shards - 1]]
     return {
-        "num_instances": len(rows),
-        "num_random_next": int(rows["is_random_next"].sum()),
-        "num_short": int(rows["is_short"].sum()),
-        "shard_ends": np.searchsorted(
-            rows["shard"], np.arange(num_shards), "right"
-        ).tolist(),
+        "num_instances": len(counted),
+        "num_random_next": int(counted["is_random_next"].sum()),
+        "num_short": int(counted["is_short"].sum()),
+        "shard_ends": ends,
     }
 
 
@@ -110,8 +152,9 @@ def read_plan(
 def plan_document(
     options: InstanceOptions,
     store: TokenStore,
-    num_shards: int,
     document: int,
+    pool: Sequence[int],
+    shards: Sequence[int],
     rng: random.Random,
 ) -> Iterator[tuple]:
     """Plans the instances of one pass over one document.
@@ -119,8 +162,9 @@ def plan_document(
     Args:
         options: InstanceOptions.
         store: TokenStore.
-        num_shards: number of shards, one of them drawn for each instance.
         document: the document's number.
+        pool: numbers of the documents that random next sentences come from.
+        shards: numbers of shards, one of them drawn for each instance.
         rng: random.Random.
 
     Yields:
@@ -146,7 +190,7 @@ def plan_document(
         is_random_next = end - first == 1 or rng.random() < 0.5
         if is_random_next:
             b_start, b_length = _draw_stretch(
-                store, document, target_length - a_length, rng
+                store, document, pool, target_length - a_length, rng
             )
             first = a_end
         else:
@@ -158,16 +202,20 @@ def plan_document(
             ),
             is_random_next,
             is_short,
-            rng.randrange(num_shards),
+            shards[rng.randrange(len(shards))],
         )
 
 
 def _draw_stretch(
-    store: TokenStore, document: int, target_length: int, rng: random.Random
+    store: TokenStore,
+    document: int,
+    pool: Sequence[int],
+    target_length: int,
+    rng: random.Random,
 ) -> tuple[int, int]:
     """Returns (start, length) of sentences from another document."""
     for _ in range(10):
-        drawn = rng.randrange(store.num_documents)
+        drawn = pool[rng.randrange(len(pool))]
         if drawn != document:
             break
     first, end = store.sentences(drawn)

@@ -36,7 +36,8 @@ class Job:
         input_files: paths.
         boundary_files: for each the path of its word boundaries, or nothing.
         output_file: what the shards' names begin with.
-        num_shards: their number; 0 = by the size of the corpus.
+        num_shards: their number, without that of the documents held out;
+            0 = by the size of the corpus.
     """
 
     text: TextOptions
@@ -61,8 +62,17 @@ class Job:
         """The file that keeps a second process from the same output."""
         return f"{self.output_file}.lock"
 
+    @property
+    def all_shards(self) -> range:
+        """Numbers of the shards, and of the documents held out after them."""
+        return range(self.num_shards + bool(self.instances.eval_fraction))
+
     def shard_path(self, shard: int) -> str:
-        """Returns the path of a shard."""
+        """Returns the path of a shard; that after the last is held out."""
+        if shard == self.num_shards:
+            # Another beginning, for no pattern to find it among the others.
+            folder, name = os.path.split(self.output_file)
+            return os.path.join(folder, f"eval-{name}")
         return f"{self.output_file}-{shard:05d}-of-{self.num_shards:05d}"
 
     def work_path(self, name: str) -> str:
@@ -197,8 +207,8 @@ class Job:
         """Removes the partial shards that killed processes left."""
         folder, name = os.path.split(self.output_file)
         partial = re.compile(
-            rf"{re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
-            r"\.partial-\d+"
+            rf"({re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
+            rf"|eval-{re.escape(name)})\.partial-\d+"
         )
         with contextlib.suppress(FileNotFoundError):
             for found in os.listdir(folder or "."):

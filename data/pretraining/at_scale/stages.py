@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ _SHARD_TOKENS = 32 << 20
 # At least eight for processes to share, if each gets a few hundred instances.
 _LEAST_SHARDS = 8
 _LEAST_SHARD_TOKENS = 64 << 10
-MAX_SHARDS = 1 << 16
+MAX_SHARDS = (1 << 16) - 1
 
 Progress = Callable[[Iterable, int, str], Iterable]
 # Does what is left of a stage's tasks, and returns the results of all.
@@ -93,7 +93,7 @@ def _go_on(
         done = dataclasses.replace(job, num_shards=len(manifest["shards"]))
         if all(
             is_whole(done.shard_path(shard), entry)
-            for shard, entry in enumerate(manifest["shards"])
+            for shard, entry in enumerate(_shard_entries(manifest))
         ):
             job.remove_work()
             return manifest, False
@@ -111,7 +111,8 @@ def _go_on(
     job = _with_num_shards(job, corpus["num_tokens"])
     plans = _plan_instances(job, run)
     _find_whole_shards(job, manifest)
-    made = run(job, "shard", [(job, shard) for shard in range(job.num_shards)])
+    made = run(job, "shard", [(job, shard) for shard in job.all_shards])
+    made, held_out = made[: job.num_shards], made[job.num_shards :]
     manifest = {
         **description,
         "corpus": corpus,
@@ -123,9 +124,16 @@ def _go_on(
             for shard, entry in enumerate(made)
         ],
     }
+    if held_out:
+        manifest["eval_shards"] = held_out
     write_json(job.manifest_file, manifest)
     job.remove_work()
     return manifest, True
+
+
+def _shard_entries(manifest: Mapping[str, Any]) -> list[dict]:
+    """Returns the entries of a manifest's shards, in order of their number."""
+    return manifest["shards"] + manifest.get("eval_shards", [])
 
 
 def _plan_instances(job: Job, run: Run) -> list[dict]:
@@ -138,10 +146,11 @@ def _plan_instances(job: Job, run: Run) -> list[dict]:
         [(job, *each) for each in itertools.product(passes, ranges)],
     )
     ends = np.array([plan.pop("shard_ends") for plan in plans])
-    if not np.diff(ends.sum(0), prepend=0).all():
+    totals = ends[:, : job.num_shards].sum(0)
+    if not np.diff(totals, prepend=0).all():
         raise ValueError(
             f"--num_shards={job.num_shards} leaves a shard empty, with "
-            f"{ends[:, -1].sum()} instances in all; give fewer"
+            f"{totals[-1]} instances in all; give fewer"
         )
     with atomic_open(job.work_path("plan.npy")) as file:
         np.save(file, ends)
@@ -156,7 +165,9 @@ def _find_whole_shards(job: Job, manifest: dict | None) -> None:
         manifest: that of the finished job, of which shards were lost; or
             None.
     """
-    entries = manifest["shards"] if manifest else [None] * job.num_shards
+    entries = (
+        _shard_entries(manifest) if manifest else [None] * len(job.all_shards)
+    )
     for shard, entry in enumerate(entries):
         result = job.work_path(f"shard-{shard:05d}.json")
         found = entry or job.read(result, _RESULTS["shard"])
@@ -236,12 +247,18 @@ def _write_shard(unused_path: str, job: Job, shard: int) -> dict:
         ]
     )
     path = job.shard_path(shard)
+    options, key = job.instances, shard
+    if shard == job.num_shards:
+        # The documents held out get the same masks in every evaluation, and
+        # for any number of shards.
+        options = dataclasses.replace(options, dynamic_masking=False)
+        key = MAX_SHARDS
     counts = shards.write_shard(
-        job.instances,
+        options,
         _open_store(job),
         _load_vocab(job.text.vocab_file),
         rows,
-        shard,
+        key,
         path,
     )
     return {"path": path, **counts, **fingerprint(path)}

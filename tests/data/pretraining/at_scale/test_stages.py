@@ -544,3 +544,68 @@ def test_sentence_split_without_the_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match="pip install sentencex"):
         sentences.splitter("en")
+
+
+def test_documents_are_held_out_for_evaluation(tmp_path):
+    path = tmp_path / "corpus.txt"
+    # Document N repeats the Nth word of its own.
+    words = [f"un{chr(97 + n)}" for n in range(20)]
+    documents = [f"{word} {word}\n" * 12 for word in words]
+    path.write_text("\n".join(documents))
+    tokenizer = tokenization.FullTokenizer(VOCAB)
+    own = [set(tokenizer.tokenize(word)) - {"un"} for word in words]
+
+    def words_in(ids):
+        found = set(tokenizer.convert_ids_to_tokens(ids.ravel().tolist()))
+        return {n for n, pieces in enumerate(own) if pieces & found}
+
+    whole, _ = create(
+        tmp_path / "whole", [path], dupe_factor=2, masked_lm_prob=0.0
+    )
+    assert "eval_shards" not in whole
+    assert len(words_in(read(whole)["input_ids"])) == 20
+    found = {}
+    for name, changed in (
+        ("plain", {}),
+        ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
+        ("long", {"max_seq_length": 64, "dupe_factor": 5}),
+    ):
+        manifest, _ = create(
+            tmp_path / name, [path], eval_fraction=0.2, **changed
+        )
+        (entry,) = manifest["eval_shards"]
+        assert entry["path"] == str(tmp_path / name / "eval-out")
+        spec = None
+        if "dynamic_masking" in changed:
+            spec = feature_specs.unmasked_features(64)
+        training = words_in(read(manifest, spec)["input_ids"])
+        held_out = read({"shards": [entry]})
+        assert held_out["masked_lm_weights"].sum() > 0
+        assert len(held_out["input_ids"]) == entry["num_records"]
+        assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
+        found[name] = words_in(held_out["input_ids"])
+        assert len(found[name]) == 4
+        # [MASK] may hide a word, but none is on both sides.
+        assert len(training) == 16 and not training & found[name]
+        with open(entry["path"], "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        found[name] = (found[name], digest)
+        num_rows = sum(shard["num_records"] for shard in manifest["shards"])
+        assert manifest["statistics"]["num_instances"] == num_rows
+    # The same file for any number of shards, of passes and kind of masking.
+    assert found["plain"] == found["dynamic"] == found["long"]
+
+    os.remove(entry["path"])
+    again, _ = create(
+        tmp_path / "long", [path], eval_fraction=0.2, dupe_factor=5
+    )
+    assert again == manifest
+    with open(entry["path"], "rb") as file:
+        assert hashlib.sha256(file.read()).hexdigest() == digest
+
+
+def test_one_document_cannot_be_held_out(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("One sentence.\nAnd another.\n")
+    with pytest.raises(ValueError, match="--eval_fraction=0.1 holds out"):
+        create(tmp_path, [path], eval_fraction=0.1)
