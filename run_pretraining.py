@@ -59,6 +59,14 @@ def define_flags() -> None:
         "Steps between two evaluations on --eval_input_file.",
         lower_bound=1,
     )
+    flags.DEFINE_float(
+        "target_accuracy",
+        None,
+        "Say after which step and time the masked LM accuracy on "
+        "--eval_input_file first reached this; also in summary.json.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
     flags.DEFINE_bool(
         "next_sentence",
         True,

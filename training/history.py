@@ -113,6 +113,17 @@ class History:
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(_line_of(line))
 
+    def first_reached(self, name: str, target: float) -> dict | None:
+        """Returns the first evaluation whose figure is the target or more."""
+        found = [
+            line
+            for line in self._lines.values()
+            if line["kind"] == "eval"
+            # None is a figure that was not finite.
+            and (line["metrics"].get(name) or 0.0) >= target
+        ]
+        return min(found, key=lambda line: line["step"], default=None)
+
     def _describe(self, step: int) -> dict[str, Any]:
         """Returns when a step was, as another line of it or the clock say."""
         names = ("step", "hours", "examples", "learning_rate")

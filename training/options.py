@@ -156,6 +156,7 @@ class PretrainingOptions(TrainingOptions):
     eval_steps: int = 1000
     eval_batch_size: int = 8
     max_eval_steps: int = 100
+    target_accuracy: float | None = None
     # For records without masks.
     masked_lm_prob: float = 0.15
     do_whole_word_mask: bool = False

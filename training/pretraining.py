@@ -23,6 +23,10 @@ _MASKING = (
 )
 
 
+# The metric that --target_accuracy is about.
+_ACCURACY = "masked_lm_accuracy"
+
+
 def check_options(options: PretrainingOptions) -> modeling.BertConfig:
     """Refuses contradictory options before any long work.
 
@@ -43,6 +47,11 @@ def check_options(options: PretrainingOptions) -> modeling.BertConfig:
             f"--max_predictions_per_seq={options.max_predictions_per_seq} is "
             f"more than --max_seq_length={options.max_seq_length}; give both "
             "as the records were made"
+        )
+    if options.target_accuracy is not None and not options.eval_input_file:
+        raise ValueError(
+            f"--target_accuracy={options.target_accuracy} needs "
+            "--eval_input_file, the records on which it is to be reached"
         )
     if options.export_dir:
         export.check_export_dir(options.export_dir)
@@ -97,6 +106,7 @@ def run(
             results["global_step"] = trained.global_step
             trained.history.add("eval", trained.global_step, results)
             trained.write_results("eval_results.txt", results)
+    _report_target(trained, options.target_accuracy)
     return trained if trained.is_chief else None
 
 
@@ -196,7 +206,7 @@ def _train(
     evaluation = None
     if eval_records:
         evaluation = run.create_evaluation(
-            lambda: _evaluate(run, options, eval_records),
+            lambda: _evaluate_while_training(run, options, eval_records),
             options.eval_steps,
             "loss",
             higher_is_better=False,
@@ -229,6 +239,42 @@ def _evaluate(
     )
 
 
+def _evaluate_while_training(
+    run: runner.Run, options: PretrainingOptions, records: Records
+) -> dict[str, float]:
+    """Returns the metrics, and logs it where they first reach the target."""
+    results, target = _evaluate(run, options, records), options.target_accuracy
+    if (
+        target is not None
+        and results[_ACCURACY] >= target
+        and run.history.first_reached(_ACCURACY, target) is None
+    ):
+        logging.info(
+            "Masked LM accuracy %.4f, the first of at least %g, after step %d "
+            "and %.2f hours",
+            results[_ACCURACY],
+            target,
+            run.trainer.step,
+            run.clock.hours,
+        )
+    return results
+
+
+def _report_target(run: runner.Run, target: float | None) -> None:
+    """Adds to the summary when an accuracy was first reached, if it was."""
+    if target is None:
+        return
+    line = run.history.first_reached(_ACCURACY, target)
+    if line is None:
+        logging.info("--target_accuracy=%g was not reached", target)
+        return
+    names = ("step", "hours", "examples")
+    found = {name: line[name] for name in names}
+    found[_ACCURACY] = line["metrics"][_ACCURACY]
+    logging.info("--target_accuracy=%g was first reached: %s", target, found)
+    run.report.add("target_accuracy", {"target": target, **found})
+
+
 def pretraining_metrics(
     outputs: dict[str, tf.Tensor], features: dict[str, tf.Tensor]
 ) -> dict[str, tuple[Any, Any]]:
@@ -244,7 +290,7 @@ def pretraining_metrics(
     masked = features["masked_lm_weights"]
     right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
     right = tf.cast(right == features["masked_lm_ids"], tf.float32)
-    metrics["masked_lm_accuracy"] = (
+    metrics[_ACCURACY] = (
         tf.reduce_sum(right * masked),
         tf.reduce_sum(masked),
     )

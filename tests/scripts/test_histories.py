@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from files import json_files
 from tests import events, script_runner
 from training import checkpointing, history
 
@@ -196,8 +197,35 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
         assert left[1] - 1e-6 <= rate <= left[0] + 1e-6
 
 
+def test_the_step_of_a_target_accuracy_is_told(undisturbed, flags, tmp_path):
+    accuracies = {
+        line["step"]: line["metrics"]["masked_lm_accuracy"]
+        for line in history.read(undisturbed / history.FILE)
+        if line["kind"] == "eval"
+    }
+    target = max(accuracies.values())
+    step = min(step for step, found in accuracies.items() if found == target)
+    folder = tmp_path / "run"
+    done = pretrain(folder, **flags, target_accuracy=target).check()
+    found = f"Masked LM accuracy {target:.4f}, the first of at least"
+    assert done.stderr.count(found) == 1
+    assert f"after step {step} and " in done.stderr
+    summary = json_files.read_json(folder / "summary.json")
+    reached = summary["results"]["target_accuracy"]
+    assert (reached["target"], reached["step"]) == (target, step)
+    assert reached["masked_lm_accuracy"] == target
+    assert 0 < reached["hours"] < 1
+    # The history knows it when nothing is left to train, and knows better.
+    done = pretrain(folder, **flags, target_accuracy=1.0).check()
+    assert "--target_accuracy=1 was not reached" in done.stderr
+
+
 def test_contradictions_are_named(flags, tmp_path):
     for more, message in (
+        (
+            {"target_accuracy": 0.4, "eval_input_file": None},
+            "--target_accuracy=0.4 needs --eval_input_file",
+        ),
         ({"lr_schedule": "time"}, "--lr_schedule=time needs --max_hours"),
         (
             {"batch_size_warmup": "4"},

@@ -116,9 +116,7 @@ def write_plan(
         # A string seeds through SHA-512: keys that are near give draws that
         # are not.
         rng = random.Random(f"{options.random_seed}/{duplication}/{document}")
-        planned = plan_document(
-            options, store, document, pool, shards, rng
-        )
+        planned = plan_document(options, store, document, pool, shards, rng)
         while batch := list(itertools.islice(planned, 4096)):
             batches.append(np.array(batch, ROW_TYPE))
             store.release()

@@ -548,30 +548,27 @@ def test_sentence_split_without_the_library(monkeypatch):
 
 def test_documents_are_held_out_for_evaluation(tmp_path):
     path = tmp_path / "corpus.txt"
-    # Document N repeats the Nth word of its own.
-    words = [f"un{chr(97 + n)}" for n in range(20)]
-    documents = [f"{word} {word}\n" * 12 for word in words]
-    path.write_text("\n".join(documents))
-    tokenizer = tokenization.FullTokenizer(VOCAB)
-    own = [set(tokenizer.tokenize(word)) - {"un"} for word in words]
+    # Each document repeats a word of its own.
+    vocab = tokenization.load_vocab(VOCAB)
+    words = [word for word in vocab if word.isascii() and word.isalpha()][-20:]
+    path.write_text("\n".join(f"{word} {word}\n" * 12 for word in words))
+    # What is chosen stays as it is, so that all words can be seen.
+    kept = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
 
     def words_in(ids):
-        found = set(tokenizer.convert_ids_to_tokens(ids.ravel().tolist()))
-        return {n for n, pieces in enumerate(own) if pieces & found}
+        return {word for word in words if vocab[word] in ids}
 
-    whole, _ = create(
-        tmp_path / "whole", [path], dupe_factor=2, masked_lm_prob=0.0
-    )
+    whole, _ = create(tmp_path / "whole", [path], **kept)
     assert "eval_shards" not in whole
     assert len(words_in(read(whole)["input_ids"])) == 20
     found = {}
     for name, changed in (
         ("plain", {}),
         ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
-        ("long", {"max_seq_length": 64, "dupe_factor": 5}),
+        ("repeated", {"dupe_factor": 5}),
     ):
         manifest, _ = create(
-            tmp_path / name, [path], eval_fraction=0.2, **changed
+            tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
         )
         (entry,) = manifest["eval_shards"]
         assert entry["path"] == str(tmp_path / name / "eval-out")
@@ -585,7 +582,6 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
         found[name] = words_in(held_out["input_ids"])
         assert len(found[name]) == 4
-        # [MASK] may hide a word, but none is on both sides.
         assert len(training) == 16 and not training & found[name]
         with open(entry["path"], "rb") as file:
             digest = hashlib.sha256(file.read()).hexdigest()
@@ -593,11 +589,11 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         num_rows = sum(shard["num_records"] for shard in manifest["shards"])
         assert manifest["statistics"]["num_instances"] == num_rows
     # The same file for any number of shards, of passes and kind of masking.
-    assert found["plain"] == found["dynamic"] == found["long"]
+    assert found["plain"] == found["dynamic"] == found["repeated"]
 
     os.remove(entry["path"])
     again, _ = create(
-        tmp_path / "long", [path], eval_fraction=0.2, dupe_factor=5
+        tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
     )
     assert again == manifest
     with open(entry["path"], "rb") as file:

@@ -1,0 +1,62 @@
+"""Runs the project's scripts one after the other, for the recipes.
+
+Each command is printed as you would type it. What it logs goes to a file.
+"""
+
+import shlex
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(script: str, log: Path, flags: dict[str, object]) -> None:
+    """Runs a script of this project to its end.
+
+    Args:
+        script: its file, such as "run_pretraining.py".
+        log: file that gets everything it logs, after what is there.
+        flags: {name: value}; True stands for the bare flag, None for none.
+
+    Raises:
+        SystemExit: it failed, or was interrupted; with its status.
+    """
+    command = [str(ROOT / script)]
+    for name, value in flags.items():
+        if value is True:
+            command.append(f"--{name}")
+        elif value is not None:
+            command.append(f"--{name}={value}")
+    print(f"\n$ python {shlex.join(command)}\n  log: {log}", flush=True)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as writer:
+        done = subprocess.run(
+            [sys.executable, *command], stdout=writer, stderr=writer
+        )
+    if done.returncode:
+        end = log.read_text("utf-8", errors="replace").splitlines()[-20:]
+        print("\n".join([f"{script} failed; {log} ends:", *end]))
+        sys.exit(done.returncode)
+
+
+def read_results(path: Path) -> dict[str, float]:
+    """Returns {name: figure} of an eval_results.txt."""
+    pairs = (line.split(" = ") for line in path.read_text().splitlines())
+    return {name: float(value) for name, value in pairs}
+
+
+def describe(figures: Sequence[float]) -> str:
+    """Returns "mean ± standard deviation" of the runs, in hundredths."""
+    mean = 100 * statistics.mean(figures)
+    if len(figures) < 2:
+        return f"{mean:.1f}"
+    return f"{mean:.1f} ± {100 * statistics.stdev(figures):.1f}"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
