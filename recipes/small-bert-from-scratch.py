@@ -1,7 +1,7 @@
 """Text -> vocabulary -> records -> pretraining -> GLUE, on a CPU in hours.
 
-    python recipes/small_bert_from_scratch.py --corpus=corpus.txt \
-        --output_dir=output/small_bert --task=mrpc=glue_data/MRPC
+    python recipes/small-bert-from-scratch.py --corpus=corpus.txt \
+        --output_dir=output/small_bert --glue_dir=glue_data
 
 The corpus has one sentence a line and blank lines between documents; some of
 its documents are held out, and every evaluation is on those. The same command
@@ -178,28 +178,25 @@ def pretrain(
 
 
 def fine_tune(
-    size: Size, task: str, data_dir: str, checkpoint: Path, output_dir: Path
-) -> dict[str, float]:
-    """Fine-tunes the last phase's weights on a task; returns its figures."""
-    folder = output_dir / f"task_{task}"
+    size: Size, glue_dir: str, checkpoint: Path, output_dir: Path
+) -> str:
+    """Fine-tunes the last phase's weights on GLUE; returns the table."""
+    folder = output_dir / "glue"
     runs.run(
-        "run_classifier.py",
-        output_dir / f"task_{task}.log",
+        "run_glue.py",
+        output_dir / "glue.log",
         {
-            "task_name": task,
-            "data_dir": data_dir,
+            "glue_dir": glue_dir,
             "vocab_file": output_dir / "vocab.txt",
             "bert_config_file": output_dir / "bert_config.json",
             "init_checkpoint": checkpoint,
             "output_dir": folder,
-            "do_train": True,
-            "do_eval": True,
             "train_batch_size": 16,
-            "learning_rate": 1e-4,
+            "learning_rate": 2e-4,
             "num_train_epochs": size.num_train_epochs,
         },
     )
-    return runs.read_results(folder / "eval_results.txt")
+    return (folder / "glue.md").read_text("utf-8")
 
 
 def main() -> None:
@@ -211,11 +208,7 @@ def main() -> None:
     parser.add_argument("--output_dir", required=True, type=Path)
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument(
-        "--task",
-        action="append",
-        default=[],
-        metavar="NAME=FOLDER",
-        help="A task of run_classifier.py to fine-tune, with its files.",
+        "--glue_dir", help="Folder with a folder for each task; see run_glue.py"
     )
     parser.add_argument(
         "--mixed_precision",
@@ -223,10 +216,8 @@ def main() -> None:
         help="bfloat16 is faster where the CPU multiplies it (AMX).",
     )
     options = parser.parse_args()
-    tasks = [task.partition("=") for task in options.task]
-    for name, separator, folder in tasks:
-        if not separator or not Path(folder).is_dir():
-            parser.error(f"--task={name}{separator}{folder}: no such folder")
+    if options.glue_dir and not Path(options.glue_dir).is_dir():
+        parser.error(f"--glue_dir={options.glue_dir} is no folder")
     size, output_dir = SIZES[options.size], options.output_dir
     output_dir.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -237,14 +228,12 @@ def main() -> None:
         for name in ("masked_lm_accuracy", "next_sentence_accuracy"):
             rows.append((f"{folder.name} {name}", f"{results[name]:.3f}"))
     checkpoint = folder / f"model.ckpt-{size.phases[-1].num_train_steps}"
-    for name, _, data_dir in tasks:
-        results = fine_tune(size, name, data_dir, checkpoint, output_dir)
-        rows += [
-            (f"{name} {figure}", f"{value:.3f}")
-            for figure, value in results.items()
-            if figure.startswith("eval_") and figure != "eval_loss"
-        ]
-    print("\n" + runs.markdown_table(("held out", "figure"), rows))
+    table = runs.markdown_table(("held out", "figure"), rows)
+    if options.glue_dir:
+        table += "\n" + fine_tune(
+            size, options.glue_dir, checkpoint, output_dir
+        )
+    print("\n" + table)
 
 
 if __name__ == "__main__":

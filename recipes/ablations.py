@@ -1,0 +1,195 @@
+"""The paper's ablations at a small scale: tables 5, 6 and 8.
+
+    python recipes/ablations.py --model_dir=output/small_bert --data_dir=$DATA \
+        --output_dir=output/ablations --row="no next sentence"
+
+Pretrains the row's variant of the network of small-bert-from-scratch.py, on
+its records, and fine-tunes it on MRPC and SST-2. Without --row it does all
+rows. The same command continues; the table of the rows that are done, with
+the paper's figures next to them, is written to ablations.md.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import runs
+from tasks import TASKS, create_flags, run_row
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A variant of pretraining.
+
+    Attributes:
+        paper: the paper's dev figures of this variant of BERT.
+        flags: of run_pretraining.py.
+        config: of the model; heads stay 64 wide.
+    """
+
+    paper: str
+    flags: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    config: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+
+def masking(mask: float, same: float, paper: str) -> Row:
+    """Returns a row of table 8; the shares that are left become random."""
+    flags = {"mask_token_prob": mask, "same_token_prob": same}
+    return Row(f"table 8: {paper}", flags)
+
+
+def size(layers: int, hidden_size: int, paper: str) -> Row:
+    """Returns a row of table 6, whose sizes are 3 times ours and more."""
+    config = {
+        "num_hidden_layers": layers,
+        "hidden_size": hidden_size,
+        "intermediate_size": 4 * hidden_size,
+        "num_attention_heads": hidden_size // 64,
+    }
+    return Row(f"table 6: {paper}", config=config)
+
+
+ROWS = {
+    "as it is": Row("table 5: MRPC 86.7, SST-2 92.7"),
+    "no next sentence": Row(
+        "table 5: MRPC 86.5, SST-2 92.6", {"next_sentence": False}
+    ),
+    "1 x 256": size(1, 256, "3 x 768: perplexity 5.84, MRPC 79.8, SST-2 88.4"),
+    "2 x 256": size(2, 256, "6 x 768: perplexity 4.68, MRPC 84.8, SST-2 91.3"),
+    "4 x 128": size(4, 128, "no such row"),
+    "100% [MASK]": masking(1.0, 0.0, "MNLI 84.3, NER 94.9 (84.2, 95.4)"),
+    "80% [MASK], 20% random": masking(0.8, 0.0, "MNLI 84.1, NER 95.2"),
+    "80% [MASK], 20% same": masking(0.8, 0.2, "MNLI 84.4, NER 95.2"),
+    "20% same, 80% random": masking(0.0, 0.2, "MNLI 83.7, NER 94.8"),
+    "100% random": masking(0.0, 0.0, "MNLI 83.6, NER 94.9"),
+}
+FINE_TUNED = ("MRPC", "SST-2")
+
+
+def pretrain(row: Row, options: argparse.Namespace, folder: Path) -> Path:
+    """Pretrains a row's model; returns its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = json.loads((options.model_dir / "bert_config.json").read_text())
+    config_file = folder / "bert_config.json"
+    config_file.write_text(json.dumps(config | dict(row.config)) + "\n")
+    records = options.model_dir / f"records_{options.max_seq_length}"
+    length = options.max_seq_length
+    runs.run(
+        "run_pretraining.py",
+        folder / "pretraining.log",
+        {
+            "input_file": f"{records}-*-of-*",
+            "eval_input_file": options.model_dir / f"eval-{records.name}",
+            "vocab_file": options.model_dir / "vocab.txt",
+            "bert_config_file": config_file,
+            "output_dir": folder / "pretraining",
+            "do_train": True,
+            "do_eval": True,
+            "max_seq_length": length,
+            "max_predictions_per_seq": math.ceil(0.4 * length),
+            "masked_lm_prob": 0.4,
+            "train_batch_size": options.train_batch_size,
+            "learning_rate": options.learning_rate,
+            "num_train_steps": options.num_train_steps,
+            "num_warmup_steps": options.num_train_steps // 10,
+            "adam_beta_2": 0.98,
+            "mixed_precision": options.mixed_precision,
+            "eval_batch_size": 64,
+            **row.flags,
+        },
+    )
+    return folder / "pretraining"
+
+
+def run(
+    name: str, options: argparse.Namespace
+) -> dict[str, float | list[float]]:
+    """Pretrains and fine-tunes a row; returns its figures."""
+    folder = options.output_dir / name.replace(" ", "_")
+    pretrained = pretrain(ROWS[name], options, folder)
+    results = runs.read_results(pretrained / "eval_results.txt")
+    found = {
+        "perplexity": math.exp(results["masked_lm_loss"]),
+        "masked_lm_accuracy": results["masked_lm_accuracy"],
+    }
+    flags = create_flags(
+        options.data_dir,
+        options.output_dir / "data",
+        FINE_TUNED,
+        {
+            "vocab_file": options.model_dir / "vocab.txt",
+            "bert_config_file": folder / "bert_config.json",
+            "max_seq_length": options.max_seq_length,
+            "train_batch_size": 16,
+            "learning_rate": 2e-4,
+            "mixed_precision": options.mixed_precision,
+        },
+    )
+    checkpoint = pretrained / f"model.ckpt-{options.num_train_steps}"
+    for task in flags:
+        found[task] = [
+            run_row(
+                TASKS[task],
+                flags[task] | {"seed": seed},
+                checkpoint,
+                folder / f"{task}_seed_{seed}",
+            )
+            for seed in options.seed
+        ]
+    return found
+
+
+def write_table(output_dir: Path, rows: Sequence[str]) -> str:
+    """Writes ablations.md of the rows that are done; returns it."""
+    lines = []
+    for name in rows:
+        path = output_dir / name.replace(" ", "_") / "figures.json"
+        if path.exists():
+            found = json.loads(path.read_text())
+            cells = [name, f"{found['perplexity']:.1f}"]
+            cells.append(f"{found['masked_lm_accuracy']:.3f}")
+            cells += [
+                runs.describe(found[task]) if task in found else ""
+                for task in FINE_TUNED
+            ]
+            lines.append([*cells, ROWS[name].paper])
+    header = ("row", "perplexity", "masked LM accuracy", *FINE_TUNED)
+    table = runs.markdown_table((*header, "the paper"), lines)
+    (output_dir / "ablations.md").write_text(table)
+    return table
+
+
+def main() -> None:
+    """Does the rows and prints the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--model_dir",
+        required=True,
+        type=Path,
+        help="Output of small-bert-from-scratch.py: vocabulary and records.",
+    )
+    parser.add_argument("--data_dir", required=True, type=Path)
+    parser.add_argument("--output_dir", required=True, type=Path)
+    parser.add_argument("--row", nargs="*", choices=ROWS, default=ROWS)
+    parser.add_argument("--seed", nargs="*", type=int, default=[1, 2, 3])
+    parser.add_argument("--max_seq_length", type=int, default=32)
+    parser.add_argument("--train_batch_size", type=int, default=128)
+    parser.add_argument("--learning_rate", type=float, default=2e-3)
+    parser.add_argument("--num_train_steps", type=int, default=3000)
+    parser.add_argument("--mixed_precision", default="float32")
+    options = parser.parse_args()
+    for name in options.row:
+        figures = run(name, options)
+        folder = options.output_dir / name.replace(" ", "_")
+        (folder / "figures.json").write_text(json.dumps(figures) + "\n")
+        write_table(options.output_dir, list(ROWS))
+    print("\n" + write_table(options.output_dir, list(ROWS)))
+
+
+if __name__ == "__main__":
+    main()

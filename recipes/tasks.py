@@ -1,0 +1,162 @@
+"""The tasks that recipes fine-tune on: their files, scripts and figures."""
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import runs
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A task, how its files are made, and how it is trained.
+
+    Attributes:
+        script: what runs it.
+        folder: of its files in --data_dir.
+        figure: the figure of eval_results.txt that counts.
+        prepare: (folder of the files, folder to write) -> its flags.
+        num_train_epochs: of all starts.
+        scale: what the figure is multiplied by to lie between 0 and 1.
+    """
+
+    script: str
+    folder: str
+    figure: str
+    prepare: Callable[[Path, Path], dict[str, object]]
+    num_train_epochs: int = 3
+    scale: float = 1.0
+
+
+def whole(name: str | None) -> Callable[[Path, Path], dict[str, object]]:
+    """Takes a task's files as they are."""
+    flags = {"task_name": name} if name else {}
+    return lambda source, folder: {**flags, "data_dir": source}
+
+
+def first_examples(source: Path, folder: Path) -> dict[str, object]:
+    """SST-2: the first 20,000 examples."""
+    lines = (source / "train.tsv").read_text("utf-8").splitlines(True)
+    (folder / "train.tsv").write_text("".join(lines[:20_001]), "utf-8")
+    shutil.copy(source / "dev.tsv", folder)
+    return {"task_name": "sst-2", "data_dir": folder}
+
+
+def part_of_dev(source: Path, folder: Path) -> dict[str, object]:
+    """QNLI, of which only the dev set is there: its last 1,000 to evaluate."""
+    header, *lines = (source / "dev.tsv").read_text("utf-8").splitlines(True)
+    for name, part in (("train", lines[:-1000]), ("dev", lines[-1000:])):
+        (folder / f"{name}.tsv").write_text("".join([header, *part]), "utf-8")
+    return {"task_name": "qnli", "data_dir": folder}
+
+
+def without_dev(source: Path, folder: Path) -> dict[str, object]:
+    """STS-B: a train set that has no pair of the dev set."""
+
+    def pair(line: str) -> list[str]:
+        return line.split("\t")[7:9]
+
+    train, dev = (
+        (source / f"{name}.tsv").read_text("utf-8").splitlines(True)
+        for name in ("train", "dev")
+    )
+    held_out = {tuple(pair(line)) for line in dev[1:]}
+    kept = [line for line in train[1:] if tuple(pair(line)) not in held_out]
+    (folder / "train.tsv").write_text("".join([train[0], *kept]), "utf-8")
+    shutil.copy(source / "dev.tsv", folder)
+    return {"task_name": "sts-b", "data_dir": folder}
+
+
+def few_articles(source: Path, folder: Path) -> dict[str, object]:
+    """SQuAD v1.1: 40 articles to train on, 6 to answer."""
+    for name, number in (("train", 40), ("dev", 6)):
+        content = json.loads((source / f"{name}-v1.1.json").read_text("utf-8"))
+        content["data"] = content["data"][:number]
+        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+    return {
+        "train_file": folder / "train.json",
+        "predict_file": folder / "dev.json",
+        "do_predict": True,
+        "doc_stride": 48,
+        "max_query_length": 32,
+    }
+
+
+TASKS = {
+    "SST-2": Task(
+        "run_classifier.py", "SST-2", "eval_accuracy", first_examples
+    ),
+    "MRPC": Task(
+        "run_classifier.py", "MRPC", "eval_accuracy", whole("mrpc"), 5
+    ),
+    "CoLA": Task("run_classifier.py", "CoLA", "matthews", whole("cola"), 5),
+    "RTE": Task("run_classifier.py", "RTE", "eval_accuracy", whole("rte"), 5),
+    "STS-B": Task("run_classifier.py", "STS-B", "pearson", without_dev, 5),
+    "QNLI": Task("run_classifier.py", "QNLI", "eval_accuracy", part_of_dev, 5),
+    "SQuAD": Task("run_squad.py", "squad", "f1", few_articles, scale=0.01),
+    "CoNLL": Task("run_ner.py", "conll2003", "f1", whole(None)),
+}
+
+
+def run_row(
+    task: Task, flags: dict[str, object], checkpoint: Path | None, folder: Path
+) -> float:
+    """Fine-tunes once, or reads what an earlier command reached.
+
+    Args:
+        task: Task.
+        flags: of the script, for all rows of the task.
+        checkpoint: weights to start from; None for random ones.
+        folder: of this run.
+
+    Returns:
+        the task's figure, between 0 and 1.
+    """
+    results = folder / "eval_results.txt"
+    if not results.exists():
+        runs.run(
+            task.script,
+            folder.with_suffix(".log"),
+            flags
+            | {
+                "init_checkpoint": checkpoint,
+                "output_dir": folder,
+                "do_train": True,
+                "do_eval": None if task.script == "run_squad.py" else True,
+                "num_train_epochs": task.num_train_epochs,
+                "save_checkpoints_steps": 1_000_000,
+                "keep_checkpoint_max": 1,
+            },
+        )
+        # The weights are not needed again.
+        for path in folder.glob("model.ckpt-*"):
+            path.unlink()
+    return task.scale * runs.read_results(results)[task.figure]
+
+
+def create_flags(
+    data_dir: Path,
+    output_dir: Path,
+    names: Iterable[str],
+    common: dict[str, object],
+) -> dict[str, dict[str, object]]:
+    """Makes the files of the tasks whose folder is there.
+
+    Args:
+        data_dir: has a folder for each task.
+        output_dir: where files are written, a folder for each task.
+        names: of TASKS.
+        common: flags that all tasks get.
+
+    Returns:
+        {name: flags of its script}.
+    """
+    found = {}
+    for name in names:
+        source, folder = data_dir / TASKS[name].folder, output_dir / name
+        if source.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            found[name] = common | TASKS[name].prepare(source, folder)
+    return found

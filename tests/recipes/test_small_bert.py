@@ -1,0 +1,104 @@
+"""The recipes run to their end on the samples, and again do nothing twice."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.golden import ROOT
+
+SAMPLES = ROOT / "samples"
+
+
+def run(cwd, recipe, **flags):
+    command = [sys.executable, ROOT / "recipes" / recipe]
+    command += [f"--{name}={value}" for name, value in flags.items()]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def small_bert(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recipes")
+    (folder / "data").mkdir()
+    (folder / "data" / "MRPC").symlink_to(SAMPLES / "glue")
+    flags = {
+        "corpus": SAMPLES / "corpus.txt",
+        "size": "sample",
+        "output_dir": "bert",
+        "glue_dir": "data",
+    }
+    return folder, flags, run(folder, "small-bert-from-scratch.py", **flags)
+
+
+@pytest.mark.soak
+def test_small_bert_from_scratch(small_bert):
+    folder, flags, shown = small_bert
+    for line in (
+        "pretraining_32 masked_lm_accuracy",
+        "pretraining_64 next_sentence_accuracy",
+    ):
+        assert f"| {line} | 0." in shown
+    assert (folder / "bert/glue/glue.md").read_text() in shown
+    manifest = json.loads(
+        (folder / "bert" / "records_64.manifest.json").read_text()
+    )
+    assert manifest["eval_shards"][0]["path"] == "bert/eval-records_64"
+    # The same command goes on where it was, and here nothing is left.
+    checkpoint = folder / "bert/pretraining_64/model.ckpt-20.index"
+    made = checkpoint.stat().st_mtime_ns
+    again = run(folder, "small-bert-from-scratch.py", **flags)
+    assert again.splitlines()[-5:] == shown.splitlines()[-5:]
+    assert checkpoint.stat().st_mtime_ns == made
+
+
+@pytest.mark.soak
+def test_worth(small_bert, tmp_path):
+    folder, _, _ = small_bert
+    flags = {
+        "model_dir": folder / "bert",
+        "start": f"mine={folder}/bert/pretraining_64/model.ckpt-20",
+        "data_dir": folder / "data",
+        "output_dir": tmp_path / "worth",
+        "seed": 1,
+    }
+    shown = run(tmp_path, "worth.py", **flags)
+    assert "| task | random | mine |" in shown
+    figures = json.loads((tmp_path / "worth/worth.json").read_text())
+    assert figures.keys() == {"MRPC"}
+    assert {name: len(found) for name, found in figures["MRPC"].items()} == {
+        "random": 1,
+        "mine": 1,
+    }
+    # A row that is done is not done again.
+    again = run(tmp_path, "worth.py", **flags)
+    assert "run_classifier.py" in shown and "run_classifier.py" not in again
+    assert again.splitlines()[-3:] == shown.splitlines()[-3:]
+
+
+@pytest.mark.soak
+def test_ablations(small_bert, tmp_path):
+    folder, _, _ = small_bert
+    flags = {
+        "model_dir": folder / "bert",
+        "data_dir": folder / "data",
+        "output_dir": tmp_path / "ablations",
+        "row": "no next sentence",
+        "seed": 1,
+        "num_train_steps": 10,
+        "train_batch_size": 8,
+    }
+    shown = run(tmp_path, "ablations.py", **flags)
+    (row,) = [line for line in shown.splitlines() if "no next" in line[:30]]
+    _, name, perplexity, accuracy, mrpc, sst2, paper, _ = row.split("|")
+    assert float(perplexity) > 100 and 0 <= float(accuracy) < 0.5
+    assert 20 < float(mrpc) < 90 and not sst2.strip()
+    assert "MRPC 86.5" in paper
+    summary = json.loads(
+        (
+            tmp_path / "ablations/no_next_sentence/pretraining/summary.json"
+        ).read_text()
+    )
+    assert summary["flags"]["next_sentence"] is False
