@@ -150,6 +150,11 @@ def _check_shape(
     remedy = "the configuration does not belong to this checkpoint"
     if name in _ROWS and there[1:] == here[1:]:
         remedy = f"{_ROWS[name]} is {there[0]} there and {here[0]} here"
+        if _ROWS[name] == "vocab_size" and there[0] < here[0]:
+            remedy += (
+                "; convert_checkpoint.py --extended_vocab_file adds rows for "
+                "new words"
+            )
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
     )
