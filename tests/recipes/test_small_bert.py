@@ -1,6 +1,8 @@
 """The recipes run to their end on the samples, and again do nothing twice."""
 
+import ast
 import json
+import re
 import subprocess
 import sys
 
@@ -17,6 +19,36 @@ def run(cwd, recipe, **flags):
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def given_flags(path):
+    """Yields (script, names of flags) of the calls of runs.run in a file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "runs.run":
+            script, _, flags = node.args
+            if isinstance(script, ast.Constant):
+                keys = [key.value for key in flags.keys if key is not None]
+                yield script.value, keys
+
+
+def test_scripts_have_the_flags_that_recipes_give_them():
+    page = (ROOT / "docs" / "flags.md").read_text("utf-8")
+    names = re.split(r"^## `?(\w+\.py)`?$", page, flags=re.M)
+    known = dict(zip(names[1::2], names[2::2], strict=True))
+    found = [
+        pair
+        for recipe in sorted((ROOT / "recipes").glob("*.py"))
+        for pair in given_flags(recipe)
+    ]
+    assert {script for script, _ in found} == {
+        "create_vocabulary.py",
+        "create_pretraining_data.py",
+        "run_pretraining.py",
+        "run_glue.py",
+    }
+    for script, flags in found:
+        for flag in flags:
+            assert f"--{flag}`" in known[script], (script, flag)
 
 
 @pytest.fixture(scope="module")
