@@ -41,9 +41,11 @@ class AttentionLayer(keras.layers.Layer):
             dropout; None = no dropout.
         rows: a view of the batch (modeling/unpadding.py), for self-attention
             among its rows [R, width]; None = inputs as above.
+        return_attention_probs: return the attention weights too.
 
     Returns:
-        float [B, F, N * H], or rows of it.
+        float [B, F, N * H], or rows of it; with `return_attention_probs` a
+        pair of that and the weights, [B, N, F, T], each row a distribution.
 
     Raises:
         ValueError: an input has a wrong rank, or an argument is out of range.
@@ -116,7 +118,8 @@ class AttentionLayer(keras.layers.Layer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         rows: Rows | None = None,
-    ) -> Tensor:
+        return_attention_probs: bool = False,
+    ) -> Any:
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
@@ -152,7 +155,11 @@ class AttentionLayer(keras.layers.Layer):
                 self.num_attention_heads * self.size_per_head,
             ),
         )
-        return rows.unpad(context_layer) if rows else context_layer
+        if rows:
+            context_layer = rows.unpad(context_layer)
+        if return_attention_probs:
+            return context_layer, probs
+        return context_layer
 
     def _split_heads(self, projected: Tensor, rows: Rows | None):
         """[B, length, N * H] or its rows -> [B, N, length, H]."""

@@ -63,12 +63,16 @@ class BertModel(FeaturesModel):
         training: apply dropout.
         seed: int [2], seed of this pass's dropout, for a caller that drops
             something itself (`draw_seed`); None = draw one.
+        return_attention_probs: return the attention weights of all blocks
+            too.
 
     Returns:
         dict: `embedding_output` float [B, T, W]; `all_encoder_layers`, list
         of [B, T, W], the last block's output last; `sequence_output`
         [B, T, W], that output; `pooled_output` [B, W], a tanh layer over the
-        first WordPiece, [CLS].
+        first WordPiece, [CLS]. With `return_attention_probs` also
+        `attention_probs`, list of [B, N, T, T], one for each block: how much
+        each position of each of N heads attends to each other one, 1 in all.
 
     Raises:
         ValueError: an input has a wrong rank, or the sequences are longer
@@ -149,6 +153,7 @@ class BertModel(FeaturesModel):
         token_type_ids: Tensor | None = None,
         training: bool = False,
         seed: Tensor | None = None,
+        return_attention_probs: bool = False,
     ) -> dict[str, Any]:
         """Encodes a batch; see the class."""
         if isinstance(input_ids, dict):
@@ -169,7 +174,7 @@ class BertModel(FeaturesModel):
             input_mask = keras.ops.ones_like(input_ids)
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
-            if training:
+            if training and not return_attention_probs:
                 # Inference has faster forms for a mask without from positions.
                 packed = rows.packed()
                 input_mask = packed.attention_mask
@@ -189,13 +194,19 @@ class BertModel(FeaturesModel):
             first_dropout=1,
             rows=rows,
             packed=packed,
+            return_attention_probs=return_attention_probs,
         )
+        attention = {}
+        if return_attention_probs:
+            all_encoder_layers, probs = all_encoder_layers
+            attention["attention_probs"] = probs
         sequence_output = all_encoder_layers[-1]
         return {
             "embedding_output": embedding_output,
             "all_encoder_layers": all_encoder_layers,
             "sequence_output": sequence_output,
             "pooled_output": self.pooler(sequence_output[:, 0]),
+            **attention,
         }
 
     def compute_output_shape(

@@ -37,9 +37,11 @@ class TransformerBlock(BertLayer):
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], seed of the block's first dropout, the others follow;
             None = no dropout.
+        return_attention_probs: as `AttentionLayer`.
 
     Returns:
-        float [R, W].
+        float [R, W]; with `return_attention_probs` a pair of that and the
+        attention weights.
     """
 
     num_dropouts = 3
@@ -97,10 +99,16 @@ class TransformerBlock(BertLayer):
         rows: Rows | None = None,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
-    ) -> Tensor:
+        return_attention_probs: bool = False,
+    ) -> Any:
         """Applies the block; see the class."""
-        attention_output = self.attention(
-            inputs, inputs, attention_mask, seed=seed, rows=rows
+        attention_output, attention_probs = self.attention(
+            inputs,
+            inputs,
+            attention_mask,
+            seed=seed,
+            rows=rows,
+            return_attention_probs=True,
         )
         attention_output = ops.dropout_add_norm(
             self.attention_output(attention_output),
@@ -114,13 +122,16 @@ class TransformerBlock(BertLayer):
             self.config.hidden_act,
             seed=seed,
         )
-        return ops.dropout_add_norm(
+        layer_output = ops.dropout_add_norm(
             self.output_dense(intermediate_output),
             attention_output,
             self.output_layer_norm,
             self.config.hidden_dropout_prob,
             seed=dropout_seed(seed, 2),
         )
+        if return_attention_probs:
+            return layer_output, attention_probs
+        return layer_output
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the output, that of `inputs`."""
@@ -147,9 +158,12 @@ class Transformer(BertLayer):
             outputs there are meaningless; None = padding is computed too.
         packed: `PackedRows` of `rows`, which attention takes in their place;
             `attention_mask` is then [S, F, F] for S packed sequences.
+        return_attention_probs: return the attention weights too.
 
     Returns:
-        list of float [B, F, W], each block's output, the last block's last.
+        list of float [B, F, W], each block's output, the last block's last;
+        with `return_attention_probs` a pair of that and the list of the
+        blocks' attention weights, float [B, N, F, F].
     """
 
     def __init__(
@@ -184,7 +198,8 @@ class Transformer(BertLayer):
         first_dropout: int = 0,
         rows: Rows | None = None,
         packed: PackedRows | None = None,
-    ) -> list[Tensor]:
+        return_attention_probs: bool = False,
+    ) -> Any:
         """Applies the blocks; see the class."""
         rows = rows or PaddedRows(inputs)
         inputs = rows.unpad(inputs)
@@ -197,10 +212,11 @@ class Transformer(BertLayer):
                 rows=packed or rows,
                 attention_mask=attention_mask,
                 seed=seed,
+                return_attention_probs=return_attention_probs,
             )
 
         apply_block = ops.trace_once(apply_block, self.blocks, seed=seed)
-        all_encoder_layers = []
+        all_encoder_layers, all_attention_probs = [], []
         for index, block in enumerate(self.blocks):
             first = first_dropout + index * block.num_dropouts
             apply_this = functools.partial(
@@ -209,7 +225,12 @@ class Transformer(BertLayer):
             if self.gradient_checkpointing:
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
+            if return_attention_probs:
+                inputs, attention_probs = inputs
+                all_attention_probs.append(attention_probs)
             all_encoder_layers.append(rows.pad(inputs))
+        if return_attention_probs:
+            return all_encoder_layers, all_attention_probs
         return all_encoder_layers
 
     def compute_output_shape(self, input_shape: Shape) -> list[Shape]:

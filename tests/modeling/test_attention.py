@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from modeling import AttentionLayer
+from modeling import AttentionLayer, BertConfig, BertModel
 
 # batch, from length, to length, heads, size per head; other widths each
 B, F, T, N, H, FROM_WIDTH, TO_WIDTH = 2, 5, 7, 3, 4, 6, 9
@@ -28,7 +28,7 @@ def create(**kwargs):
 
 
 def attend(layer, from_tensor, to_tensor, mask):
-    """Attention one head and one position at a time."""
+    """Attention one head and one position at a time; and its weights."""
     query, key, value = (
         tensor @ np.asarray(dense.kernel) + np.asarray(dense.bias)
         for tensor, dense in (
@@ -38,28 +38,33 @@ def attend(layer, from_tensor, to_tensor, mask):
         )
     )
     context = np.zeros((B, F, N * H))
+    weights = np.zeros((B, N, F, T))
     for b, f, n in np.ndindex(B, F, N):
         head = slice(n * H, (n + 1) * H)
         scores = key[b, :, head] @ query[b, f, head] / np.sqrt(H)
         scores = scores - 10000.0 * (1 - mask[b, f])
         probs = np.exp(scores - scores.max())
-        context[b, f, head] = probs / probs.sum() @ value[b, :, head]
-    return context
+        weights[b, n, f] = probs / probs.sum()
+        context[b, f, head] = weights[b, n, f] @ value[b, :, head]
+    return context, weights
 
 
 def test_equals_a_reference_in_loops(inputs):
     from_tensor, to_tensor, mask = inputs
     mask[0, 0] = 0  # A row that sees nothing stays finite.
     layer = create()
+    expected, weights = attend(layer, from_tensor, to_tensor, mask)
     actual = layer(from_tensor, to_tensor, mask)
-    expected = attend(layer, from_tensor, to_tensor, mask)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12)
+    both = layer(from_tensor, to_tensor, mask, return_attention_probs=True)
+    np.testing.assert_allclose(both[0], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(both[1], weights, rtol=0, atol=1e-12)
 
 
 def test_no_mask_sees_everything(inputs):
     from_tensor, to_tensor, _ = inputs
     layer = create()
-    expected = attend(layer, from_tensor, to_tensor, np.ones((B, F, T)))
+    expected, _ = attend(layer, from_tensor, to_tensor, np.ones((B, F, T)))
     np.testing.assert_allclose(layer(from_tensor, to_tensor), expected)
 
 
@@ -136,3 +141,50 @@ def test_a_wrong_rank_is_named(wrong):
         AttentionLayer(N, H)(
             np.ones(shapes["from_tensor"]), np.ones(shapes["to_tensor"])
         )
+
+
+@pytest.mark.parametrize("unpad", [False, True])
+def test_a_model_gives_the_attention_of_every_block(unpad):
+    config = BertConfig(
+        vocab_size=30,
+        hidden_size=N * H,
+        num_hidden_layers=2,
+        num_attention_heads=N,
+        intermediate_size=16,
+        initializer_range=0.5,
+    )
+    bert = BertModel(config, unpad=unpad, seed=1, dtype="float64")
+    bert.build()
+    input_ids = np.random.default_rng(0).integers(0, 30, size=(B, F))
+    input_mask = np.ones_like(input_ids)
+    input_mask[0, 3:] = 0
+    outputs = bert(input_ids, input_mask, return_attention_probs=True)
+    plain = bert(input_ids, input_mask)
+    assert "attention_probs" not in plain
+    is_real = input_mask > 0
+    inputs = [outputs["embedding_output"], *outputs["all_encoder_layers"]]
+    for index, probs in enumerate(outputs["attention_probs"]):
+        layer = bert.encoder.blocks[index].attention
+        query, key = (
+            (
+                np.asarray(inputs[index]) @ np.asarray(dense.kernel)
+                + np.asarray(dense.bias)
+            ).reshape(B, F, N, H)
+            for dense in (layer.query, layer.key)
+        )
+        scores = np.einsum("bfnh,btnh->bnft", query, key) / np.sqrt(H)
+        scores -= 10000.0 * (1 - input_mask[:, None, None, :])
+        expected = np.exp(scores - scores.max(-1, keepdims=True))
+        expected /= expected.sum(-1, keepdims=True)
+        probs = np.asarray(probs)
+        # Rows of padding mean nothing where it is not computed.
+        for b in range(B):
+            np.testing.assert_allclose(
+                probs[b][:, is_real[b]], expected[b][:, is_real[b]], atol=1e-12
+            )
+        np.testing.assert_allclose(
+            np.asarray(outputs["all_encoder_layers"][index])[is_real],
+            np.asarray(plain["all_encoder_layers"][index])[is_real],
+            atol=1e-12,
+        )
+    assert len(outputs["attention_probs"]) == 2
