@@ -18,6 +18,7 @@ from data.classification import (
     decoding,
     features,
     glue,
+    report,
     table_task,
 )
 from data.classification import examples as data_examples
@@ -63,6 +64,13 @@ def define_flags() -> None:
         None,
         "Weights of the classes in the training loss: balanced, so that all "
         'classes count the same in all, or a JSON file, {"label": weight}.',
+    )
+    flags.DEFINE_bool(
+        "report",
+        False,
+        "Write report.html about the dev set: confusion matrix, calibration, "
+        "the scores of each label, the most confident errors; of numbers, a "
+        "scatter plot.",
     )
     define_table_flags()
 
@@ -154,6 +162,9 @@ class ClassifierTask(task.Task):
     ) -> None:
         """Chooses the processors and the labels of --task_name."""
         options, name = self.options, FLAGS.task_name.lower()
+        self.writes_report = FLAGS.report
+        if FLAGS.report and not options.do_eval:
+            raise ValueError("--report needs --do_eval")
         if FLAGS.glue_submission:
             glue.submission_file(name)
             if not options.do_predict:
@@ -218,7 +229,7 @@ class ClassifierTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        if split.startswith("predict"):
+        if split.startswith("predict") or FLAGS.report and split != "train":
             self.examples[split] = examples
         encoded = features.convert_examples_to_features(
             examples, self.labels, self.options.max_seq_length, self.tokenizer
@@ -263,6 +274,18 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         return figures
+
+    def write_report(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> None:
+        """See Task."""
+        labels, outputs = metrics.concatenate(batches)
+        suffix = split.removeprefix("eval")
+        path = os.path.join(output_dir, f"report{suffix}.html")
+        report.write_report(
+            path, self.examples[split], labels, outputs, self.decoder
+        )
+        logging.info("Wrote the report %s", path)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

@@ -13,7 +13,7 @@ from absl import flags, logging
 import modeling
 import serving
 from data.io import feature_specs
-from data.ner import reading, scoring, windows
+from data.ner import reading, report, scoring, windows
 from data.text import tokenization
 from training import cli, task
 from training import flags as common_flags
@@ -29,6 +29,12 @@ def define_flags() -> None:
         "document_context",
         False,
         "Read whole documents, as the paper did, and not each sentence alone.",
+    )
+    flags.DEFINE_bool(
+        "report",
+        False,
+        "Write report.html about the dev set: each type's scores, errors by "
+        "kind, and sentences with their entities in colour.",
     )
     flags.DEFINE_list(
         "labels",
@@ -54,6 +60,9 @@ class NerTask(task.Task):
     ) -> None:
         """Finds the tags: those given, saved, or of the train set."""
         options, labels = self.options, FLAGS.labels
+        self.writes_report = FLAGS.report
+        if FLAGS.report and not options.do_eval:
+            raise ValueError("--report needs --do_eval")
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(
             options.vocab_file,
@@ -100,6 +109,20 @@ class NerTask(task.Task):
         """Returns conlleval's figures."""
         right = [example.labels for example in self.examples[split]]
         return scoring.score_entities(right, self._tag(split, batches))
+
+    def write_report(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> None:
+        """See Task."""
+        examples = self.examples[split]
+        path = os.path.join(output_dir, "report.html")
+        report.write_report(
+            path,
+            [example.words for example in examples],
+            [example.labels for example in examples],
+            self._tag(split, batches),
+        )
+        logging.info("Wrote the report %s", path)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

@@ -91,6 +91,7 @@ def classified(tmp_path_factory, model_flags):
         do_train=True,
         do_eval=True,
         do_predict=True,
+        report=True,
         max_seq_length=32,
         num_train_epochs=0.3,
     )

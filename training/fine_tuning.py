@@ -42,6 +42,8 @@ def run(task: Task, options: FineTuningOptions) -> None:
     if not trained.is_chief:
         # Only the chief writes.
         return
+    if options.do_eval and task.writes_report:
+        driver.write_reports(trained)
     if options.do_predict:
         logging.info("Predicting with %s", driver.describe(trained))
         driver.predict(trained, results)
@@ -224,6 +226,15 @@ class _Driver:
             }
         self.evaluated[run.options.output_dir, step] = results
         return results
+
+    def write_reports(self, run: runner.Run) -> None:
+        """Writes the task's pages about the splits that are evaluated."""
+        options = self.options
+        for name in self.splits.of("eval"):
+            batches = self._predict(
+                run, name, options.eval_batch_size, "Reporting"
+            )
+            self.task.write_report(name, batches, options.output_dir)
 
     def predict(self, run: runner.Run, results: dict[str, float]) -> None:
         """Writes the predictions, and their scores where there are any.

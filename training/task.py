@@ -57,6 +57,7 @@ class Task(Protocol):
             its checkpoints; None if the task has none.
         sequences_per_example: sequences that an example is encoded as.
         has_eval_loss: whether the records of "eval" hold what the loss needs.
+        writes_report: whether `write_report` is called after the evaluation.
         settings: {name: value} that must not change while a run is resumed,
             next to those of every run.
     """
@@ -67,6 +68,7 @@ class Task(Protocol):
     labels: Sequence[str] | None = None
     sequences_per_example: int = 1
     has_eval_loss: bool = True
+    writes_report: bool = False
     settings: Mapping[str, Any] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
@@ -138,6 +140,11 @@ class Task(Protocol):
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
         """Returns the scores of the model's outputs, {name: value}."""
+
+    def write_report(
+        self, split: str, batches: Batches, output_dir: str
+    ) -> None:
+        """Writes a page about the outputs of a split that is evaluated."""
 
     @abc.abstractmethod
     def write_predictions(

@@ -2,27 +2,11 @@
 
 import html
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from data.io import html_report
 from data.squad.reading import field, read_questions
 from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
-from files.atomic import atomic_open
-
-_HEAD = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
-body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; }}
-details {{ border-bottom: 1px solid #ccc; padding: .5em 0; }}
-summary {{ cursor: pointer; }}
-.right {{ background: #b7e4b0; }}
-.predicted {{ background: #f5b7b1; }}
-.both {{ background: #b7e4b0; outline: 2px solid #2e7d32; }}
-</style></head><body>
-<h1>{title}</h1>
-<p>{summary}</p>
-<p>In the passages: <span class="right">a right answer</span>,
-<span class="predicted">the predicted one</span>,
-<span class="both">both</span>.</p>
-"""
 
 
 def write_report(
@@ -69,20 +53,21 @@ def write_report(
     summary = (
         f"{len(right)} of {len(right) + len(wrong)} answers are exactly right."
     )
-    with atomic_open(output_file) as writer:
-        page = _HEAD.format(title="Answers to SQuAD", summary=summary)
-        writer.write(page.encode())
+
+    def parts() -> Iterator[str]:
+        yield f"<p>{summary}</p>"
+        yield (
+            '<p>In the passages: <span class="right">a right answer</span>, '
+            '<span class="predicted">the predicted one</span>, '
+            '<span class="both">both</span>.</p>'
+        )
         for title, entries in (("Wrong", wrong), ("Right", right)):
-            shown = entries[:max_questions]
-            count = f"{len(entries)}"
-            if len(shown) < len(entries):
-                count = f"{len(shown)} of {len(entries)} are shown"
-            writer.write(f"<h2>{title} ({count})</h2>\n".encode())
-            for entry in shown:
-                text = _question_html(*entry)
-                # A lone surrogate, which JSON can hold, is no character.
-                writer.write(text.encode(errors="replace"))
-        writer.write(b"</body></html>\n")
+            shown = [
+                _question_html(*entry) for entry in entries[:max_questions]
+            ]
+            yield from html_report.section(title, shown, len(entries))
+
+    html_report.write(output_file, "Answers to SQuAD", parts())
 
 
 def _position(answer: dict) -> int:

@@ -4,6 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests import script_runner
+from tests.data.report_page import ReportPage
 
 
 def test_results_are_the_originals(classified):
@@ -30,6 +31,20 @@ def test_results_are_the_originals(classified):
     assert rows.shape == (60, 2)
     assert (rows > 0).all() and len(np.unique(rows)) > 30
     np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-6)
+
+
+def test_the_report_is_about_the_dev_set(classified):
+    folder, done = classified
+    assert "Wrote the report" in done.stderr
+    page = ReportPage((folder / "run/report.html").read_text("utf-8"))
+    lines = (folder / "run/eval_results.txt").read_text().splitlines()
+    accuracy = dict(line.split(" = ") for line in lines)["eval_accuracy"]
+    num_right = round(120 * float(accuracy))
+    assert f"{num_right} of 120 labels are right" in page.text
+    assert len(page.details) == 120 - num_right
+    assert sum(int(cell) for row in page.tables[0][1:] for cell in row[1:]) == (
+        120
+    )
 
 
 def test_starts_from_the_pretrained_weights_with_a_new_head(classified):

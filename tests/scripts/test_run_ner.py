@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from data.ner import scoring
 from tests import golden, script_runner
+from tests.data.report_page import ReportPage
 
 SENTENCES = [
     ["The O", "river I-LOC", "runs O"],
@@ -53,7 +54,12 @@ def runs(tmp_path_factory, tiny):
             (
                 "run_ner.py",
                 folder,
-                flags | {"export_dir": "served", "export_weights": "given"},
+                flags
+                | {
+                    "export_dir": "served",
+                    "export_weights": "given",
+                    "report": True,
+                },
             ),
             (
                 "run_ner.py",
@@ -101,6 +107,9 @@ def test_learns_and_reports_conllevals_figures(runs):
     assert best["global_step"] in (12, 24, 36)
     # The best step is the one that is used.
     assert best == pytest.approx(results)
+    # And the one that the report is about.
+    page = ReportPage((folder / "report.html").read_text("utf-8"))
+    assert f"F1 {results['f1']:.4g}, precision" in page.text
     documents = read_results(runs[0] / "documents/eval_results.txt")
     # One document of 48 sentences in windows of 24.
     assert documents["global_step"] < 12
@@ -162,11 +171,12 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
         "init_checkpoint": folder / "given",
         "output_dir": tmp_path / "predicted",
     }
-    given, wrong, order = script_runner.run_all(
+    given, reporting, wrong, order = script_runner.run_all(
         [
             ("run_ner.py", folder, more)
             for more in (
                 predicting,
+                predicting | {"report": True},
                 flags | {"data_dir": broken, "output_dir": tmp_path / "new"},
                 predicting | {"labels": "B-LOC,O,B-ORG,I-ORG"},
             )
@@ -182,6 +192,7 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
     )
     assert after == before
     assert not (tmp_path / "predicted/test_eval_results.txt").exists()
+    assert "--report needs --do_eval" in reporting.error
     assert "train.txt, line 2: a line must hold a word and" in wrong.error
     assert "the model was trained with the labels ['O', 'B-LOC'" in order.error
 

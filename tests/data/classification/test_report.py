@@ -1,0 +1,115 @@
+"""The page of a classifier's predictions, as a browser would read it."""
+
+import numpy as np
+import pytest
+
+from data.classification import report
+from data.classification.decoding import LabelDecoder
+from data.classification.examples import InputExample
+from tests.data.report_page import ReportPage
+
+
+def write(tmp_path, mode, names, examples, label_ids, outputs, **kwargs):
+    path = tmp_path / "report.html"
+    report.write_report(
+        path,
+        examples,
+        np.array(label_ids),
+        np.array(outputs, np.float32),
+        LabelDecoder(mode, names),
+        **kwargs,
+    )
+    return ReportPage(path.read_text(encoding="utf-8"))
+
+
+def test_labels(tmp_path):
+    examples = [
+        InputExample(f"dev-{i}", f"text {i} <b>", "second & \ud800", "x")
+        for i in range(4)
+    ]
+    # Right, wrong by a little, wrong by far, right.
+    outputs = [[2, 0], [0, 1], [0, 9], [0, 3]]
+    page = write(
+        tmp_path,
+        "classification",
+        ["<no>", "yes"],
+        examples,
+        [0, 0, 0, 1],
+        outputs,
+    )
+    assert "2 of 4 labels are right: accuracy 0.5." in page.text
+    confusion, scores, calibration, *entries = page.tables
+    assert confusion == [
+        ["", "<no>", "yes"],
+        ["<no>", "1", "2"],
+        ["yes", "0", "1"],
+    ]
+    assert scores[1:] == [
+        ["<no>", "1", "0.3333", "0.5", "3", "1"],
+        ["yes", "0.3333", "1", "0.5", "1", "3"],
+    ]
+    # softmax of 1: 0.731, of 2: 0.881, of 3: 0.953, of 9: 1.0
+    assert calibration[1:] == [
+        ["0.7 to 0.8", "1", "0.7311", "0"],
+        ["0.8 to 0.9", "1", "0.8808", "1"],
+        ["0.9 to 1.0", "2", "0.9762", "0.5"],
+    ]
+    expected = 0.7311 / 4 + (1 - 0.8808) / 4 + 0.4762 / 2
+    found = float(page.text.split("calibration error: ")[1].split(".<")[0][:6])
+    assert found == pytest.approx(expected, abs=1e-3)
+    # The most confident error first.
+    assert [one[0] for one in page.details] == ["text 2 <b>", "text 1 <b>"]
+    assert page.details[0][1] == "second & ?"
+    assert "right: <no>, predicted: yes (1.000)" in page.details[0]
+    assert len(entries) == 2
+
+
+def test_many_labels(tmp_path):
+    examples = [InputExample(i, f"text {i}", None, []) for i in range(3)]
+    page = write(
+        tmp_path,
+        "multilabel",
+        ["a", "b"],
+        examples,
+        [[1, 0], [1, 1], [0, 0]],
+        [[5, -5], [5, -1], [9, -9]],
+    )
+    assert "All labels of 1 of 3 examples are right." in page.text
+    assert page.tables[0][1:] == [
+        ["a", "0.6667", "1", "0.8", "2", "3"],
+        ["b", "0", "0", "0", "1", "0"],
+    ]
+    assert [one[0] for one in page.details] == ["text 2", "text 1"]
+    assert "right: none; predicted: a" in page.details[0]
+    assert "right: a, b; predicted: a" in page.details[1]
+
+
+def test_numbers(tmp_path):
+    examples = [InputExample(i, f"text {i}", None, 0) for i in range(3)]
+    page = write(
+        tmp_path,
+        "regression",
+        None,
+        examples,
+        [1.0, 2.0, 5.0],
+        [[1.5], [0.0], [5.0]],
+        max_examples=2,
+    )
+    assert "the mean absolute error is 0.8333" in page.text
+    assert page.num_circles == 2
+    assert "The largest errors first (2 of 3 are shown)" in page.text
+    assert [one[0] for one in page.details] == ["text 1", "text 0"]
+
+
+def test_many_errors_are_cut(tmp_path):
+    examples = [InputExample(i, f"text {i}", None, "x") for i in range(1500)]
+    page = write(
+        tmp_path,
+        "classification",
+        ["a", "b"],
+        examples,
+        [0] * 1500,
+        [[0, 1]] * 1500,
+    )
+    assert len(page.details) == 1000
+    assert "(1000 of 1500 are shown)" in page.text

@@ -1,0 +1,68 @@
+"""The page of named entities, as a browser would read it."""
+
+from data.ner import report
+from tests.data.report_page import ReportPage
+
+WORDS = ["Anna", "<b>", "of", "New", "York", "&", "Rome"]
+RIGHT = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"]
+
+
+def test_errors_by_kind():
+    entities = [("PER", 0, 1), ("LOC", 3, 5), ("LOC", 6, 7)]
+
+    def kinds(*guesses):
+        return sorted(report.find_errors(entities, guesses))
+
+    assert kinds(*entities) == []
+    assert kinds(entities[0], ("ORG", 3, 5), entities[2]) == [
+        ("type", ("ORG", 3, 5))
+    ]
+    assert kinds(entities[0], ("LOC", 3, 4), entities[2]) == [
+        ("words", ("LOC", 3, 4))
+    ]
+    assert kinds(entities[0], ("ORG", 4, 6), entities[2]) == [
+        ("both", ("ORG", 4, 6))
+    ]
+    assert kinds(("MISC", 1, 2), *entities[1:]) == [
+        ("invented", ("MISC", 1, 2)),
+        ("missed", ("PER", 0, 1)),
+    ]
+
+
+def test_page(tmp_path):
+    found = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
+    path = tmp_path / "report.html"
+    report.write_report(path, [WORDS, ["ok"]], [RIGHT, ["O"]], [found, ["O"]])
+    page = ReportPage(path.read_text(encoding="utf-8"))
+    # Found 2, 1 of them right, of 3.
+    assert "2 sentences: F1 0.4, precision 0.5, recall 0.3333." in page.text
+    types, kinds = page.tables
+    assert types[1:] == [["LOC", "0", "0", "0"], ["PER", "1", "1", "1"]]
+    counts = {row[0].partition(":")[0]: row[1:] for row in kinds[1:]}
+    assert counts["words"] == ["1", "0", "1"]
+    assert counts["missed"] == ["1", "0", "1"]
+    assert counts["invented"] == ["0", "0", "0"]
+    (spans,) = page.spans
+    assert [(css, text) for css, text in spans if text] == [
+        ("both", "Anna"),
+        ("both", "PER"),
+        ("right", "New York"),
+        ("right", "LOC"),
+        ("right", "Rome"),
+        ("right", "LOC"),
+        ("both", "Anna"),
+        ("both", "PER"),
+        ("wrong", "New"),
+        ("wrong", "LOC"),
+    ]
+    assert "<b>" in page.text and "2 errors" in page.text
+
+
+def test_many_sentences_are_cut(tmp_path):
+    path = tmp_path / "report.html"
+    report.write_report(
+        path, [["a"]] * 1200, [["B-PER"]] * 1200, [["O"]] * 1200
+    )
+    page = ReportPage(path.read_text(encoding="utf-8"))
+    assert len(page.details) == 1000
+    assert "(1000 of 1200 are shown)" in page.text
