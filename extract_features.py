@@ -3,6 +3,7 @@
 A line is one text, or two with ` ||| ` between them.
 """
 
+import contextlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from absl import flags, logging
 import modeling
 import serving
 from data.classification import features as glue
-from data.io import feature_files, text_files
+from data.io import feature_files, projector, text_files
 from data.text import tokenization
 from files import paths
 from training import cli
@@ -59,6 +60,13 @@ def define_flags() -> None:
     )
     flags.DEFINE_bool(
         "pooled", False, "Write each line's pooled vector as well."
+    )
+    cli.define_path(
+        "projector_dir",
+        paths.Kind.RUN_FOLDER,
+        "Folder for TensorBoard's embedding projector: the pooled vector of "
+        "each line, and the first of the vectors of each token; of both the "
+        f"first {projector.MAX_POINTS}.",
     )
     flags.DEFINE_enum(
         "token_features",
@@ -180,7 +188,7 @@ def extract(
     batches: "tf.data.Dataset",
     tokenizer: tokenization.FullTokenizer,
 ) -> None:
-    """Writes --output_file, whole or not at all.
+    """Writes --output_file and --projector_dir, whole or not at all.
 
     Args:
         trainer: loop.Trainer of a token_features.TokenFeatures.
@@ -192,20 +200,35 @@ def extract(
         "npz": feature_files.npz_writer,
     }[FLAGS.output_format]
     num_lines = 0
-    with writer(FLAGS.output_file, trainer.model.layer_names) as write:
+    with contextlib.ExitStack() as stack:
+        write = stack.enter_context(
+            writer(FLAGS.output_file, trainer.model.layer_names)
+        )
+        project = None
+        if FLAGS.projector_dir:
+            project = stack.enter_context(
+                projector.projector_writer(FLAGS.projector_dir)
+            )
         for features, (layers, pooled) in trainer.predict(
             batches, label="Extracting"
         ):
             lengths = features["input_mask"].sum(axis=1)
             for index, length in enumerate(lengths):
                 ids = features["input_ids"][index, :length]
+                tokens = tokenizer.convert_ids_to_tokens(ids.tolist())
                 write(
-                    tokenizer.convert_ids_to_tokens(ids.tolist()),
+                    tokens,
                     layers[index, :, :length],
                     pooled[index] if FLAGS.pooled else None,
                 )
+                if project:
+                    project(tokens, layers[index, 0, :length], pooled[index])
             num_lines += len(lengths)
     logging.info("Wrote %d lines to %s", num_lines, FLAGS.output_file)
+    if FLAGS.projector_dir:
+        logging.info(
+            "See them with: tensorboard --logdir=%s", FLAGS.projector_dir
+        )
 
 
 def main(_: Sequence[str]) -> None:

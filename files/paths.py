@@ -64,7 +64,8 @@ RUN_FILES = re.compile(
     r"checkpoint|model\.ckpt-\d+\..*|events\.out\..*"
     r"|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
     r"|(test_)?eval_results.*\.txt|test_results.*\.tsv|(test_|nbest_)?predictions.*"
-    r"|null_odds\.json|report\.html|history\.jsonl"
+    r"|null_odds\.json|report(_mm)?\.html|history\.jsonl"
+    r"|projector_config\.pbtxt|(lines|tokens)(_metadata)?\.tsv"
 )
 
 # Line ends, tabs and the like, which no one gives a path on purpose.

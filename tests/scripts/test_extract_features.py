@@ -23,7 +23,7 @@ def test_golden_features(tmp_path, case):
     expected = read_lines(folder / case["features"])
     # Compiled, batches keep their padding.
     variants = [
-        {"batch_size": 32},
+        {"batch_size": 32, "projector_dir": "projector"},
         {"batch_size": 2},
         {"batch_size": 32, "jit_compile": True},
     ]
@@ -37,6 +37,13 @@ def test_golden_features(tmp_path, case):
             for number, variant in enumerate(variants)
         ]
     )
+    vectors = np.loadtxt(tmp_path / "projector" / "tokens.tsv", ndmin=2)
+    shown = [
+        token["layers"][0]["values"]
+        for line in expected
+        for token in line["features"]
+    ]
+    np.testing.assert_allclose(vectors, shown, rtol=0, atol=1e-5)
     for number, done in enumerate(runs):
         assert f"Wrote {len(expected)} lines" in done.check().stderr
         lines = read_lines(tmp_path / "made" / str(number))

@@ -1,0 +1,86 @@
+"""Writes vectors as TensorBoard's embedding projector opens them.
+
+`tensorboard --logdir=DIR` shows them under "Projector". T = WordPieces of a
+line, W = width.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from files import atomic
+
+# Points of each kind, at most: those that a browser can move.
+MAX_POINTS = 10_000
+_CONFIG = "projector_config.pbtxt"
+
+# (WordPieces, vectors [T, W], pooled output [W]) of one line.
+Write = Callable[[Sequence[str], np.ndarray, np.ndarray], None]
+
+
+@contextlib.contextmanager
+def projector_writer(folder: str | os.PathLike[str]) -> Iterator[Write]:
+    """Yields a function that adds a line of text to the projector's files.
+
+    It adds the line's pooled output to `lines`, and each WordPiece's vector to
+    `tokens`; all of what is beyond MAX_POINTS is left out. The files appear
+    whole or not at all.
+
+    Args:
+        folder: gets `lines.tsv` and `tokens.tsv`, a vector a line;
+            `lines_metadata.tsv` and `tokens_metadata.tsv`, what they are of;
+            and the projector's configuration.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    counts = {"lines": 0, "tokens": 0}
+    with contextlib.ExitStack() as stack:
+        files: dict[str, IO[bytes]] = {
+            f"{kind}{part}": stack.enter_context(
+                atomic.atomic_open(path / f"{kind}{part}.tsv")
+            )
+            for kind in counts
+            for part in ("", "_metadata")
+        }
+        # One column needs no heading, several do.
+        files["tokens_metadata"].write(b"token\tline\ttext\n")
+
+        def add(kind: str, vector: np.ndarray, *cells: object) -> None:
+            if counts[kind] == MAX_POINTS:
+                return
+            counts[kind] += 1
+            numbers = "\t".join(f"{value:.6g}" for value in vector)
+            files[kind].write(f"{numbers}\n".encode())
+            # White space of all kinds would end a cell, or the line.
+            row = "\t".join(" ".join(str(cell).split()) for cell in cells)
+            files[f"{kind}_metadata"].write(f"{row}\n".encode())
+
+        num_lines = 0
+
+        def write(
+            tokens: Sequence[str], vectors: np.ndarray, pooled: np.ndarray
+        ) -> None:
+            nonlocal num_lines
+            num_lines += 1
+            text = " ".join(tokens[1:-1]).replace(" ##", "") or "(empty)"
+            add("lines", pooled, text)
+            for token, vector in zip(tokens, vectors, strict=True):
+                add("tokens", vector, token, num_lines, text)
+
+        yield write
+    atomic.write_text(
+        path / _CONFIG,
+        "".join(
+            f'embeddings {{\n  tensor_name: "{kind}"\n'
+            f'  tensor_path: "{kind}.tsv"\n'
+            f'  metadata_path: "{kind}_metadata.tsv"\n}}\n'
+            for kind in counts
+        ),
+    )

@@ -1,0 +1,45 @@
+"""The projector's files, as TensorBoard's own code reads them."""
+
+import numpy as np
+from google.protobuf import text_format
+from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
+
+from data.io import projector
+
+
+def test_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(projector, "MAX_POINTS", 5)
+    lines = [
+        ["[CLS]", "har", "##bor", "[SEP]"],
+        ["[CLS]", "a\tb\u2028c", "[SEP]"],
+        ["[CLS]", "[SEP]"],
+    ]
+    rng = np.random.default_rng(0)
+    vectors = [rng.normal(size=(len(tokens), 3)) for tokens in lines]
+    pooled = rng.normal(size=(3, 3))
+    with projector.projector_writer(tmp_path) as write:
+        for each in zip(lines, vectors, pooled, strict=True):
+            write(*each)
+    config = text_format.Parse(
+        (tmp_path / "projector_config.pbtxt").read_text(), ProjectorConfig()
+    )
+    assert [one.tensor_name for one in config.embeddings] == ["lines", "tokens"]
+    found = {}
+    for one in config.embeddings:
+        values = np.loadtxt(tmp_path / one.tensor_path, delimiter="\t")
+        names = (tmp_path / one.metadata_path).read_text().split("\n")[:-1]
+        found[one.tensor_name] = values, names
+    values, names = found["lines"]
+    np.testing.assert_allclose(values, pooled, rtol=1e-5)
+    assert names == ["harbor", "a b c", "(empty)"]
+    values, names = found["tokens"]
+    np.testing.assert_allclose(values, np.concatenate(vectors)[:5], rtol=1e-5)
+    # A heading, and five points of nine.
+    assert names == [
+        "token\tline\ttext",
+        "[CLS]\t1\tharbor",
+        "har\t1\tharbor",
+        "##bor\t1\tharbor",
+        "[SEP]\t1\tharbor",
+        "[CLS]\t2\ta b c",
+    ]
