@@ -8,9 +8,16 @@ Reads JSON objects, one a line, and writes one for each:
     answer         {"question": "..", "context": ".."} -> {"answer": .., ..}
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
     embed          {"text": ".."}                      -> {"pooled": ..}
+    tokenize       {"text_a": ".."}, text_b if any  -> {"tokens": .., ..}
+    attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
-`classify` takes {"text": ".."} too. An "id" is passed on. A line without an
-answer gives {"line", "error"}, and the exit status is then 1.
+`classify`, `tokenize` and `attention` take {"text": ".."} too. An "id" is
+passed on. A line without an answer gives {"line", "error"}, and the exit status
+is then 1.
+
+    python predict.py attention --model=DIR "a text" ["a second one"]
+
+draws the attention instead, as a page to open in a browser.
 """
 
 import itertools
@@ -31,7 +38,7 @@ from files.named_errors import named_errors
 from training import cli
 
 if TYPE_CHECKING:
-    from serving import requests, text_tasks
+    from serving import requests, text_task
 
 FLAGS = flags.FLAGS
 
@@ -54,7 +61,7 @@ def define_flags() -> None:
         None,
         [
             *("fill-mask", "next-sentence", "classify"),
-            *("answer", "tag", "embed"),
+            *("answer", "tag", "embed", "tokenize", "attention"),
         ],
         "What to ask; by default the first that the model can do.",
     )
@@ -73,7 +80,8 @@ def define_flags() -> None:
     cli.define_path(
         "output_file",
         paths.Kind.OUTPUT_FILE,
-        "JSON lines to write; by default standard output.",
+        "JSON lines to write; by default standard output. Of the attention of "
+        "one text: the page, by default attention.html.",
     )
     flags.DEFINE_integer(
         "batch_size",
@@ -87,6 +95,9 @@ def define_flags() -> None:
         "fill-mask: WordPieces given for each mask, at most as many as the "
         "export gives.",
         lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "n_best", 1, "answer: most answers given to a question.", lower_bound=1
     )
     flags.DEFINE_bool(
         "tokens", False, "embed: give each WordPiece and its vector too."
@@ -163,7 +174,7 @@ def _size(item: Any) -> int:
 
 
 def write_answers(
-    task: "text_tasks.TextTask",
+    task: "text_task.TextTask",
     batches: Iterable[list["requests.Numbered"]],
     write: Callable[[list[dict[str, Any]]], None],
 ) -> tuple[int, int]:
@@ -204,7 +215,7 @@ def write_answers(
 
 
 def find_problem(
-    task: "text_tasks.TextTask", item: dict[str, Any] | ValueError
+    task: "text_task.TextTask", item: dict[str, Any] | ValueError
 ) -> ValueError | None:
     """Returns what is wrong with a request, or None."""
     if isinstance(item, ValueError):
@@ -218,8 +229,12 @@ def find_problem(
     return None
 
 
-def _checked(answer: dict[str, Any]) -> dict[str, Any] | ValueError:
+def _checked(
+    answer: dict[str, Any] | ValueError,
+) -> dict[str, Any] | ValueError:
     """Returns an answer, or what is wrong with it."""
+    if isinstance(answer, ValueError):
+        return answer
     try:
         format_json(answer, "the answer")
     except ValueError as error:
@@ -243,10 +258,14 @@ def _can_write(request_id: object) -> bool:
     return True
 
 
-def main(_: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> int:
     """Loads the model, then answers line after line."""
+    if argv[1:]:
+        return draw_attention(argv[1:])
     # Flags are checked before the seconds that TensorFlow takes to load.
+    import serving
     from serving import json_lines, requests
+    from serving.text_task import TaskOptions
 
     # Not sys.stdin, which a thread that waits for it would not let close.
     reader = open(
@@ -254,9 +273,8 @@ def main(_: Sequence[str]) -> int:
         "rb",
         closefd=bool(FLAGS.input_file),
     )
-    task = json_lines.load(
-        FLAGS.model, FLAGS.task, top_k=FLAGS.top_k, tokens=FLAGS.tokens
-    )
+    options = TaskOptions(FLAGS.top_k, FLAGS.tokens, FLAGS.n_best)
+    task = serving.load(FLAGS.model).task(FLAGS.task, options)
     logging.info("%s: ready to %s", FLAGS.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
     numbered = read[FLAGS.input_format](reader)
@@ -286,9 +304,37 @@ def main(_: Sequence[str]) -> int:
     return int(num_errors > 0 and not FLAGS.keep_going)
 
 
+def draw_attention(arguments: Sequence[str]) -> int:
+    """Writes the page of `predict.py attention "a text" ["a second one"]`.
+
+    Raises:
+        ValueError: the arguments are not these, or the file there is no page
+            that this script wrote.
+    """
+    name, *texts = arguments
+    if name != "attention" or len(texts) not in (1, 2):
+        raise ValueError(
+            f"the arguments without a flag are {[*arguments]}; give none, or "
+            'attention "a text" ["a second one"]'
+        )
+    path = FLAGS.output_file or "attention.html"
+    # Flags are checked before the seconds that TensorFlow takes to load.
+    from serving import attention_page
+
+    if FLAGS.output_file is None:
+        attention_page.check_may_replace(path)
+    import serving
+
+    found = serving.load(FLAGS.model).attention(*texts)
+    with atomic_open(path) as writer:
+        writer.write(attention_page.render(found))
+    logging.info("%s: open it in a browser", path)
+    return 0
+
+
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("model",))
+    cli.run(main, define_flags, ("model",), takes_arguments=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from serving import signatures
+from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
 
@@ -33,6 +33,8 @@ def export_classifier(
                        string [N, L], "" where one does not hold
 
     or, in regression, `values` alone, float32 [N].
+
+    Of `tokenize` and `attention` see inspection.py.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -93,6 +95,7 @@ def export_classifier(
                 classify_text,
                 signatures.text_signature("text"),
             ),
+            **inspection.inspect(model.bert, options),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
     )

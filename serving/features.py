@@ -8,7 +8,7 @@ import os
 import keras
 import tensorflow as tf
 
-from serving import signatures
+from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
 
@@ -28,6 +28,8 @@ def export_encoder(
         tokens           string [N, T], its WordPieces with [CLS] and [SEP];
                          "" where it has ended
         lengths          int32 [N], the number of its tokens
+
+    Of `tokenize` and `attention` see inspection.py.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -89,6 +91,7 @@ def export_encoder(
         {
             "serve": signatures.serve_ids(encode),
             "embed": (embed, signatures.text_signature("text")),
+            **inspection.inspect(model, options),
         },
         signatures.bert_files(model, options.vocab_file),
     )

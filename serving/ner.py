@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from data.ner.words_layer import NerWindows, split_punctuation
-from serving import signatures
+from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
 
@@ -33,6 +33,8 @@ def export_token_classifier(
 
     `tag` returns the same for running text: it first makes words of the
     punctuation that begins and ends words.
+
+    Of `tokenize` and `attention` see inspection.py.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -103,6 +105,7 @@ def export_token_classifier(
             "serve": signatures.serve_ids(predict),
             "tag": (tag, signature),
             "tag_words": (tag_words, signature),
+            **inspection.inspect(model.bert, options),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
     )

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from data.text.ragged import first_values, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
-from serving import signatures
+from serving import inspection, signatures
 from serving.requests import MASK
 from serving.signatures import Features
 from training import export
@@ -35,6 +35,8 @@ def export_pretrainer(
 
     `next_sentence` takes `text_a` and `text_b`, string [N]. It returns
     `probability`, float32 [N], that the second follows the first.
+
+    Of `tokenize` and `attention` see inspection.py.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -70,6 +72,7 @@ def export_pretrainer(
                 _next_sentence(predict, options),
                 signatures.text_signature("text_a", "text_b"),
             ),
+            **inspection.inspect(model.bert, options),
         }
     export.export_saved_model(
         export_dir,

@@ -1,6 +1,7 @@
 """run_squad.py's model over ids, and over questions and passages.
 
-N = questions, W = windows, F = length of a window.
+N = questions, W = windows, F = length of a window, B = answers in an n-best
+list.
 """
 
 import os
@@ -13,9 +14,17 @@ from data.squad.decoding import DecodingOptions
 from data.squad.spans_layer import BEST_LOGITS_SPECS, BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
-from serving import signatures
+from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
+
+_N_BEST = {
+    "nbest_texts": "answers",
+    "nbest_probabilities": "probabilities",
+    "nbest_start_bytes": "start_bytes",
+    "nbest_end_bytes": "end_bytes",
+    "nbest_sizes": "num_answers",
+}
 
 
 def export_span_labeler(
@@ -38,6 +47,12 @@ def export_span_labeler(
         null_odds             float32, the score of no answer minus that of
                               the best one
 
+    `answer_n_best` takes and returns the same, and also the n best, the most
+    probable first, [N, B] each, filled up with "", 0 and -1: `answers`,
+    `probabilities`, `start_bytes` and `end_bytes`; and [N] `num_answers`. No
+    answer can be one of them, at -1. Of `tokenize` and `attention` see
+    inspection.py.
+
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertSpanLabeler.
@@ -56,7 +71,7 @@ def export_span_labeler(
             for name, logits in model(features, training=False).items()
         }
 
-    def answer(question: tf.Tensor, context: tf.Tensor):
+    def find(question: tf.Tensor, context: tf.Tensor, with_nbest: bool):
         pack, places, first_places, passages = create_windows(question, context)
 
         def find_best(begin: tf.Tensor, end: tf.Tensor):
@@ -70,23 +85,35 @@ def export_span_labeler(
             batch_size,
             BEST_LOGITS_SPECS,
         )
-        outputs = decode(places, first_places, passages, BestLogits(**best))
+        outputs = decode(
+            places, first_places, passages, BestLogits(**best), with_nbest
+        )
         return {
-            name: tf.cast(value, tf.float32)
+            _N_BEST.get(name, name): tf.cast(value, tf.float32)
             if value.dtype == tf.float64
             else value
             for name, value in outputs.items()
+            if not name.endswith("_logits")
         }
 
+    def answer(question: tf.Tensor, context: tf.Tensor):
+        return find(question, context, with_nbest=False)
+
+    def answer_n_best(question: tf.Tensor, context: tf.Tensor):
+        return find(question, context, with_nbest=True)
+
+    signature = signatures.text_signature("question", "context")
+    options = signatures.ServingOptions(
+        vocab_file, decoding.do_lower_case, windows.max_seq_length
+    )
     export.export_saved_model(
         export_dir,
         model,
         {
             "serve": signatures.serve_ids(predict),
-            "answer": (
-                answer,
-                signatures.text_signature("question", "context"),
-            ),
+            "answer": (answer, signature),
+            "answer_n_best": (answer_n_best, signature),
+            **inspection.inspect(model.bert, options),
         },
         signatures.bert_files(model, vocab_file),
     )

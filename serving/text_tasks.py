@@ -1,112 +1,21 @@
-"""The tasks of exported models: they check requests and read outputs."""
+"""The tasks of exported models, one class each."""
 
-import abc
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
+from data.ner import scoring
 from serving.requests import MASK
-
-Request = dict[str, Any]
-# Arrays by their names, a row for each request.
-Outputs = Mapping[str, np.ndarray]
-# One request's, or the reason that it has none.
-Reply = dict[str, Any] | ValueError
-
-# Raised when the model cannot take a request, mostly for lack of memory.
-_MODEL_ERRORS = (tf.errors.OpError, MemoryError)
-
-
-class TextTask(abc.ABC):
-    """One thing that an exported model does.
-
-    Args:
-        model: the loaded SavedModel.
-        top_k: WordPieces given for each mask.
-        tokens: whether to embed each WordPiece too.
-    """
-
-    #: As --task names it.
-    name: str
-    #: The signature that it needs.
-    signature: str
-    #: Fields of a request, and whether each must be there.
-    fields: dict[str, bool] = {}
-
-    def __init__(
-        self, model: Any, top_k: int = 5, tokens: bool = False
-    ) -> None:
-        self.model = model
-        self.top_k = top_k
-        self.tokens = tokens
-
-    def check(self, request: Request) -> None:
-        """Checks a request.
-
-        Raises:
-            ValueError: a field is missing or is no text.
-        """
-        for field, is_needed in self.fields.items():
-            if field not in request and is_needed:
-                raise ValueError(
-                    f"no {field!r}; {self.name} takes {listed(self.fields)}"
-                )
-            _check_text(field, request.get(field, ""))
-
-    def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """Returns the answer to each request, or what is wrong with it.
-
-        Requests that the model cannot take together are tried one by one.
-        """
-        answers: list[Reply] = []
-        try:
-            outputs = self.call_all(requests)
-        except _MODEL_ERRORS as error:
-            if len(requests) == 1:
-                reason = " ".join(str(error).split())[:200] or "out of memory"
-                return [ValueError(f"the model cannot take it: {reason}")]
-            for request in requests:
-                answers += self.answer([request])
-            return answers
-        for row, request in enumerate(requests):
-            try:
-                answers.append(self.read(request, outputs, row))
-            except ValueError as error:
-                answers.append(error)
-        return answers
-
-    def call_all(self, requests: Sequence[Request]) -> Outputs:
-        """Returns the signature's outputs for requests, a row for each."""
-        return self.call(
-            self.signature,
-            {
-                field: [request.get(field, "") for request in requests]
-                for field in self.fields
-            },
-        )
-
-    def call(
-        self, signature: str, inputs: Mapping[str, Sequence[str]]
-    ) -> Outputs:
-        """Returns a signature's outputs, arrays by name."""
-        texts = {
-            name: tf.constant(values, tf.string)
-            for name, values in inputs.items()
-        }
-        outputs = self.model.signatures[signature](**texts)
-        return {name: value.numpy() for name, value in outputs.items()}
-
-    @abc.abstractmethod
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
-        """Returns the answer in one row of the outputs.
-
-        Raises:
-            ValueError: there is none.
-        """
+from serving.text_task import (
+    Outputs,
+    Reply,
+    Request,
+    TextTask,
+    check_text,
+    to_number,
+    to_text,
+)
 
 
 class FillMask(TextTask):
@@ -135,10 +44,15 @@ class FillMask(TextTask):
         answer: dict[str, Any] = {
             "masks": [
                 [
-                    {"token": _text(token), "probability": _number(probability)}
+                    {
+                        "token": to_text(token),
+                        "probability": to_number(probability),
+                    }
                     for token, probability in zip(
-                        outputs["tokens"][row, mask, : self.top_k],
-                        outputs["probabilities"][row, mask, : self.top_k],
+                        outputs["tokens"][row, mask, : self.options.top_k],
+                        outputs["probabilities"][
+                            row, mask, : self.options.top_k
+                        ],
                         strict=True,
                     )
                 ]
@@ -160,13 +74,12 @@ class NextSentence(TextTask):
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
         """See TextTask."""
-        return {"probability": _number(outputs["probability"][row])}
+        return {"probability": to_number(outputs["probability"][row])}
 
 
-class Classify(TextTask):
-    """The label of a text or a pair, several labels, or a number."""
+class _PairTask(TextTask):
+    """A task over a text, or a pair of them."""
 
-    name = signature = "classify"
     fields = {"text_a": True, "text_b": False}
 
     def check(self, request: Request) -> None:
@@ -177,19 +90,25 @@ class Classify(TextTask):
             request["text_a"] = request.pop("text")
         super().check(request)
 
+
+class Classify(_PairTask):
+    """The label of a text or a pair, several labels, or a number."""
+
+    name = signature = "classify"
+
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
         """See TextTask."""
         if "values" in outputs:
-            return {"value": _number(outputs["values"][row])}
+            return {"value": to_number(outputs["values"][row])}
         label = outputs["label"][row]
         if isinstance(label, np.ndarray):
-            label = [_text(one) for one in label if one]
+            label = [to_text(one) for one in label if one]
         else:
-            label = _text(label)
-        labels = map(_text, outputs["labels"][row])
-        probabilities = map(_number, outputs["probabilities"][row])
+            label = to_text(label)
+        labels = map(to_text, outputs["labels"][row])
+        probabilities = map(to_number, outputs["probabilities"][row])
         return {
             "label": label,
             "probabilities": dict(zip(labels, probabilities, strict=True)),
@@ -202,17 +121,54 @@ class Answer(TextTask):
     name = signature = "answer"
     fields = {"question": True, "context": True}
 
+    def call_all(self, requests: Sequence[Request]) -> Outputs:
+        """See TextTask; several answers have a signature of their own."""
+        if self.options.n_best > 1:
+            inputs = {
+                field: [request[field] for request in requests]
+                for field in self.fields
+            }
+            return self.call("answer_n_best", inputs)
+        return super().call_all(requests)
+
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See TextTask."""
-        return {
-            "answer": _text(outputs["answer"][row]),
-            "probability": _number(outputs["probability"][row]),
-            "start_byte": int(outputs["start_byte"][row]),
-            "end_byte": int(outputs["end_byte"][row]),
-            "null_odds": _number(outputs["null_odds"][row]),
-        }
+        """See TextTask; `start` and `end` count characters."""
+        context = request["context"].encode()
+
+        def describe(*values: Any) -> dict[str, Any]:
+            text, probability, *span = values
+            start, end = (_count_characters(context, byte) for byte in span)
+            return {
+                "answer": to_text(text),
+                "probability": to_number(probability),
+                "start": start,
+                "end": end,
+                "start_byte": int(span[0]),
+                "end_byte": int(span[1]),
+            }
+
+        answer = describe(
+            *(
+                outputs[name][row]
+                for name in ("answer", "probability", "start_byte", "end_byte")
+            )
+        )
+        answer["null_odds"] = to_number(outputs["null_odds"][row])
+        if self.options.n_best > 1:
+            count = min(outputs["num_answers"][row], self.options.n_best)
+            columns = (
+                outputs[name][row, :count]
+                for name in (
+                    *("answers", "probabilities"),
+                    *("start_bytes", "end_bytes"),
+                )
+            )
+            answer["n_best"] = [
+                describe(*values) for values in zip(*columns, strict=True)
+            ]
+        return answer
 
 
 class Tag(TextTask):
@@ -232,7 +188,7 @@ class Tag(TextTask):
                 f"'words' must be a list. Received: {repr(words)[:80]}"
             )
         for word in words:
-            _check_text("words", word)
+            check_text("words", word)
             if len(word.split()) != 1:
                 raise ValueError(
                     "each of 'words' must be one word, without white space. "
@@ -263,16 +219,29 @@ class Tag(TextTask):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See TextTask."""
+        """See TextTask; `start` and `end` count characters of the text."""
         count = outputs["num_words"][row]
-        return {
-            "words": [_text(word) for word in outputs["words"][row, :count]],
-            "tags": [_text(tag) for tag in outputs["tags"][row, :count]],
-        }
+        words = [to_text(word) for word in outputs["words"][row, :count]]
+        tags = [to_text(tag) for tag in outputs["tags"][row, :count]]
+        answer: dict[str, Any] = {"words": words, "tags": tags}
+        if "text" in request:
+            text = request["text"]
+            spans = _find_words(text, words)
+            answer["spans"] = spans
+            answer["entities"] = [
+                {
+                    "type": entity_type,
+                    "text": text[spans[first][0] : spans[last - 1][1]],
+                    "start": spans[first][0],
+                    "end": spans[last - 1][1],
+                }
+                for entity_type, first, last in scoring.find_entities(tags)
+            ]
+        return answer
 
 
 class Embed(TextTask):
-    """The vector of a text, and those of its WordPieces."""
+    """The vectors of a text, pooled and mean, and those of its WordPieces."""
 
     name = signature = "embed"
     fields = {"text": True}
@@ -281,18 +250,61 @@ class Embed(TextTask):
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
         """See TextTask."""
-        pooled = [_number(value) for value in outputs["pooled_output"][row]]
-        answer: dict[str, Any] = {"pooled": pooled}
-        if self.tokens:
-            count = outputs["lengths"][row]
+        pooled = [to_number(value) for value in outputs["pooled_output"][row]]
+        count = outputs["lengths"][row]
+        # Of all WordPieces with [CLS] and [SEP], as sentence models have it.
+        mean = outputs["sequence_output"][row, :count].mean(0)
+        answer: dict[str, Any] = {
+            "pooled": pooled,
+            "mean": [to_number(value) for value in mean],
+        }
+        if self.options.tokens:
             answer["tokens"] = [
-                _text(token) for token in outputs["tokens"][row, :count]
+                to_text(token) for token in outputs["tokens"][row, :count]
             ]
             answer["sequence"] = [
-                [_number(value) for value in vector]
+                [to_number(value) for value in vector]
                 for vector in outputs["sequence_output"][row, :count]
             ]
         return answer
+
+
+class Tokenize(_PairTask):
+    """The WordPieces that the model reads of a text or a pair."""
+
+    name = signature = "tokenize"
+
+    def read(
+        self, request: Request, outputs: Outputs, row: int
+    ) -> dict[str, Any]:
+        """See TextTask; `num_wordpieces` counts those that are cut off too."""
+        count = outputs["lengths"][row]
+        tokens = [to_text(token) for token in outputs["tokens"][row, :count]]
+        return {
+            "tokens": tokens,
+            "num_wordpieces": int(outputs["num_wordpieces"][row]),
+        }
+
+
+class Attention(_PairTask):
+    """How much each WordPiece of a text or a pair attends to each."""
+
+    name = signature = "attention"
+
+    def read(
+        self, request: Request, outputs: Outputs, row: int
+    ) -> dict[str, Any]:
+        """See TextTask; `attention` is by block, head, from and to."""
+        count = outputs["lengths"][row]
+        probs = outputs["attention_probs"][row, :, :, :count, :count]
+        if not np.isfinite(probs).all():
+            raise ValueError("the model gives weights that are not finite")
+        return {
+            "tokens": [
+                to_text(token) for token in outputs["tokens"][row, :count]
+            ],
+            "attention": np.round(probs.astype(np.float64), 6).tolist(),
+        }
 
 
 # In the order in which one of them is chosen for a model.
@@ -303,43 +315,21 @@ TASKS: tuple[type[TextTask], ...] = (
     Answer,
     Tag,
     Embed,
+    Tokenize,
+    Attention,
 )
 
 
-def _check_text(field: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise ValueError(
-            f"{field!r} must be a text. Received: {repr(value)[:80]}"
-        )
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        # Bytes that are not UTF-8 are read as these.
-        if "\udc80" <= value[error.start] <= "\udcff":
-            raise ValueError(f"{field!r} is not UTF-8") from None
-        raise ValueError(
-            f"{field!r} holds half of a surrogate pair, which is no character"
-        ) from None
+def _count_characters(data: bytes, byte: int) -> int:
+    """Returns how many characters stand before a byte; -1 for none, -1."""
+    return -1 if byte < 0 else len(data[:byte].decode("utf-8", "ignore"))
 
 
-def listed(names: Iterable[str]) -> str:
-    """Returns names, sorted, as a message lists them."""
-    return ", ".join(sorted(names))
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8")
-
-
-def _number(value: float) -> float:
-    """Returns a float of 6 significant digits.
-
-    Raises:
-        ValueError: JSON has no form for it.
-    """
-    if not np.isfinite(value):
-        raise ValueError(
-            f"the model gives {value}, which is not a finite number; its "
-            "weights or its precision must be wrong"
-        )
-    return float(f"{value:.6g}")
+def _find_words(text: str, words: Sequence[str]) -> list[list[int]]:
+    """Returns [start, end] in characters of words, which are in order."""
+    spans, end = [], 0
+    for word in words:
+        start = text.index(word, end)
+        end = start + len(word)
+        spans.append([start, end])
+    return spans

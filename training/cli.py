@@ -34,6 +34,7 @@ def run(
     define_flags: Callable[[], None],
     required: Sequence[str] = (),
     passes_rest: bool = False,
+    takes_arguments: bool = False,
 ) -> None:
     """Defines the flags, then runs `main` as absl does.
 
@@ -47,6 +48,8 @@ def run(
         required: names of flags that must be given.
         passes_rest: whether `main` handles arguments that are no flags of the
             script, such as another library's; else they are errors.
+        takes_arguments: whether `main` handles arguments that are no flags at
+            all; else they are errors.
     """
     others = set(flags.FLAGS)
     define_flags()
@@ -73,7 +76,7 @@ def run(
 
     def run_main(argv: list[str]) -> int | None:
         _set_verbosity(flags.FLAGS)
-        return _guarded(main, argv, passes_rest)
+        return _guarded(main, argv, passes_rest or takes_arguments)
 
     try:
         app.run(

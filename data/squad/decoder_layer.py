@@ -85,7 +85,8 @@ class SquadDecoder:
             `null_odds`, float64, the score of no answer less that of the
             best. And of the n-best list, [N, B], filled up with "" and 0:
             `nbest_texts`, `nbest_probabilities`, `nbest_start_logits` and
-            `nbest_end_logits`; int32 [N] `nbest_sizes`.
+            `nbest_end_logits`; `nbest_start_bytes` and `nbest_end_bytes`,
+            int32, filled up with -1; int32 [N] `nbest_sizes`.
         """
         num_questions = tf.size(passages.contexts)
         nulls, null_scores = _find_nulls(
@@ -117,7 +118,9 @@ class SquadDecoder:
             outputs = self._answer(
                 nbest, texts, null_scores[row], row, passages
             )
-            return outputs | (self._pad(nbest, texts) if with_nbest else {})
+            if not with_nbest:
+                return outputs
+            return outputs | self._pad(nbest, texts, row, passages)
 
         specs = {
             "answer": tf.TensorSpec([], tf.string),
@@ -133,6 +136,8 @@ class SquadDecoder:
                 "nbest_probabilities": tf.TensorSpec([size], tf.float64),
                 "nbest_start_logits": tf.TensorSpec([size], tf.float64),
                 "nbest_end_logits": tf.TensorSpec([size], tf.float64),
+                "nbest_start_bytes": tf.TensorSpec([size], tf.int32),
+                "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
                 "nbest_sizes": tf.TensorSpec([], tf.int32),
             }
         # One after the other, so that the memory is that of one.
@@ -293,14 +298,37 @@ class SquadDecoder:
             "null_odds": null_odds,
         }
 
-    def _pad(self, nbest: Spans, texts: tf.Tensor) -> dict[str, tf.Tensor]:
+    def _pad(
+        self,
+        nbest: Spans,
+        texts: tf.Tensor,
+        row: tf.Tensor,
+        passages: Passages,
+    ) -> dict[str, tf.Tensor]:
         """Returns the n-best list of a question, a dict; see __call__."""
         padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
+        real = tf.where(nbest.starts >= 0)
+        first, last, _ = letters_of(
+            nbest.gather(real[:, 0]), row, passages, self.use_char_offsets
+        )
+        sizes = tf.cast(tf.gather(passages.sizes, last), tf.int32)
+        nowhere = tf.fill([tf.size(nbest.starts)], -1)
+        start_bytes, end_bytes = (
+            tf.tensor_scatter_nd_update(nowhere, real, found)
+            for found in (
+                tf.gather(passages.starts, first),
+                tf.gather(passages.starts, last) + sizes,
+            )
+        )
         return {
             "nbest_texts": tf.pad(texts, padding, constant_values=""),
             "nbest_probabilities": tf.pad(tf.nn.softmax(nbest.scores), padding),
             "nbest_start_logits": tf.pad(nbest.start_logits, padding),
             "nbest_end_logits": tf.pad(nbest.end_logits, padding),
+            "nbest_start_bytes": tf.pad(
+                start_bytes, padding, constant_values=-1
+            ),
+            "nbest_end_bytes": tf.pad(end_bytes, padding, constant_values=-1),
             "nbest_sizes": tf.size(texts),
         }
 

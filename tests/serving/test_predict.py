@@ -11,7 +11,8 @@ import pytest
 import tensorflow as tf
 
 import predict
-from serving import json_lines, requests
+import serving
+from serving import requests
 from tests import script_runner
 from tests.golden import ROOT
 
@@ -174,6 +175,12 @@ def test_answer(answered, served):
         for name in ("probability", "null_odds"):
             assert answer[name] == pytest.approx(row.pop(name), abs=1e-4)
         assert row == {name: answer[name] for name in row}
+        if answer["start"] >= 0:
+            context = served["uncased"]["squad"].requests[0][1]["context"][i]
+            begin, end = answer["start_byte"], answer["end_byte"]
+            assert context[answer["start"] : answer["end"]] == (
+                context.encode()[begin:end].decode()
+            )
     assert len(answers) == 9
 
 
@@ -214,6 +221,11 @@ def test_tag(answered, served):
         row = row_of(served["uncased"]["ner"], 1, i)
         assert answer["words"] == [word for word in row["words"] if word]
         assert answer["tags"] == [tag for tag in row["tags"] if tag]
+        text = served["uncased"]["ner"].requests[1][1]["text"][i]
+        for word, (start, end) in zip(
+            answer["words"], answer["spans"], strict=True
+        ):
+            assert text[start:end] == word
 
 
 def test_embed(answered, served):
@@ -223,6 +235,9 @@ def test_embed(answered, served):
         assert answer["pooled"] == pytest.approx(row["pooled_output"], abs=1e-4)
         assert answer["tokens"] == row["tokens"][: row["lengths"]].tolist()
         assert len(answer["sequence"]) == row["lengths"]
+        assert answer["mean"] == pytest.approx(
+            row["sequence_output"][: row["lengths"]].mean(0), abs=1e-4
+        )
         assert answer["sequence"][-1] == pytest.approx(
             row["sequence_output"][row["lengths"] - 1], abs=1e-4
         )
@@ -303,7 +318,7 @@ def test_csv(tmp_path, exported, answered):
 
 def test_requests_that_do_not_go_together_are_answered_one_by_one(exported):
     texts = ["the boat"] * 40 + ["a " * 30_000]
-    task = json_lines.load(str(exported / "ner"))
+    task = serving.load(exported / "ner").task()
     texts_in = {"text": tf.constant(texts)}
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
         task.model.signatures["tag"](**texts_in)
@@ -394,7 +409,7 @@ def test_errors(tmp_path, exported):
         script_runner.run_all(commands),
         [
             "line 2: no 'text'; embed takes text",
-            "--task=tag, but --model=",
+            "does not tag; it does answer, attention, tokenize",
             "it has no saved_model.pb",
             "not-there",
         ],
@@ -412,7 +427,7 @@ def test_the_newest_of_numbered_versions_is_asked(tmp_path, exported):
     (tmp_path / "10").symlink_to(exported / "features")
     # One that is still being copied.
     (tmp_path / "12").mkdir()
-    assert json_lines.load(str(tmp_path)).name == "embed"
+    assert serving.load(tmp_path).tasks[0] == "embed"
 
 
 def test_saved_model_cli(exported):

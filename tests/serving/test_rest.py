@@ -166,11 +166,12 @@ def test_every_signature_keeps_the_rules(models):
                 encoded = {**head, "instances": encoded}
                 assert predict(model, json.dumps(encoded)) == bare, where
             num_signatures += 1
-    # serving_default too, which is `serve` over ids.
-    assert num_signatures == 6 * 2 + len(
+    # serving_default too, which is `serve` over ids; and `tokenize` and
+    # `attention` of all that take text.
+    assert num_signatures == 6 * 2 + 5 * 2 + len(
         [
-            *("classify", "classify_text", "answer", "tag", "tag_words"),
-            *("fill_mask", "next_sentence", "embed"),
+            *("classify", "classify_text", "answer", "answer_n_best"),
+            *("tag", "tag_words", "fill_mask", "next_sentence", "embed"),
         ]
     )
 

@@ -1,0 +1,63 @@
+"""Attention as one HTML file, which needs nothing else: see predict.py."""
+
+import html
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+_PAGE = Path(__file__).parent / "server" / "page"
+_FIRST_LINE = "<!-- attention, as predict.py draws it -->"
+_HTML = """{first_line}
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{style}
+</style></head><body>
+<h1>{title}</h1>
+<div class="answer" id="attention"></div>
+<script type="application/json" id="data">{data}</script>
+<script>
+{script}
+showAttention(document.getElementById("attention"),
+  JSON.parse(document.getElementById("data").textContent));
+</script>
+</body></html>
+"""
+
+
+def render(found: dict[str, Any]) -> bytes:
+    """Returns the page that draws what `TextModel.attention` returns."""
+    words = [token for token in found["tokens"] if token != "[CLS]"]
+    title = f"Attention: {' '.join(words)[:100]}"
+    # "<" would end the element that holds it.
+    data = json.dumps(found).replace("<", "\\u003c")
+    page = _HTML.format(
+        first_line=_FIRST_LINE,
+        title=html.escape(title),
+        style=(_PAGE / "page.css").read_text(encoding="utf-8"),
+        data=data,
+        script=(_PAGE / "attention.js").read_text(encoding="utf-8"),
+    )
+    return page.encode()
+
+
+def check_may_replace(path: str | os.PathLike[str]) -> None:
+    """Refuses a file that is there and that `render` did not make.
+
+    Raises:
+        FileExistsError: it is that.
+    """
+    if not os.path.lexists(path):
+        return
+    expected = _FIRST_LINE.encode()
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            if file.read(len(expected)) == expected:
+                return
+    raise FileExistsError(
+        f"{os.fspath(path)} is there, and is no page of attention; give "
+        "another --output_file"
+    )

@@ -1,0 +1,97 @@
+"""Signatures that show what a model does with a text: WordPieces, attention.
+
+N = texts, T = WordPieces of the longest, L = blocks, A = heads.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from modeling import BertModel
+from serving import signatures
+
+# Attention weights of one call, at most: those of BERT-Base over 512
+# WordPieces, 150 MB.
+MAX_WEIGHTS = 12 * 12 * 512 * 512
+
+
+def inspect(
+    bert: BertModel, options: signatures.ServingOptions
+) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
+    """Returns two endpoints that every export over text has.
+
+    Both take `text_a` and `text_b`, string [N]; "" is no second text.
+    `tokenize` returns
+
+        tokens          string [N, T], as the model reads them, with [CLS] and
+                        [SEP]; "" where a text has ended
+        lengths         int32 [N], the number of its tokens
+        num_wordpieces  int32 [N], WordPieces of both texts, uncut
+
+    `attention` returns `tokens` and `lengths` as well, and
+
+        attention_probs  float32 [N, L, A, T, T]: how much each token attends
+                         to each, 1 in all; 0 where a text has ended
+
+    Args:
+        bert: the encoder.
+        options: longer texts are cut.
+    """
+    packing = options.create_packing()
+    vocab = packing.tokenizer.vocab
+
+    signature = signatures.text_signature("text_a", "text_b")
+
+    # One graph for both endpoints.
+    @tf.function(autograph=False, input_signature=signature)
+    def pack(text_a: tf.Tensor, text_b: tf.Tensor):
+        tokens = packing.tokenize(text_a, text_b)
+        features = signatures.trim(packing.pack(*tokens))
+        is_real = features["input_mask"] > 0
+        names = tf.gather(vocab, features["input_ids"])
+        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        return features, {
+            "tokens": tf.where(is_real, names, ""),
+            "lengths": tf.reduce_sum(features["input_mask"], 1),
+            "num_wordpieces": tf.add_n(counts),
+        }
+
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor):
+        return pack(text_a, text_b)[1]
+
+    def attention(text_a: tf.Tensor, text_b: tf.Tensor):
+        features, found = pack(text_a, text_b)
+        del found["num_wordpieces"]
+        check = _check_size(bert, features["input_ids"])
+        with tf.control_dependencies([check] if check is not None else []):
+            outputs = bert(features, return_attention_probs=True)
+        # [B, A, T, T] of each block -> [B, L, A, T, T]
+        probs = tf.stack(outputs["attention_probs"], axis=1)
+        is_real = features["input_mask"] > 0
+        probs = tf.where(
+            is_real[:, None, None, :, None], tf.cast(probs, tf.float32), 0.0
+        )
+        return {**found, "attention_probs": probs}
+
+    return {
+        "tokenize": (tokenize, signature),
+        "attention": (attention, signature),
+    }
+
+
+def _check_size(bert: BertModel, input_ids: tf.Tensor) -> Any:
+    """Returns an operation that refuses more weights than memory may hold."""
+    config = bert.config
+    num_texts, length = tf.unstack(tf.shape(input_ids, tf.int64))
+    maps = config.num_hidden_layers * config.num_attention_heads
+    most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
+    return tf.debugging.Assert(
+        num_texts * maps * length * length <= most,
+        [
+            "The attention of so many texts would fill the memory; ask for "
+            "fewer at a time. Received: texts, WordPieces of the longest:",
+            num_texts,
+            length,
+        ],
+    )

@@ -1,0 +1,198 @@
+"""Exported models in Python: texts in, plain lists and dicts out.
+
+    bert = serving.load("output/mrpc_model")
+    bert.classify(["The boat left at noon."], ["At noon the boat left."])
+
+predict.py, serve.py and its page answer by the same classes (text_tasks.py).
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from serving.text_task import DEFAULTS, TaskOptions, TextTask, listed
+from serving.text_tasks import TASKS
+
+# A text, or several of them.
+Texts = str | Sequence[str]
+
+
+class TextModel:
+    """An exported model that is asked over text.
+
+    Each method takes one text and returns one dict, or takes a list of texts
+    and returns a list of dicts; all of plain Python, as predict.py writes
+    them. Places in texts count characters, but for `start_byte` and
+    `end_byte`.
+
+    Args:
+        path: folder of a SavedModel.
+
+    Raises:
+        ValueError: from every method: the model does not do that, or a text
+            cannot be used.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.saved_model = tf.saved_model.load(self.path)
+        self._kinds = {
+            kind.name: kind
+            for kind in TASKS
+            if kind.signature in self.saved_model.signatures
+        }
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of what the model does, the one that it is for first."""
+        return [*self._kinds]
+
+    def task(
+        self, name: str | None = None, options: TaskOptions = DEFAULTS
+    ) -> TextTask:
+        """Returns one of its tasks.
+
+        Args:
+            name: as `tasks` lists it; None for the first.
+            options: how much of an answer to give.
+
+        Raises:
+            ValueError: it does not do that task, or none.
+        """
+        if not self._kinds:
+            raise ValueError(
+                f"{self.path} takes no text: its signatures are "
+                f"{listed(self.saved_model.signatures)}; export it with "
+                "--vocab_file"
+            )
+        if name not in (None, *self._kinds):
+            raise ValueError(
+                f"{self.path} does not {name}; it does {listed(self._kinds)}"
+            )
+        kind = self._kinds[name or self.tasks[0]]
+        return kind(self.saved_model, options)
+
+    def classify(self, text_a: Texts, text_b: Texts = "") -> Any:
+        """Returns {"label", "probabilities"}, or {"value"} in regression."""
+        return self._ask("classify", text_a=text_a, text_b=text_b)
+
+    def answer(self, question: Texts, context: Texts, n_best: int = 1) -> Any:
+        """Returns {"answer", "probability", "start", "end", ...}.
+
+        Args:
+            question: one or several.
+            context: the passage of all, or one for each.
+            n_best: with more than 1, "n_best" lists as many answers.
+        """
+        options = TaskOptions(n_best=n_best)
+        return self._ask("answer", options, question=question, context=context)
+
+    def tag(self, text: Texts) -> Any:
+        """Returns {"words", "tags", "spans", "entities"}."""
+        return self._ask("tag", text=text)
+
+    def fill_mask(self, text: Texts, top_k: int = 5) -> Any:
+        """Returns {"masks"}: for each [MASK] the WordPieces that fit."""
+        return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
+
+    def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
+        """Returns {"probability"} that the second text follows the first."""
+        return self._ask("next-sentence", text_a=text_a, text_b=text_b)
+
+    def embed(self, text: Texts, tokens: bool = False) -> Any:
+        """Returns {"pooled", "mean"}, vectors.
+
+        Args:
+            text: one or several.
+            tokens: give "tokens" and "sequence", their vectors, too.
+        """
+        return self._ask("embed", TaskOptions(tokens=tokens), text=text)
+
+    def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
+        """Returns {"tokens", "num_wordpieces"}; longer texts are cut."""
+        return self._ask("tokenize", text_a=text_a, text_b=text_b)
+
+    def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
+        """Returns {"tokens", "attention"}.
+
+        attention[block][head][i][j] is how much token i attends to token j.
+        """
+        return self._ask("attention", text_a=text_a, text_b=text_b)
+
+    def _ask(
+        self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
+    ) -> Any:
+        """Returns the answers of a task to texts."""
+        task = self.task(name, options)
+        counts = {
+            field: len(texts)
+            for field, texts in fields.items()
+            if not isinstance(texts, str)
+        }
+        if len({*counts.values()}) > 1:
+            raise ValueError(
+                "give as many of each, or one text for all. Received: "
+                + ", ".join(f"{n} {field}" for field, n in counts.items())
+            )
+        requests = [
+            {
+                field: texts if field not in counts else texts[row]
+                for field, texts in fields.items()
+            }
+            for row in range(next(iter(counts.values()), 1))
+        ]
+        for request in requests:
+            task.check(request)
+        replies = task.answer(requests) if requests else []
+        for row, reply in enumerate(replies):
+            if isinstance(reply, ValueError):
+                where = f"text {row + 1}: " if counts else ""
+                raise ValueError(f"{where}{reply}")
+        return replies if counts else replies[0]
+
+
+def load(path: str | os.PathLike[str]) -> TextModel:
+    """Loads an exported model.
+
+    Args:
+        path: folder of a SavedModel, or one with numbered versions of it, of
+            which it takes the newest, as TensorFlow Serving does.
+
+    Raises:
+        FileNotFoundError: there is no SavedModel.
+        OSError: it is damaged.
+    """
+    versions = find_versions(path)
+    if not versions:
+        raise FileNotFoundError(
+            f"{os.fspath(path)} is not a SavedModel: it has no saved_model.pb "
+            "and no numbered version; give a folder that --export_dir wrote"
+        )
+    newest = max(versions)
+    if versions[newest] != Path(path):
+        logging.info("%s: version %s is the newest", path, newest)
+    return TextModel(versions[newest])
+
+
+def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
+    """Returns {version: folder} of the SavedModels in a folder.
+
+    A SavedModel that is not in a numbered folder is version 1.
+    """
+    folder = Path(path)
+    if _is_saved_model(folder):
+        return {1: folder}
+    return {
+        int(inner.name): inner
+        for inner in (folder.iterdir() if folder.is_dir() else ())
+        if re.fullmatch("[0-9]{1,18}", inner.name) and _is_saved_model(inner)
+    }
+
+
+def _is_saved_model(path: Path) -> bool:
+    return (path / "saved_model.pb").is_file()

@@ -1,0 +1,182 @@
+"""serving.load: exported models in Python."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import serving
+from tests.golden import ROOT
+from tests.serving.conftest import LENGTH, TEXTS
+
+PASSAGE = (
+    "\U0001f6a2 The light of the harbor is kept by Anna, caf\u00e9 and all."
+)
+
+
+@pytest.fixture(scope="module")
+def load(served, export_folder):
+    models = {}
+
+    def load(name):
+        if name not in models:
+            models[name] = serving.load(export_folder / "uncased" / name)
+        return models[name]
+
+    return load
+
+
+def is_plain(value):
+    """Returns whether a value is Python's own throughout, as JSON has it."""
+    return json.loads(json.dumps(value)) == value
+
+
+def test_one_text_gives_one_answer_and_a_list_a_list(load):
+    bert = load("classifier")
+    assert bert.tasks == ["classify", "tokenize", "attention"]
+    one = bert.classify("The harbor.")
+    many = bert.classify(["The harbor.", "A boat"], "A storm!")
+    pairs = bert.classify(["The harbor."], ["A storm!"])
+    assert bert.classify(["The harbor."]) == [one] and bert.classify([]) == []
+    assert set(one["probabilities"]) == {"no", "maybe", "yes"}
+    assert many[0]["probabilities"] == pytest.approx(
+        pairs[0]["probabilities"], abs=1e-5
+    )
+    assert is_plain(many)
+
+
+def test_answers_are_where_they_say(load):
+    bert = load("squad")
+    found = bert.answer(["Who?", "What?"], PASSAGE, n_best=4)
+    assert len(found) == 2
+    for answer in found:
+        assert 1 < len(answer["n_best"]) <= 4
+        assert answer["n_best"][0]["answer"] == answer["answer"]
+        data = PASSAGE.encode()
+        for one in [answer, *answer["n_best"]]:
+            text = PASSAGE[one["start"] : one["end"]]
+            assert data[one["start_byte"] : one["end_byte"]].decode() == text
+            assert text.lower() == one["answer"].lower()
+        probabilities = [one["probability"] for one in answer["n_best"]]
+        assert probabilities == sorted(probabilities, reverse=True)
+    alone = bert.answer("Who?", PASSAGE)
+    assert "n_best" not in alone and is_plain(found)
+    for name, value in alone.items():
+        assert found[0][name] == (
+            pytest.approx(value, abs=1e-4) if type(value) is float else value
+        )
+
+
+def test_words_and_entities_are_where_they_say(load):
+    for text in TEXTS:
+        found = load("ner").tag(text)
+        for word, (start, end) in zip(
+            found["words"], found["spans"], strict=True
+        ):
+            assert text[start:end] == word
+        for entity in found["entities"]:
+            assert text[entity["start"] : entity["end"]] == entity["text"]
+        assert is_plain(found)
+
+
+def test_masks_and_sentences(load):
+    bert = load("pretraining")
+    found = bert.fill_mask("The [MASK] is [MASK].", top_k=3)
+    assert [len(mask) for mask in found["masks"]] == [3, 3]
+    assert 0 < bert.next_sentence("A boat.", "A storm!")["probability"] < 1
+
+
+def test_vectors(load):
+    bert = load("features")
+    first, second = bert.embed(["The boat.", "A storm!"], tokens=True)
+    sequence = np.array(first["sequence"])
+    assert first["tokens"][0] == "[CLS]" and len(sequence) == len(
+        first["tokens"]
+    )
+    np.testing.assert_allclose(first["mean"], sequence.mean(0), atol=1e-5)
+    assert first["pooled"] != second["pooled"] and is_plain(second)
+
+
+def test_tokens_are_those_that_the_model_reads(load, exports):
+    bert = load("classifier")
+    tokenizer = exports["classifier"].tokenizer
+    for text in TEXTS:
+        found = bert.tokenize(text, "The boat")
+        tokens = tokenizer.tokenize(text)
+        second = tokenizer.tokenize("The boat")
+        assert found["num_wordpieces"] == len(tokens + second)
+        assert len(found["tokens"]) <= LENGTH
+        if len(tokens + second) <= LENGTH - 3:
+            # A text of no WordPieces keeps its [SEP].
+            assert found["tokens"] == [
+                *("[CLS]", *tokens, "[SEP]"),
+                *(*second, "[SEP]"),
+            ]
+
+
+def test_attention_is_that_of_the_network(load, exports):
+    bert = load("features")
+    found = bert.attention(["The boat sank.", "A"], "A storm!")
+    network = exports["features"].model
+    tokenizer = exports["features"].tokenizer
+    for one in found:
+        probs = np.array(one["attention"])
+        tokens = one["tokens"]
+        count = len(tokens)
+        assert probs.shape == (1, 2, count, count)
+        ids = tf.constant([tokenizer.convert_tokens_to_ids(tokens)])
+        segments = np.zeros([1, count], np.int32)
+        segments[0, tokens.index("[SEP]") + 1 :] = 1
+        expected = network(
+            ids, None, tf.constant(segments), return_attention_probs=True
+        )
+        np.testing.assert_allclose(
+            probs[0], expected["attention_probs"][0][0], atol=2e-6
+        )
+        np.testing.assert_allclose(probs.sum(-1), 1, atol=1e-4)
+
+
+def test_what_cannot_be_answered_is_an_error(load, tmp_path):
+    bert = load("classifier")
+    for call, message in [
+        (lambda: bert.tag("a"), "does not tag; it does attention, classify"),
+        (lambda: bert.classify(["a", 7]), "must be a text. Received: 7"),
+        (lambda: bert.classify(["a"], ["b", "c"]), "give as many of each"),
+        (lambda: bert.classify("\ud800"), "half of a surrogate pair"),
+        (lambda: load("pretraining").fill_mask("a"), "no .MASK. in 'text'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(FileNotFoundError, match="is not a SavedModel"):
+        serving.load(tmp_path)
+
+
+def test_attention_of_the_command_line(served, export_folder, tmp_path):
+    def run(*arguments):
+        model = export_folder / "uncased" / "features"
+        return subprocess.run(
+            [
+                sys.executable,
+                ROOT / "predict.py",
+                *arguments,
+                f"--model={model}",
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+
+    done = run("attention", "The boat </script> sank.", "A storm!")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "attention.html").read_text()
+    assert "</script> sank" not in page and '"attention": [[[[' in page
+    (tmp_path / "attention.html").write_text("my own notes")
+    done = run("attention", "a")
+    assert done.returncode == 1 and "no page of attention" in done.stderr
+    assert (tmp_path / "attention.html").read_text() == "my own notes"
+    done = run("atention", "a")
+    assert done.returncode == 1
+    assert "the arguments without a flag are ['atention', 'a']" in done.stderr

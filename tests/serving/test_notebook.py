@@ -1,0 +1,32 @@
+"""docs/serving.ipynb from top to bottom, on tiny models."""
+
+import json
+
+from tests.golden import ROOT
+
+# The models of `make demo`, and the exports that stand for them.
+MODELS = {
+    "pretrained_model": "pretraining",
+    "classifier_model": "classifier",
+    "squad_model": "squad",
+    "encoder_model": "features",
+}
+
+
+def test_the_notebook_runs(served, export_folder, tmp_path, monkeypatch):
+    for name, export in MODELS.items():
+        (tmp_path / name).symlink_to(export_folder / "uncased" / export)
+    monkeypatch.setenv("BERT_MODELS", str(tmp_path))
+    notebook = json.loads((ROOT / "docs" / "serving.ipynb").read_text())
+    names = {}
+    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+    for cell in cells:
+        # No outputs are kept, which would be those of one machine.
+        assert not cell["outputs"] and cell["execution_count"] is None
+        exec("".join(cell["source"]), names)
+    assert len(cells) == 7
+    assert names["probs"].shape[:2] == (1, 2)
+    # The demo makes what the notebook asks.
+    demo = (ROOT / "samples" / "demo.py").read_text()
+    for name in MODELS:
+        assert f"/{name}" in demo
