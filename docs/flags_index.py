@@ -23,6 +23,7 @@ SCRIPTS = [
     "convert_checkpoint.py",
     "predict.py",
     "plot_runs.py",
+    "serve.py",
 ]
 INTRODUCTION = """\
 # Flags

@@ -97,6 +97,7 @@ EXTRACT = [
     f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
     "--layers=-1",
     "--max_seq_length=64",
+    f"--export_dir={OUTPUT}/encoder_model",
 ]
 PLOT = [
     "plot_runs.py",
@@ -170,13 +171,11 @@ def read_results(name):
 
 def ask(question, context):
     """Returns the exported model's answer to a question about a text."""
-    import tensorflow as tf
+    import serving
 
-    model = tf.saved_model.load(str(OUTPUT / "squad_model"))
-    outputs = model.signatures["answer"](
-        question=tf.constant([question]), context=tf.constant([context])
-    )
-    return outputs["answer"].numpy()[0].decode()
+    return serving.load(OUTPUT / "squad_model").answer(question, context)[
+        "answer"
+    ]
 
 
 def main():
@@ -204,6 +203,7 @@ def main():
     paragraph = dev["data"][0]["paragraphs"][0]
     question = paragraph["qas"][0]["question"]
     answer = ask(question, paragraph["context"])
+    exported = sorted(OUTPUT.glob("*_model"))
     print(
         f"""
 What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
@@ -220,7 +220,11 @@ F1 {scores["f1"]:.1f}
   *_model/             SavedModels; squad_model was loaded again and asked:
     {paragraph["context"]}
     {question}
-    -> {answer}"""
+    -> {answer}
+
+Try all of them in a browser, at http://127.0.0.1:8501 (Ctrl-C ends it):
+  pip install -r requirements/serve.txt
+  python serve.py {" ".join(f"--model={path}" for path in exported)}"""
     )
 
 

@@ -179,6 +179,7 @@ OUTPUTS = {
     "extract_features": {
         "output_file": Kind.OUTPUT_FILE,
         "export_dir": Kind.EXPORT_FOLDER,
+        "projector_dir": Kind.RUN_FOLDER,
     },
     "plot_runs": {"html": Kind.OUTPUT_FILE, "png": Kind.OUTPUT_FILE},
     "create_squad_from_triviaqa": {"output_file": Kind.OUTPUT_FILE},
@@ -190,6 +191,7 @@ OUTPUTS = {
     "run_pretraining": RUN,
     "run_squad": RUN,
     "run_swag": RUN,
+    "serve": {"request_log": Kind.OUTPUT_FILE},
 }
 
 

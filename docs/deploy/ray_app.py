@@ -1,0 +1,45 @@
+"""An exported model as an application of Ray Serve: see ray_serve.yaml."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ray import serve
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+import serving
+
+
+@serve.deployment
+class Model:
+    """Answers a task's requests, those that come together in one batch.
+
+    Args:
+        path: folder of an exported model.
+        task: as --task of predict.py; None for the first that it does.
+    """
+
+    def __init__(self, path: str, task: str | None = None) -> None:
+        self._task = serving.load(path).task(task)
+
+    @serve.batch(max_batch_size=32, batch_wait_timeout_s=0.0)
+    async def answer(self, requests: Sequence[dict[str, Any]]) -> list[Any]:
+        """Returns the answer to each request, or its error."""
+        return self._task.answer(requests)
+
+    async def __call__(self, request: Request) -> JSONResponse:
+        """Answers one request over HTTP."""
+        try:
+            asked = await request.json()
+            self._task.check(asked)
+        except (ValueError, TypeError) as error:
+            return JSONResponse({"error": str(error)}, 400)
+        found = await self.answer(asked)
+        if isinstance(found, ValueError):
+            return JSONResponse({"error": str(found)}, 400)
+        return JSONResponse(found)
+
+
+def create_app(args: Mapping[str, str]) -> serve.Application:
+    """Returns the application that ray_serve.yaml names."""
+    return Model.bind(args["model"], args.get("task"))

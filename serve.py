@@ -1,0 +1,223 @@
+"""Serves exported models over HTTP, by TensorFlow Serving's REST protocol.
+
+    python serve.py --model=output/squad_model --model=mrpc=output/mrpc_model
+
+    GET  /v1/models/NAME[/versions/N][/metadata]
+    POST /v1/models/NAME[/versions/N]:predict
+    GET  /         a page to try the models on
+    GET  /healthz, /readyz, /metrics
+
+Ends at SIGTERM or Ctrl-C, when all requests that it took are answered.
+"""
+
+import os
+import re
+import signal
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import flags, logging
+
+from files import paths
+from training import cli
+
+FLAGS = flags.FLAGS
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def define_flags() -> None:
+    """Defines the flags."""
+    flags.DEFINE_multi_string(
+        "model",
+        None,
+        "NAME=DIR or DIR, a folder of a SavedModel, as --export_dir writes it, "
+        "or of its numbered versions, of which the newest is served. Without "
+        "a name it has that of the folder. Can be given several times.",
+    )
+    flags.DEFINE_string(
+        "host",
+        "127.0.0.1",
+        "Address to listen on; 0.0.0.0 lets other machines in.",
+    )
+    flags.DEFINE_integer(
+        "port", 8501, "Port; 0 takes a free one.", lower_bound=0
+    )
+    cli.define_path(
+        "token_file",
+        paths.Kind.INPUT_FILE,
+        "Its text is a token that clients must send: Authorization: Bearer.",
+    )
+    cli.define_path(
+        "request_log",
+        paths.Kind.OUTPUT_FILE,
+        "File that a JSON line is added to for each request; none of its "
+        "texts.",
+    )
+    flags.DEFINE_integer(
+        "max_batch_size",
+        32,
+        "Most texts of waiting requests that a model takes together; 1 takes "
+        "each request by itself.",
+        lower_bound=1,
+    )
+    flags.DEFINE_float(
+        "batch_wait_ms",
+        0.0,
+        "Milliseconds that a request waits for others to be batched with. "
+        "Requests that come while the model computes are batched anyway.",
+        lower_bound=0.0,
+    )
+    flags.DEFINE_integer(
+        "max_queue",
+        256,
+        "Most requests that wait for a model; more get status 429.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "max_body_bytes",
+        1 << 20,
+        "Most bytes of a request's body.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "max_texts", 128, "Most texts, or rows, of a request.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "max_wordpieces",
+        32768,
+        "Most WordPieces of a request, of all its texts together.",
+        lower_bound=1,
+    )
+    flags.DEFINE_float(
+        "timeout_s",
+        30.0,
+        "Seconds that a client may take to send a request, and that its answer "
+        "may take.",
+        lower_bound=0.1,
+    )
+    flags.DEFINE_float(
+        "poll_s",
+        1.0,
+        "Seconds between two looks for new versions.",
+        lower_bound=0.05,
+    )
+
+
+def parse_models(given: Sequence[str]) -> dict[str, str]:
+    """Returns {name: folder} of the values of --model.
+
+    Raises:
+        ValueError: a name is none, or is given twice.
+        FileNotFoundError: there is no SavedModel in a folder.
+    """
+    models: dict[str, str] = {}
+    for value in given:
+        name, mark, path = value.partition("=")
+        if not mark:
+            name, path = os.path.basename(os.path.normpath(value)), value
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"--model={value}: {name!r} cannot be a model's name, which is "
+                "of letters, digits and . _ -; give --model=NAME=DIR"
+            )
+        if name in models:
+            raise ValueError(
+                f"--model={value}: there is a model {name} already; give "
+                "--model=NAME=DIR with another name"
+            )
+        if not path or not os.path.isdir(path):
+            raise FileNotFoundError(
+                f"--model={value}: there is no folder {path!r}; give one that "
+                "--export_dir wrote"
+            )
+        models[name] = path
+    return models
+
+
+def read_token(path: str | None) -> str:
+    """Returns the token in a file, "" for none.
+
+    Raises:
+        ValueError: the file holds none, or one that a header cannot hold.
+    """
+    if path is None:
+        return ""
+    if stat.S_ISREG(os.stat(path).st_mode) and os.path.getsize(path) > 4096:
+        raise ValueError(f"--token_file={path} has more than 4096 bytes")
+    token = Path(path).read_bytes().strip()
+    if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
+        raise ValueError(
+            f"--token_file={path} must hold one word of 8 or more ASCII "
+            "characters"
+        )
+    return token.decode()
+
+
+def main(_: Sequence[str]) -> int:
+    """Loads the models, then answers requests until it is told to end."""
+    models = parse_models(FLAGS.model)
+    token = read_token(FLAGS.token_file)
+    try:
+        import prometheus_client  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            f"serve.py needs {error.name}; install what "
+            "requirements/serve.txt lists, `pip install -r "
+            "requirements/serve.txt`"
+        ) from None
+    # Flags are checked before the seconds that TensorFlow takes to load.
+    from serving.server import app, batching, monitoring, process, versions
+
+    seen = monitoring.Monitoring(FLAGS.request_log)
+    options = batching.BatchingOptions(
+        FLAGS.max_batch_size, FLAGS.batch_wait_ms / 1000, FLAGS.max_queue
+    )
+    # Before the models are loaded, so that a signal then ends at once.
+    served = {
+        name: versions.ServedModel(name, Path(path), options, seen.on_batch)
+        for name, path in models.items()
+    }
+    for name, model in served.items():
+        model.refresh()
+        if not model.current:
+            reasons = [message for _, message in model.states.values()]
+            raise ValueError(
+                f"--model={name}={model.path} cannot be served: "
+                + (reasons or ["there is no SavedModel in it"])[0]
+            )
+    limits = app.Limits(
+        FLAGS.max_body_bytes,
+        FLAGS.max_texts,
+        FLAGS.max_wordpieces,
+        FLAGS.timeout_s,
+        token,
+    )
+    if not token and FLAGS.host not in ("127.0.0.1", "::1", "localhost"):
+        logging.warning(
+            "--host=%s lets other machines in, and there is no --token_file",
+            FLAGS.host,
+        )
+    server = app.Server(served, limits, seen, FLAGS.poll_s)
+    # The server handles them; what it does after is to raise them again.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    process.serve(server, FLAGS.host, FLAGS.port)
+    for model in served.values():
+        if model.current:
+            model.current.batcher.close()
+            model.current.batcher.join(FLAGS.timeout_s)
+    logging.info("every request that was taken is answered")
+    return 0
+
+
+def command() -> None:
+    """Runs the script as a command."""
+    cli.run(main, define_flags, ("model",))
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,1 @@
+"""The server of serve.py: TensorFlow Serving's REST protocol, and a page."""

@@ -1,0 +1,185 @@
+"""One queue and one thread for a model; waiting requests go to it together.
+
+The queue is bounded: a request that finds it full is refused at once, so a
+server that gets more than it can do stays quick for those that it took.
+"""
+
+import collections
+import dataclasses
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+# (key, the payloads of requests) -> their results, each a value or an error.
+Run = Callable[[Hashable, Sequence[Any]], list[Any]]
+
+
+class QueueFull(Exception):
+    """As many requests are waiting as may."""
+
+
+class Closed(Exception):
+    """The batcher takes no more requests."""
+
+
+@dataclasses.dataclass(frozen=True)
+class BatchingOptions:
+    """How requests become batches.
+
+    Attributes:
+        max_batch_size: most texts, or rows, that the model takes at a time;
+            1 takes each request by itself.
+        max_wait: seconds that the first request of a batch waits for others.
+        max_queue: most requests that wait.
+    """
+
+    max_batch_size: int = 32
+    max_wait: float = 0.0
+    max_queue: int = 256
+
+
+@dataclasses.dataclass(eq=False)
+class _Work:
+    key: Hashable
+    payload: Any
+    num_rows: int
+    future: Future
+    came: float
+
+
+class Batcher:
+    """Runs requests of equal keys together, in the order in which they came.
+
+    Args:
+        run: computes a batch; what it raises, every request of it gets.
+        options: BatchingOptions.
+        on_batch: called with the number of rows and the seconds of each batch.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        options: BatchingOptions,
+        on_batch: Callable[[int, float], None] = lambda rows, seconds: None,
+    ) -> None:
+        self._run = run
+        self._options = options
+        self._on_batch = on_batch
+        self._waiting: collections.deque[_Work] = collections.deque()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def submit(self, key: Hashable, payload: Any, num_rows: int) -> Future:
+        """Queues a request.
+
+        Args:
+            key: requests of equal keys can be run together; None = none can.
+            payload: what `run` gets.
+            num_rows: how many rows of a batch it takes.
+
+        Returns:
+            a Future of its result. Cancelled before its batch begins, it is
+            not computed.
+
+        Raises:
+            QueueFull: as many requests are waiting as may.
+            Closed: `close` was called.
+        """
+        work = _Work(key, payload, num_rows, Future(), time.monotonic())
+        with self._changed:
+            if self._is_closed:
+                raise Closed
+            if len(self._waiting) >= self._options.max_queue:
+                self._drop_cancelled()
+                if len(self._waiting) >= self._options.max_queue:
+                    raise QueueFull
+            self._waiting.append(work)
+            self._changed.notify()
+        return work.future
+
+    def __len__(self) -> int:
+        """Returns how many requests are waiting."""
+        return len(self._waiting)
+
+    def close(self) -> None:
+        """Takes no more requests; those that wait are still computed."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Waits until all is computed, after `close`."""
+        self._thread.join(timeout)
+
+    def _drop_cancelled(self) -> None:
+        kept = [work for work in self._waiting if not work.future.cancelled()]
+        self._waiting.clear()
+        self._waiting.extend(kept)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._is_closed:
+                    self._changed.wait()
+                if not self._waiting:
+                    return
+                batch = self._next_batch()
+            # A client that has gone needs no answer.
+            batch = [
+                work
+                for work in batch
+                if work.future.set_running_or_notify_cancel()
+            ]
+            if batch:
+                self._compute(batch)
+            # Keeps no request in memory while none comes.
+            del batch
+
+    def _next_batch(self) -> list[_Work]:
+        """Takes the first request, and others like it that come in time."""
+        first = self._waiting[0]
+        if first.key is None or self._options.max_batch_size <= 1:
+            return [self._waiting.popleft()]
+        until = first.came + self._options.max_wait
+        while (
+            self._num_rows(first.key) < self._options.max_batch_size
+            and (left := until - time.monotonic()) > 0
+            and not self._is_closed
+        ):
+            self._changed.wait(left)
+        batch: list[_Work] = []
+        others: list[_Work] = []
+        rows = 0
+        for work in self._waiting:
+            fits = rows + work.num_rows <= self._options.max_batch_size
+            # One that is larger than a batch is a batch of its own.
+            if work.key == first.key and (fits or not batch):
+                batch.append(work)
+                rows += work.num_rows
+            else:
+                others.append(work)
+        self._waiting.clear()
+        self._waiting.extend(others)
+        return batch
+
+    def _num_rows(self, key: Hashable) -> int:
+        return sum(work.num_rows for work in self._waiting if work.key == key)
+
+    def _compute(self, batch: Sequence[_Work]) -> None:
+        began = time.monotonic()
+        try:
+            results = self._run(batch[0].key, [work.payload for work in batch])
+        except BaseException as error:
+            results = [error] * len(batch)
+        self._on_batch(
+            sum(work.num_rows for work in batch), time.monotonic() - began
+        )
+        for work, result in zip(batch, results, strict=True):
+            if isinstance(result, BaseException):
+                work.future.set_exception(result)
+            else:
+                work.future.set_result(result)

@@ -1,0 +1,130 @@
+"""How much one request may ask for."""
+
+import asyncio
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+
+from serving.server.errors import RestError
+from serving.server.versions import LoadedVersion
+
+# A body this many times too large is still read, and dropped: a client that
+# is sending sees no answer.
+_DISCARDED = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """How much one request may ask for.
+
+    Attributes:
+        max_body_bytes: of its body.
+        max_texts: texts, or rows, in it.
+        max_wordpieces: of all its texts together.
+        timeout: seconds to send it, and again to wait for the answer.
+        token: what clients prove themselves with; "" for none.
+    """
+
+    max_body_bytes: int = 1 << 20
+    max_texts: int = 128
+    max_wordpieces: int = 32768
+    timeout: float = 30.0
+    token: str = ""
+
+    async def read_body(self, request: Request) -> bytes:
+        """Returns the body of a request.
+
+        Raises:
+            RestError: it is too large, compressed, or does not come.
+        """
+        most = self.max_body_bytes
+        too_large = RestError(
+            413,
+            f"The body has more than {most} bytes, the server's "
+            "--max_body_bytes; send fewer texts at a time",
+            {"Connection": "close"},
+        )
+        if request.headers.get("content-encoding", "identity") != "identity":
+            raise RestError(415, "send the body without Content-Encoding")
+        length = request.headers.get("content-length", "0")
+        declared = int(length[:20]) if length.isdecimal() else 0
+        if declared > _DISCARDED * most or (
+            declared > most and "expect" in request.headers
+        ):
+            raise too_large
+        body, size = bytearray(), 0
+        try:
+            async with asyncio.timeout(self.timeout):
+                async for part in request.stream():
+                    size += len(part)
+                    if size <= most:
+                        body += part
+                    elif size > _DISCARDED * most:
+                        break
+        except TimeoutError:
+            raise RestError(
+                408,
+                f"The body did not come within {self.timeout:g} s",
+                {"Connection": "close"},
+            ) from None
+        if size > most:
+            raise too_large
+        return bytes(body)
+
+    def check_size(
+        self, arrays: Mapping[str, np.ndarray]
+    ) -> tuple[int, list[bytes]]:
+        """Returns the rows of a request, and its texts.
+
+        Raises:
+            RestError: they are too many.
+        """
+        sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
+        if len(sizes) > 1:
+            raise RestError(
+                400, "input tensors must have equal 0th-dimension size"
+            )
+        (num_rows,) = sizes
+        if num_rows > self.max_texts:
+            raise RestError(
+                413,
+                f"{num_rows} texts are more than {self.max_texts}, the "
+                "server's --max_texts; send fewer at a time",
+            )
+        values = max(array.size for array in arrays.values())
+        texts = [
+            text
+            for array in arrays.values()
+            if array.dtype == object
+            for text in array.flat
+        ]
+        if not texts and values > self.max_wordpieces:
+            raise self._too_long(values)
+        return num_rows, texts
+
+    def may_be_long(self, texts: Sequence[bytes]) -> bool:
+        """Returns whether texts may have more WordPieces than are allowed.
+
+        A WordPiece has at least a byte; but few have just one.
+        """
+        return sum(map(len, texts)) > self.max_wordpieces
+
+    def compute_if_short(
+        self, version: LoadedVersion, texts: Sequence[bytes], compute: Any
+    ) -> Any:
+        """Computes unless the texts have too many WordPieces."""
+        count = version.count_wordpieces(texts)
+        if count is not None and count > self.max_wordpieces:
+            return self._too_long(count)
+        return compute()
+
+    def _too_long(self, count: int) -> RestError:
+        return RestError(
+            413,
+            f"{count} WordPieces are more than {self.max_wordpieces}, "
+            "the server's --max_wordpieces; send fewer or shorter texts at a "
+            "time",
+        )

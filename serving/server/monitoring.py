@@ -1,0 +1,167 @@
+"""What a server tells of itself: Prometheus's metrics, a log of requests."""
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import prometheus_client
+from absl import logging
+from starlette.requests import Request
+
+from serving.server.versions import ServedModel
+
+_SECONDS = (
+    *(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1),
+    *(0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
+)
+
+
+@dataclasses.dataclass
+class Seen:
+    """What is told of one request; none of its texts.
+
+    Attributes:
+        model: its name, if there is such a model.
+        what: the signature, the task, or "status" and "metadata".
+        num_texts: how many it has.
+        status: of HTTP.
+        error: what was wrong.
+    """
+
+    model: str = ""
+    what: str = ""
+    num_texts: int = 0
+    status: int = 500
+    error: str = ""
+
+
+class Monitoring:
+    """Counts requests and batches, and logs requests.
+
+    Args:
+        request_log: file that gets a JSON line for each request, at its end;
+            None for none.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: it holds something else.
+    """
+
+    def __init__(self, request_log: str | None = None) -> None:
+        self.registry = prometheus_client.CollectorRegistry()
+        self._requests = prometheus_client.Counter(
+            "bert_requests",
+            "Requests that were answered.",
+            ["model", "what", "status"],
+            registry=self.registry,
+        )
+        self._seconds = prometheus_client.Histogram(
+            "bert_request_seconds",
+            "Seconds from the first byte of a request to its answer.",
+            ["model"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._batch_rows = prometheus_client.Histogram(
+            "bert_batch_rows",
+            "Texts that the model took at a time.",
+            ["model"],
+            buckets=[1, 2, 4, 8, 16, 32, 64, 128, 256],
+            registry=self.registry,
+        )
+        self._batch_seconds = prometheus_client.Histogram(
+            "bert_batch_seconds",
+            "Seconds that the model took for a batch.",
+            ["model"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._waiting = prometheus_client.Gauge(
+            "bert_waiting_requests",
+            "Requests that wait for the model.",
+            ["model"],
+            registry=self.registry,
+        )
+        self._version = prometheus_client.Gauge(
+            "bert_model_version",
+            "Version of the model that is served.",
+            ["model"],
+            registry=self.registry,
+        )
+        self._log = None if request_log is None else _open_log(request_log)
+
+    def on_batch(self, model: str, rows: int, seconds: float) -> None:
+        """Counts a batch."""
+        self._batch_rows.labels(model).observe(rows)
+        self._batch_seconds.labels(model).observe(seconds)
+
+    @contextlib.contextmanager
+    def observe(self, request: Request) -> Iterator[Seen]:
+        """Counts and logs a request, when the block has filled its Seen."""
+        began = time.monotonic()
+        seen = Seen()
+        try:
+            yield seen
+        finally:
+            seconds = time.monotonic() - began
+            # Only names that are ours: a client must not make new metrics.
+            what = seen.what if seen.model and seen.status < 400 else ""
+            self._requests.labels(seen.model, what, seen.status).inc()
+            self._seconds.labels(seen.model).observe(seconds)
+            self._write(request, seen, seconds)
+
+    def _write(self, request: Request, seen: Seen, seconds: float) -> None:
+        if self._log is None:
+            return
+        line: dict[str, Any] = {
+            "time": datetime.datetime.now(datetime.UTC).isoformat(
+                timespec="milliseconds"
+            ),
+            "client": request.client.host if request.client else None,
+            "method": request.method,
+            "path": request.url.path[:200],
+            "status": seen.status,
+            "seconds": round(seconds, 6),
+            "num_texts": seen.num_texts,
+        }
+        if seen.error:
+            line["error"] = seen.error[:200]
+        try:
+            os.write(self._log, json.dumps(line).encode() + b"\n")
+        except OSError as error:
+            # A full disk ends the log, not the server.
+            logging.warning("--request_log: %s; it ends here", error)
+            self._log = None
+
+    def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:
+        """Returns the metrics as Prometheus reads them, and their type."""
+        for name, model in models.items():
+            if model.current:
+                self._waiting.labels(name).set(len(model.current.batcher))
+                self._version.labels(name).set(model.current.number)
+        return (
+            prometheus_client.generate_latest(self.registry),
+            prometheus_client.CONTENT_TYPE_LATEST,
+        )
+
+
+def _open_log(path: str) -> int:
+    """Opens a log at its end."""
+    if os.path.isfile(path) and os.path.getsize(path):
+        with open(path, "rb") as file:
+            first = file.readline(1 << 16)
+        try:
+            is_ours = {"time", "status"} <= json.loads(first).keys()
+        except (ValueError, AttributeError):
+            is_ours = False
+        if not is_ours:
+            raise ValueError(
+                f"--request_log={path} holds something else than a log of "
+                "requests; give another path"
+            )
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

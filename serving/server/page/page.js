@@ -1,0 +1,219 @@
+// The tabs, their forms, and what they ask the server.
+"use strict";
+
+// What each task asks for: [field, label, rows of text, example].
+const TASKS = {
+  "fill-mask": {
+    title: "Fill the gap",
+    fields: [["text", "Text with [MASK]", 2,
+      "The [MASK] left the harbor at [MASK]."]],
+    show: showMasks,
+  },
+  "next-sentence": {
+    title: "Next sentence",
+    fields: [
+      ["text_a", "First sentence", 2, "The storm came in the night."],
+      ["text_b", "Does this one follow?", 2, "In the morning the boats were gone."]],
+    show: showNextSentence,
+  },
+  "classify": {
+    title: "Classify",
+    fields: [
+      ["text_a", "Text", 2, "The boat left the harbor at noon."],
+      ["text_b", "Second text, if the model compares two", 2,
+        "At noon the boat left the harbor."]],
+    async show(target, found, asked, model) {
+      showLabels(target, found);
+      if (model.tasks.includes("tokenize")) {
+        showPieces(target, await ask(model.name, "tokenize", asked));
+      }
+    },
+  },
+  "answer": {
+    title: "Question",
+    fields: [
+      ["context", "Passage", 6, "The light of the harbor is kept by Anna. " +
+        "Her brother Tom mends the nets, and on Sundays the two of them row " +
+        "to the island."],
+      ["question", "Question", 1, "Who keeps the light?"]],
+    show: showAnswers,
+  },
+  "tag": {
+    title: "Names",
+    fields: [["text", "Text", 4,
+      "Anna Berg took the boat from Oslo to Copenhagen for Maersk."]],
+    show: showEntities,
+  },
+  "embed": {
+    title: "Similarity",
+    fields: [["text", "Sentences, one a line", 5,
+      "The boat left the harbor.\nA ship sailed out of the port.\n" +
+      "She bakes bread on Sundays."]],
+    vectors: true,
+  },
+  "attention": {
+    title: "Attention",
+    fields: [
+      ["text_a", "Text", 2, "The keeper lit the lamp because it was dark."],
+      ["text_b", "Second text, if any", 1, ""]],
+    show: (target, found) => showAttention(target, found),
+  },
+};
+// Sentences that are compared, at most.
+const MOST_SENTENCES = 12;
+
+const tokenField = document.querySelector("#token input");
+
+async function fetchJson(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  if (tokenField.value) headers.Authorization = `Bearer ${tokenField.value}`;
+  const response = await fetch(path, body === undefined ? { headers }
+    : { method: "POST", headers, body: JSON.stringify(body) });
+  if (response.status === 401) {
+    document.querySelector("#token").hidden = false;
+    tokenField.focus();
+  }
+  const found = await response.json();
+  if (!response.ok) throw new Error(found.error || response.statusText);
+  return found;
+}
+
+function ask(model, task, request) {
+  return fetchJson(
+    `api/models/${encodeURIComponent(model)}/${task}`, request);
+}
+
+async function answerVectors(target, asked, model, kind) {
+  const sentences = asked.text.split("\n").map((line) => line.trim())
+    .filter(Boolean);
+  if (sentences.length < 2 || sentences.length > MOST_SENTENCES) {
+    throw new Error(`give 2 to ${MOST_SENTENCES} sentences, one a line`);
+  }
+  const found = await Promise.all(
+    sentences.map((text) => ask(model.name, "embed", { text })));
+  showSimilarity(target, found.map((one) => one[kind]), sentences);
+}
+
+// Returns a select with its label, of [value, text].
+function chooser(label, choices) {
+  const select = element("select", {}, ...choices.map(
+    ([value, text]) => element("option", { value }, text)));
+  return { select, label: element("label", {}, label, select) };
+}
+
+function createPanel(name, models) {
+  const task = TASKS[name];
+  const inputs = {};
+  const form = element("form", { autocomplete: "off" });
+  const model = chooser("Model", models.map((one, index) =>
+    [index, `${one.name}, version ${one.version}`]));
+  if (models.length > 1) form.append(model.label);
+  for (const [field, label, rows, example] of task.fields) {
+    inputs[field] = rows > 1
+      ? element("textarea", { rows, name: field, maxlength: 200000 })
+      : element("input", { name: field, maxlength: 200000 });
+    inputs[field].value = example;
+    form.append(element("label", {}, label, inputs[field]));
+  }
+  const kind = chooser("Vector", [
+    ["mean", "mean of the WordPieces' vectors"],
+    ["pooled", "pooled output, of [CLS]"]]);
+  if (task.vectors) form.append(kind.label);
+  const button = element("button", { class: "ask" }, "Ask");
+  const note = element("span", { class: "faint" }, "Ctrl + Enter asks, too");
+  form.append(element("div", { class: "row" }, button, note));
+  const answer = element("section",
+    { class: "answer", "aria-live": "polite", "aria-label": "Answer" });
+  answer.hidden = true;
+
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      form.requestSubmit();
+    }
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (button.disabled) return;
+    button.disabled = true;
+    const asked = Object.fromEntries(Object.entries(inputs).map(
+      ([field, input]) => [field, input.value]));
+    const chosen = models[model.select.value];
+    const made = element("div");
+    const began = performance.now();
+    try {
+      if (task.vectors) {
+        await answerVectors(made, asked, chosen, kind.select.value);
+      } else {
+        const found = await ask(chosen.name, name, asked);
+        await task.show(made, found, asked, chosen);
+      }
+      note.textContent = `answered in ${
+        Math.round(performance.now() - began)} ms`;
+    } catch (error) {
+      made.replaceChildren(
+        element("p", { class: "error", role: "alert" }, error.message));
+      note.textContent = "";
+    }
+    answer.replaceChildren(made);
+    answer.hidden = false;
+    button.disabled = false;
+  });
+  return element("div", {
+    role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`,
+  }, form, answer);
+}
+
+function createTabs(models) {
+  const nav = document.querySelector("nav");
+  const names = Object.keys(TASKS).filter(
+    (name) => models.some((model) => model.tasks.includes(name)));
+  const panels = {}, tabs = {};
+  const main = document.querySelector("main");
+
+  function choose(name, isFocused) {
+    for (const other of names) {
+      const isChosen = other === name;
+      tabs[other].setAttribute("aria-selected", String(isChosen));
+      tabs[other].tabIndex = isChosen ? 0 : -1;
+      panels[other].hidden = !isChosen;
+    }
+    tabs[name].scrollIntoView({ block: "nearest", inline: "nearest" });
+    history.replaceState(null, "", `#${name}`);
+    if (isFocused) tabs[name].focus();
+  }
+
+  names.forEach((name, index) => {
+    panels[name] = createPanel(name,
+      models.filter((model) => model.tasks.includes(name)));
+    tabs[name] = element("button", {
+      type: "button", role: "tab", id: `tab-${name}`,
+      "aria-controls": `panel-${name}`,
+    }, TASKS[name].title);
+    tabs[name].addEventListener("click", () => choose(name));
+    tabs[name].addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) choose(names.at((index + step) % names.length), true);
+    });
+    nav.append(tabs[name]);
+    main.append(panels[name]);
+  });
+  const wanted = location.hash.slice(1);
+  if (names.length) choose(names.includes(wanted) ? wanted : names[0]);
+  return names.length;
+}
+
+async function start() {
+  const status = document.querySelector("#status");
+  try {
+    const { models } = await fetchJson("api/models");
+    status.hidden = createTabs(models) > 0;
+    status.textContent = "No model here takes text; export with --vocab_file.";
+  } catch (error) {
+    status.textContent = error.message;
+  }
+}
+
+tokenField.addEventListener("change", () => {
+  if (!document.querySelector("nav").children.length) start();
+});
+start();

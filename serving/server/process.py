@@ -1,0 +1,108 @@
+"""Runs the application with uvicorn, until SIGTERM or Ctrl-C."""
+
+import asyncio
+import socket
+import time
+
+import uvicorn
+from absl import logging
+
+from serving.server.app import Server
+
+# Open connections; a client beyond these gets status 503.
+MAX_CONNECTIONS = 1000
+# Bytes of the head of a request: its path and its headers.
+MAX_HEAD_BYTES = 1 << 16
+
+
+def serve(server: Server, host: str, port: int) -> None:
+    """Answers requests until the process is told to end.
+
+    Those that it took by then are still answered.
+
+    Args:
+        server: what answers.
+        host: address to listen on.
+        port: 0 takes a free one.
+
+    Raises:
+        OSError: the port is in use, or there is no such address.
+    """
+    listener = _listen(host, port)
+    timeout = server.limits.timeout
+    config = uvicorn.Config(
+        server.app,
+        # Not httptools, which has no limit for headers.
+        http="h11",
+        ws="none",
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        limit_concurrency=MAX_CONNECTIONS,
+        backlog=1024,
+        timeout_keep_alive=int(max(5, timeout)),
+        # To read a request, to answer it, and to send that.
+        timeout_graceful_shutdown=int(3 * timeout + 1),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
+    asyncio.run(_Uvicorn(config, timeout).serve([listener]))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            f"--host={host} --port={port} cannot be listened on: "
+            f"{error.strerror}; give another port, or 0 for a free one"
+        ) from None
+    return listener
+
+
+class _Uvicorn(uvicorn.Server):
+    """Also closes connections that send or take nothing for too long."""
+
+    def __init__(self, config: uvicorn.Config, timeout: float) -> None:
+        super().__init__(config)
+        self._timeout = timeout
+        # {connection: (its request, since when)}
+        self._since: dict[object, tuple[object, float]] = {}
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Also says where the server is."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            host, port = listener.getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            logging.info("ready: http://%s:%d", shown, port)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Is called ten times a second."""
+        if counter % 10 == 0:
+            self._close_stalled()
+        return await super().on_tick(counter)
+
+    def _close_stalled(self) -> None:
+        """Closes connections with one request, or none, for too long."""
+        now = time.monotonic()
+        since = {}
+        for connection in list(self.server_state.connections):
+            cycle = getattr(connection, "cycle", None)
+            is_idle = cycle is None or cycle.response_complete
+            request = None if is_idle else cycle
+            before, began = self._since.get(connection, (request, now))
+            if before is not request:
+                began = now
+            since[connection] = request, began
+            # A request may take as long to come, and to be answered, and
+            # its answer to be sent.
+            most = self._timeout * (1 if is_idle else 3)
+            if now - began > most and connection.transport is not None:
+                connection.transport.abort()
+        self._since = since

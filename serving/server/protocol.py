@@ -1,0 +1,344 @@
+"""TensorFlow Serving's REST protocol: requests, from JSON to arrays.
+
+The rules and the wording of errors are those of TensorFlow Serving, so that a
+client can move between the two without a change: its page "RESTful API" and
+what its server answers.
+"""
+
+import base64
+import binascii
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from serving.server.errors import RestError
+
+# Characters of a value that a message shows, and lists in each other.
+_SHOWN = 200
+_MAX_RANK = 16
+_TYPES = {
+    type(None): "Null",
+    bool: "True",
+    str: "String",
+    int: "Number",
+    float: "Number",
+    list: "Array",
+    dict: "Object",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """An input of a signature: its type and its shape, -1 for any size."""
+
+    dtype: tf.DType
+    shape: tuple[int, ...]
+
+
+Inputs = Mapping[str, Input]
+
+
+def parse_body(body: bytes) -> dict[str, Any]:
+    """Returns the JSON object in the body of a request.
+
+    Raises:
+        RestError: there is none.
+    """
+    if not body:
+        raise RestError(400, "JSON Parse error: The document is empty")
+    try:
+        request = json.loads(body)
+    except RecursionError:
+        raise RestError(400, "JSON Parse error: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise RestError(
+            400, f"JSON Parse error: {error.msg} at offset: {error.pos}"
+        ) from None
+    except ValueError as error:
+        # Not UTF-8, or a number of too many digits.
+        raise RestError(400, f"JSON Parse error: {error}") from None
+    if not isinstance(request, dict):
+        raise RestError(400, f"JSON Value: {_show(request)} Is not object")
+    return request
+
+
+def signature_name(request: Mapping[str, Any]) -> str:
+    """Returns the signature that a request asks for.
+
+    Raises:
+        RestError: its name is no string.
+    """
+    name = request.get("signature_name", "")
+    if not isinstance(name, str):
+        raise RestError(
+            400,
+            f"JSON Value: {_show(request)} not formatted correctly. "
+            "'signature_name' key must be a string value.",
+        )
+    return name or "serving_default"
+
+
+def parse_inputs(
+    request: Mapping[str, Any], inputs: Inputs
+) -> dict[str, np.ndarray]:
+    """Returns the arrays in a request, by the names of the inputs.
+
+    Args:
+        request: an object with "instances", row form, or "inputs", column
+            form.
+        inputs: those of the signature.
+
+    Raises:
+        RestError: it breaks the rules, or the arrays are not as the signature
+            takes them.
+    """
+    if "instances" in request and "inputs" in request:
+        raise RestError(
+            400,
+            f"JSON Value: {_show(request)} Not formatted correctly expecting "
+            "only one of 'inputs' or 'instances' keys to exist ",
+        )
+    if "instances" in request:
+        arrays = _parse_rows(request, inputs)
+    elif "inputs" in request:
+        arrays = _parse_columns(request["inputs"], inputs)
+    else:
+        raise RestError(400, "Missing 'inputs' or 'instances' key")
+    for name, array in arrays.items():
+        expected = inputs[name].shape
+        if len(expected) != array.ndim or any(
+            wanted not in (-1, size)
+            for wanted, size in zip(expected, array.shape, strict=True)
+        ):
+            raise RestError(
+                400,
+                f"Tensor {name} must have shape {_show_shape(expected)}. "
+                f"Received: {_show_shape(array.shape)}",
+            )
+    return arrays
+
+
+def _parse_rows(
+    request: Mapping[str, Any], inputs: Inputs
+) -> dict[str, np.ndarray]:
+    rows = request["instances"]
+    if not isinstance(rows, list):
+        raise RestError(
+            400,
+            f"JSON Value: {_show(request)} Excepting 'instances' to be an "
+            "list/array",
+        )
+    if not rows:
+        raise RestError(
+            400, f"JSON Value: {_show(request)} No values in 'instances' array"
+        )
+    if not isinstance(rows[0], dict) and len(inputs) > 1:
+        raise RestError(
+            400,
+            "instances is a plain list, but expecting list of objects as "
+            "multiple input tensors required as per tensorinfo_map",
+        )
+    are_objects = _is_named(rows[0])
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in inputs}
+    for number, row in enumerate(rows):
+        if are_objects and not _is_named(row):
+            raise RestError(
+                400,
+                f"Expecting object but got list at item {number} of input list",
+            )
+        if not are_objects and _is_named(row):
+            raise RestError(
+                400,
+                f"Expecting value/list but got object at item {number} of "
+                "input list",
+            )
+        named = row if are_objects else {next(iter(inputs)): row}
+        for name, value in named.items():
+            key = f" key: {name}" if are_objects else ""
+            try:
+                _add_item(columns, name, value, inputs)
+            except RestError as error:
+                raise RestError(
+                    400,
+                    f"Failed to process element: {number}{key} of 'instances' "
+                    f"list. Error: INVALID_ARGUMENT: {error.message}",
+                ) from None
+        if named.keys() != inputs.keys():
+            raise RestError(
+                400,
+                f"Failed to process element: {number} of 'instances' list. "
+                f"JSON object: {_show(row)} keys must be equal to: "
+                f"{','.join(sorted(inputs))}",
+            )
+    return {name: np.stack(items) for name, items in columns.items()}
+
+
+def _add_item(
+    columns: dict[str, list[np.ndarray]],
+    name: str,
+    value: Any,
+    inputs: Inputs,
+) -> None:
+    """Adds one instance's value of an input to its column."""
+    if name not in inputs:
+        raise RestError(400, f"JSON object: does not have named input: {name}")
+    item = to_array(value, inputs[name].dtype)
+    for first in columns[name][:1]:
+        if first.size != item.size:
+            raise RestError(
+                400,
+                f"Expecting tensor size: {first.size} but got: {item.size}",
+            )
+        if first.shape != item.shape:
+            raise RestError(
+                400,
+                f"Expecting shape {_show_shape(first.shape)} but got: "
+                f"{_show_shape(item.shape)}",
+            )
+    columns[name].append(item)
+
+
+def _parse_columns(values: Any, inputs: Inputs) -> dict[str, np.ndarray]:
+    if not _is_named(values):
+        if len(inputs) > 1:
+            raise RestError(
+                400,
+                "inputs is a plain value/list, but expecting an object as "
+                "multiple input tensors required as per tensorinfo_map",
+            )
+        values = {next(iter(inputs)): values}
+    for name in inputs:
+        if name not in values:
+            raise RestError(
+                400, f"Missing named input: {name} in 'inputs' object."
+            )
+    return {
+        name: to_array(values[name], each.dtype)
+        for name, each in inputs.items()
+    }
+
+
+def _is_named(value: Any) -> bool:
+    """Returns whether a value is an object of inputs, not a base64 string."""
+    return isinstance(value, dict) and not _is_base64(value)
+
+
+def _is_base64(value: dict[str, Any]) -> bool:
+    return [*value] == ["b64"] and isinstance(value["b64"], str)
+
+
+def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
+    """Returns nested lists as an array; strings as bytes.
+
+    Raises:
+        RestError: the lists are of different lengths, or a value is not of
+            that type.
+    """
+    shape: list[int] = []
+    inner = value
+    while isinstance(inner, list):
+        shape.append(len(inner))
+        if not inner:
+            break
+        inner = inner[0]
+        if len(shape) > _MAX_RANK:
+            raise RestError(
+                400, f"Encountered list at unexpected level: {len(shape)}"
+            )
+    leaves: list[Any] = []
+    _flatten(value, shape, 0, dtype, leaves)
+    array: np.ndarray
+    if dtype == tf.string:
+        array = np.empty(len(leaves), object)
+        array[:] = leaves
+    else:
+        array = np.array(leaves, dtype.as_numpy_dtype)
+    return array.reshape(shape)
+
+
+def _flatten(
+    value: Any, shape: Sequence[int], level: int, dtype: tf.DType, leaves: list
+) -> None:
+    """Adds the values in nested lists to `leaves`, converted."""
+    if not isinstance(value, list):
+        if level != len(shape):
+            raise RestError(
+                400,
+                f"JSON Value: {_show(value)} found at incorrect level: "
+                f"{level + 1} in the JSON DOM. Expected at level: {len(shape)}",
+            )
+        leaves.append(_convert(value, dtype))
+        return
+    if level >= len(shape):
+        raise RestError(
+            400,
+            f"Encountered list at unexpected level: {level} expected < "
+            f"{len(shape)}",
+        )
+    if len(value) != shape[level]:
+        raise RestError(
+            400,
+            f"Encountered list at unexpected size: {len(value)} at level: "
+            f"{level} expected size: {shape[level]}",
+        )
+    for item in value:
+        _flatten(item, shape, level + 1, dtype, leaves)
+
+
+def _convert(value: Any, dtype: tf.DType) -> Any:
+    """Returns one JSON value as a value of that type."""
+    if dtype == tf.string:
+        if isinstance(value, dict):
+            return _decode_base64(value)
+        if isinstance(value, str):
+            try:
+                return value.encode()
+            except UnicodeEncodeError:
+                raise RestError(
+                    400, "JSON Parse error: the surrogate pair is invalid"
+                ) from None
+    elif dtype == tf.bool:
+        if isinstance(value, bool):
+            return value
+    elif dtype.is_integer:
+        if type(value) is int and dtype.min <= value <= dtype.max:
+            return value
+    elif dtype.is_floating:
+        if type(value) in (int, float):
+            return value
+    raise RestError(
+        400,
+        f"JSON Value: {_show(value)} Type: {_type_name(value)} is not of "
+        f"expected type: {dtype.name}",
+    )
+
+
+def _decode_base64(value: dict[str, Any]) -> bytes:
+    if not _is_base64(value):
+        raise RestError(
+            400,
+            f"JSON Value: {_show(value)} not formatted correctly for base64 "
+            "data",
+        )
+    try:
+        return base64.b64decode(value["b64"], validate=True)
+    except (binascii.Error, ValueError):
+        raise RestError(400, "Unable to base64 decode") from None
+
+
+def _type_name(value: Any) -> str:
+    return "False" if value is False else _TYPES[type(value)]
+
+
+def _show(value: Any) -> str:
+    """Returns a JSON value as a message shows it, shortened."""
+    text = json.dumps(value, indent=4)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def _show_shape(shape: Sequence[int]) -> str:
+    return f"[{','.join(map(str, shape))}]"

@@ -1,0 +1,21 @@
+"""One server with a model of every kind, for all tests of this folder."""
+
+import pytest
+
+from tests.serving.server.server_process import running
+
+KINDS = ("classifier", "squad", "ner", "pretraining", "features")
+
+
+@pytest.fixture(scope="session")
+def needs_serve():
+    for package in ("starlette", "uvicorn", "prometheus_client"):
+        pytest.importorskip(package, reason="needs requirements/serve.txt")
+
+
+@pytest.fixture(scope="session")
+def server(needs_serve, tmp_path_factory, served, export_folder):
+    models = {kind: export_folder / "uncased" / kind for kind in KINDS}
+    folder = tmp_path_factory.mktemp("server")
+    with running(folder, models, batch_wait_ms=5) as process:
+        yield process

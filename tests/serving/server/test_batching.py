@@ -1,0 +1,128 @@
+"""Batches of concurrent requests: none lost, none mixed up, none too many."""
+
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from serving.server.batching import (
+    Batcher,
+    BatchingOptions,
+    Closed,
+    QueueFull,
+)
+
+
+class Model:
+    """Answers with the key and the payload; remembers its batches."""
+
+    def __init__(self):
+        self.batches = []
+        self.may_run = threading.Event()
+        self.may_run.set()
+
+    def __call__(self, key, payloads):
+        self.may_run.wait()
+        self.batches.append((key, list(payloads)))
+        if key == "broken":
+            raise RuntimeError("broken")
+        return [(key, payload) for payload in payloads]
+
+
+def hold(model, batcher):
+    """Keeps the model busy with one request, so that others wait."""
+    model.may_run.clear()
+    first = batcher.submit("first", 0, 1)
+    while len(batcher):
+        time.sleep(0.001)
+    return first
+
+
+def test_what_waits_is_batched_by_key_and_size():
+    model = Model()
+    batcher = Batcher(model, BatchingOptions(max_batch_size=4))
+    futures = [hold(model, batcher)]
+    for key, payload, rows in [
+        ("a", 1, 1),
+        ("b", 2, 1),
+        ("a", 3, 2),
+        ("a", 4, 2),
+        ("a", 5, 1),
+        (None, 6, 1),
+        (None, 7, 1),
+        ("b", 8, 9),
+    ]:
+        futures.append(batcher.submit(key, payload, rows))
+    model.may_run.set()
+    batcher.close()
+    batcher.join(10)
+    assert [future.result()[1] for future in futures] == [*range(9)]
+    assert model.batches == [
+        ("first", [0]),
+        ("a", [1, 3, 5]),
+        ("b", [2]),
+        ("a", [4]),
+        (None, [6]),
+        (None, [7]),
+        ("b", [8]),
+    ]
+    with pytest.raises(Closed):
+        batcher.submit("a", 1, 1)
+
+
+def test_a_request_waits_for_others_as_long_as_it_is_told():
+    model = Model()
+    options = BatchingOptions(max_batch_size=3, max_wait=30.0)
+    batcher = Batcher(model, options)
+    futures = [batcher.submit("a", payload, 1) for payload in range(3)]
+    # A full batch does not wait.
+    assert [future.result(10)[1] for future in futures] == [0, 1, 2]
+    assert len(model.batches) == 1
+    late = batcher.submit("a", 3, 1)
+    batcher.close()
+    assert late.result(10) == ("a", 3)
+
+
+def test_a_full_queue_refuses():
+    model = Model()
+    batcher = Batcher(model, BatchingOptions(max_queue=2))
+    first = hold(model, batcher)
+    waiting = [batcher.submit("a", payload, 1) for payload in range(2)]
+    with pytest.raises(QueueFull):
+        batcher.submit("a", 2, 1)
+    # A client that has gone makes room, and is not computed.
+    assert waiting[0].cancel()
+    waiting.append(batcher.submit("a", 3, 1))
+    model.may_run.set()
+    assert first.result(10) == ("first", 0)
+    assert [future.result(10)[1] for future in waiting[1:]] == [1, 3]
+    batcher.close()
+    batcher.join(10)
+    assert model.batches[1:] == [("a", [1, 3])]
+
+
+def test_an_error_concerns_its_batch_alone():
+    model = Model()
+    batcher = Batcher(model, BatchingOptions())
+    bad = batcher.submit("broken", 1, 1)
+    with pytest.raises(RuntimeError, match="broken"):
+        bad.result(10)
+    assert batcher.submit("a", 2, 1).result(10) == ("a", 2)
+
+
+@pytest.mark.parametrize("max_batch_size", [1, 8])
+def test_none_is_lost_among_many(max_batch_size):
+    model = Model()
+    options = BatchingOptions(max_batch_size, 0.001, max_queue=10**6)
+    batcher = Batcher(model, options)
+
+    def ask(number):
+        key = random.Random(number).choice(["a", "b", None])
+        return batcher.submit(key, number, 1).result(60) == (key, number)
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(ask, range(2000)))
+    sizes = [len(payloads) for _, payloads in model.batches]
+    assert sum(sizes) == 2000 and max(sizes) <= max_batch_size

@@ -1,0 +1,198 @@
+"""The page in a browser: type, click, read the answer."""
+
+import shutil
+
+import pytest
+
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="needs requirements/dev.txt"
+)
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+from serving import attention_page  # noqa: E402
+
+EVIL = '<img src=x onerror=alert(1)> & "the harbor" \U0001f6a2 light'
+
+
+@pytest.fixture(scope="module")
+def driver():
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromedriver = shutil.which("chromedriver")
+    if not (chromium and chromedriver):
+        pytest.skip("needs chromium and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        *("--headless=new", "--no-sandbox", "--disable-gpu"),
+        "--disable-dev-shm-usage",
+    ):
+        options.add_argument(argument)
+    service = webdriver.ChromeService(chromedriver)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+def find(driver, css):
+    """Returns the first visible element, when there is one."""
+
+    def look(_):
+        for element in driver.find_elements(By.CSS_SELECTOR, css):
+            if element.is_displayed():
+                return element
+        return None
+
+    return WebDriverWait(driver, 60).until(look, css)
+
+
+@pytest.fixture
+def ask(driver, server):
+    """Opens a tab, types, asks; returns the answer's element."""
+
+    def ask(task, **texts):
+        driver.get("about:blank")
+        driver.get(f"http://127.0.0.1:{server.port}/#{task}")
+        panel = f"#panel-{task} "
+        for name, text in texts.items():
+            field = find(driver, f"{panel}[name={name}]")
+            # A driver cannot type characters beyond the first plane.
+            driver.execute_script(
+                "arguments[0].value = arguments[1]", field, text
+            )
+        find(driver, f"{panel}button.ask").click()
+        return find(driver, f"{panel}.answer")
+
+    yield ask
+    errors = [
+        entry
+        for entry in driver.get_log("browser")
+        if entry["level"] == "SEVERE"
+        and "status of 400" not in entry["message"]
+    ]
+    assert not errors
+
+
+def texts_of(element, css):
+    return [one.text for one in element.find_elements(By.CSS_SELECTOR, css)]
+
+
+def test_tabs_are_used_by_keyboard(driver, server):
+    driver.get(f"http://127.0.0.1:{server.port}/")
+    tab = find(driver, "nav button[aria-selected=true]")
+    assert tab.text == "Fill the gap"
+    tab.send_keys(Keys.ARROW_RIGHT)
+    tab = driver.switch_to.active_element
+    assert tab.text == "Next sentence"
+    assert tab.get_attribute("aria-selected") == "true"
+    field = find(driver, "#panel-next-sentence [name=text_a]")
+    field.send_keys(Keys.CONTROL, Keys.ENTER)
+    answer = find(driver, "#panel-next-sentence .answer")
+    assert texts_of(answer, ".name") == ["follows", "does not"]
+    assert len(driver.find_elements(By.CSS_SELECTOR, "nav button")) == 7
+    assert not find(driver, "h1").find_elements(By.CSS_SELECTOR, "*")
+
+
+def test_fill_mask(ask):
+    answer = ask("fill-mask", text="The [MASK] is [MASK].")
+    assert texts_of(answer, "h2") == ["1. [MASK]", "2. [MASK]"]
+    assert len(texts_of(answer, ".name")) == 16
+    answer = ask("fill-mask", text="no gap")
+    assert texts_of(answer, ".error") == ["no [MASK] in 'text'"]
+
+
+def test_classify_shows_labels_and_pieces(ask):
+    answer = ask("classify", text_a="The harbor", text_b=EVIL)
+    assert sorted(texts_of(answer, ".name")) == ["maybe", "no", "yes"]
+    pieces = texts_of(answer, ".pieces span")
+    assert pieces[0] == "[CLS]" and "[SEP]" in pieces
+    assert (
+        "<" in pieces
+        and "img" not in answer.get_property("innerHTML").split("<")[1]
+    )
+    assert not answer.find_elements(By.CSS_SELECTOR, "img")
+
+
+def test_answers_are_marked_in_the_passage(ask):
+    context = f"\U0001f6a2 {EVIL} is kept by Anna."
+    answer = ask("answer", context=context, question="Who?")
+    passage = answer.find_element(By.CSS_SELECTOR, ".passage")
+    assert passage.get_property("textContent") == context
+    best = answer.find_element(By.CSS_SELECTOR, ".answers strong").text
+    marked = "".join(texts_of(answer, "mark.best"))
+    # White space at the ends of elements is not part of what is seen.
+    assert marked.replace(" ", "") == best.replace(" ", "")
+    assert len(texts_of(answer, ".answers li")) > 1
+
+
+def test_entities_are_coloured(ask):
+    answer = ask("tag", text=EVIL)
+    passage = answer.find_element(By.CSS_SELECTOR, ".passage")
+    types = [text for text in texts_of(answer, "mark small") if text]
+    text = passage.get_property("textContent")
+    for kind in {*types}:
+        text = text.replace(kind, "")
+    assert text == EVIL
+    assert types and not answer.find_elements(By.CSS_SELECTOR, "img")
+
+
+def test_similarity(ask):
+    answer = ask("embed", text="The boat.\n\nThe boat.\nA storm!")
+    cells = texts_of(answer, "td")
+    assert len(cells) == 9
+    assert cells[0] == cells[1] == cells[4] == "1.00" != cells[2]
+    answer = ask("embed", text="one alone")
+    assert "give 2 to 12 sentences" in texts_of(answer, ".error")[0]
+
+
+def check_attention(driver, answer):
+    heads = answer.find_elements(By.CSS_SELECTOR, ".heads button")
+    assert len(heads) == 2
+    heads[1].click()
+    assert "Layer 1, head 2" in texts_of(answer, "h2")
+    assert heads[1].get_attribute("aria-pressed") == "true"
+    tokens = answer.find_elements(By.CSS_SELECTOR, "text[tabindex]")
+    assert [token.text for token in tokens][1:3] == ["the", "boat"]
+    lines = len(answer.find_elements(By.CSS_SELECTOR, "line"))
+    tokens[1].send_keys(Keys.ENTER)
+    chosen = driver.switch_to.active_element
+    assert chosen.get_attribute("aria-pressed") == "true"
+    assert 0 < len(answer.find_elements(By.CSS_SELECTOR, "line")) < lines
+
+
+def test_attention(driver, ask):
+    check_attention(driver, ask("attention", text_a="The boat sank."))
+
+
+def test_attention_as_a_file(driver, server, tmp_path):
+    _, found, _ = server.ask(
+        "POST",
+        "/api/models/classifier/attention",
+        {"text_a": "The boat </script><script>alert(1)</script>"},
+    )
+    path = tmp_path / "attention.html"
+    path.write_bytes(attention_page.render(found))
+    driver.get(path.as_uri())
+    check_attention(driver, find(driver, "#attention"))
+    assert not [
+        entry
+        for entry in driver.get_log("browser")
+        if entry["level"] == "SEVERE"
+    ]
+
+
+def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):
+    metrics = {"width": 360, "height": 800, "deviceScaleFactor": 1}
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {**metrics, "mobile": False}
+    )
+    try:
+        for task in ("classify", "answer", "attention"):
+            ask(task)
+            width = driver.execute_script(
+                "return document.documentElement.scrollWidth"
+            )
+            assert width <= 360, task
+    finally:
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

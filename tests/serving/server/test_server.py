@@ -1,0 +1,476 @@
+"""serve.py as a process: asked by many clients, good and hostile ones."""
+
+import http.client
+import json
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from tests.serving.conftest import TEXTS
+from tests.serving.server.conftest import KINDS
+from tests.serving.server.server_process import running
+
+
+def test_every_signature_over_text(server, exports):
+    num_signatures = 0
+    for kind in KINDS:
+        for (signature, inputs), outputs in zip(
+            exports[kind].requests, exports[kind].outputs, strict=True
+        ):
+            body = {"signature_name": signature, "inputs": inputs}
+            path = f"/v1/models/{kind}:predict"
+            status, found, _ = server.ask("POST", path, body)
+            assert status == 200, found
+            found = found["outputs"]
+            if len(outputs) == 1:
+                found = dict.fromkeys(outputs, found)
+            assert found.keys() == outputs.keys()
+            for name, value in outputs.items():
+                if not value.size:
+                    # Empty lists have no further dimensions.
+                    assert not found[name]
+                elif value.dtype.kind == "f":
+                    np.testing.assert_allclose(found[name], value, atol=1e-5)
+                else:
+                    assert found[name] == value.tolist(), (kind, name)
+            num_signatures += 1
+    assert num_signatures == 9
+
+
+def test_many_clients_get_the_answers_of_one(server):
+    """Whatever else is in a batch, a request's answer has its own shape."""
+
+    def ask(request):
+        status, found, _ = server.ask("POST", *request)
+        assert status == 200, found
+        return found["predictions"]
+
+    texts = [text for text in TEXTS if text.strip()]
+    requests = [
+        (
+            f"/v1/models/{kind}:predict",
+            {"signature_name": signature, "instances": [text]},
+        )
+        for kind, signature in [
+            ("ner", "tag"),
+            ("features", "embed"),
+            ("classifier", "classify_text"),
+        ]
+        for text in texts
+    ]
+    alone = [ask(request) for request in requests]
+    with ThreadPoolExecutor(12) as pool:
+        together = list(pool.map(ask, requests * 3))
+    for found, expected in zip(together, alone * 3, strict=True):
+        check_alike(found, expected)
+    _, metrics, _ = server.ask("GET", "/metrics")
+    sizes = {
+        line.split()[0]: float(line.split()[1])
+        for line in metrics.splitlines()
+        if line.startswith("bert_batch_rows") and 'model="ner"' in line
+    }
+    assert sizes['bert_batch_rows_sum{model="ner"}'] >= 4 * len(texts)
+    # Some did go together.
+    assert (
+        sizes['bert_batch_rows_count{model="ner"}']
+        < sizes['bert_batch_rows_sum{model="ner"}']
+    )
+
+
+def check_alike(found, expected):
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key in expected:
+            check_alike(found[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for pair in zip(found, expected, strict=True):
+            check_alike(*pair)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, abs=1e-4)
+    else:
+        assert found == expected
+
+
+# (method, path, body, status, part of the answer)
+TABLE = [
+    ("GET", "/v1/models/squad", None, 200, '"state": "AVAILABLE"'),
+    ("GET", "/v1/models/squad/versions/1", None, 200, '"error_code": "OK"'),
+    (
+        "GET",
+        "/v1/models/squad/versions/7",
+        None,
+        404,
+        "Could not find version 7 of model squad",
+    ),
+    (
+        "GET",
+        "/v1/models/none",
+        None,
+        404,
+        "Could not find any versions of model none",
+    ),
+    ("GET", "/v1/models", None, 400, "Missing model name in request."),
+    ("GET", "/v1/models/squad/metadata", None, 200, '"DT_STRING"'),
+    (
+        "GET",
+        "/v1/models/none/metadata",
+        None,
+        404,
+        "Servable not found for request: Latest(none)",
+    ),
+    (
+        "POST",
+        "/v1/models/none:predict",
+        "{}",
+        404,
+        "Servable not found for request: Latest(none)",
+    ),
+    (
+        "POST",
+        "/v1/models/squad/versions/2:predict",
+        "{}",
+        404,
+        "Servable not found for request: Specific(squad, 2)",
+    ),
+    (
+        "POST",
+        "/v1/models/squad/labels/best:predict",
+        "{}",
+        400,
+        "Unrecognized servable version label: best",
+    ),
+    (
+        "POST",
+        "/v1/models/squad:train",
+        "{}",
+        400,
+        "Malformed request: POST /v1/models/squad:train",
+    ),
+    (
+        "GET",
+        "/v1/models/squad:predict",
+        None,
+        400,
+        "Malformed request: GET /v1/models/squad:predict",
+    ),
+    ("DELETE", "/v1/models/squad", None, 400, "Malformed request: DELETE"),
+    (
+        "POST",
+        "/v1/models/squad:predict",
+        '{"signature_name": "none", "instances": [1]}',
+        400,
+        'Serving signature name: \\"none\\" not found in signature def',
+    ),
+    (
+        "POST",
+        "/v1/models/squad:predict",
+        '{"signature_name": 7, "instances": [1]}',
+        400,
+        "'signature_name' key must be a string value.",
+    ),
+    (
+        "POST",
+        "/v1/models/classifier:classify",
+        '{"examples": [{"text": "a"}]}',
+        400,
+        "Expected classify signature method_name to be "
+        "tensorflow/serving/classify. Was: tensorflow/serving/predict",
+    ),
+    (
+        "POST",
+        "/v1/models/classifier:predict",
+        '{"inputs": {"input_ids": [[99999]], "input_mask": [[1]], '
+        '"segment_ids": [[0]]}}',
+        400,
+        "is not in [0, ",
+    ),
+    (
+        "POST",
+        "/v1/models/classifier:predict",
+        '{"inputs": {"input_ids": [[1, 2]], "input_mask": [[1]], '
+        '"segment_ids": [[0, 0], [0, 0]]}}',
+        400,
+        "input tensors must have equal 0th-dimension size",
+    ),
+    (
+        "POST",
+        "/api/models/none/tag",
+        '{"text": "a"}',
+        404,
+        "Servable not found",
+    ),
+    ("POST", "/api/models/ner/embed", '{"text": "a"}', 404, "ner does tag"),
+    (
+        "POST",
+        "/api/models/ner/tag",
+        '{"txt": "a"}',
+        400,
+        "no 'text'; tag takes",
+    ),
+    ("GET", "/healthz", None, 200, "alive"),
+    ("GET", "/readyz", None, 200, "ready"),
+    ("GET", "/page/../app.py", None, 404, ""),
+    ("GET", "/page/%2e%2e%2fapp.py", None, 404, ""),
+    ("GET", "/page//etc/passwd", None, 404, ""),
+]
+
+
+@pytest.mark.parametrize("method, path, body, status, part", TABLE)
+def test_each_request_has_its_answer(server, method, path, body, status, part):
+    found, answer, _ = server.ask(method, path, body)
+    assert found == status, answer
+    assert part in (answer if isinstance(answer, str) else json.dumps(answer))
+    if path.startswith("/v1") and status >= 400:
+        assert answer.keys() == {"error"}
+
+
+def test_what_the_status_and_the_metadata_say(server):
+    _, status, _ = server.ask("GET", "/v1/models/ner")
+    assert status == {
+        "model_version_status": [
+            {
+                "version": "1",
+                "state": "AVAILABLE",
+                "status": {"error_code": "OK", "error_message": ""},
+            }
+        ]
+    }
+    _, found, _ = server.ask("GET", "/v1/models/ner/metadata")
+    assert found["model_spec"] == {
+        "name": "ner",
+        "signature_name": "",
+        "version": "1",
+    }
+    signatures = found["metadata"]["signature_def"]["signature_def"]
+    assert {"serving_default", "serve", "tag", "tag_words"} <= signatures.keys()
+    tag = signatures["tag"]
+    assert tag["method_name"] == "tensorflow/serving/predict"
+    assert tag["inputs"]["text"]["dtype"] == "DT_STRING"
+    assert tag["inputs"]["text"]["tensor_shape"] == {
+        "dim": [{"size": "-1", "name": ""}],
+        "unknown_rank": False,
+    }
+
+
+def send(server, data, shut=True):
+    """Returns what the server answers to raw bytes."""
+    with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+        try:
+            client.sendall(data)
+            if shut:
+                client.shutdown(socket.SHUT_WR)
+            received = b""
+            while part := client.recv(65536):
+                received += part
+        except (ConnectionResetError, BrokenPipeError):
+            pass
+        return received
+
+
+def test_hostile_requests_cost_no_other_its_answer(server):
+    head = b"POST /v1/models/ner:predict HTTP/1.1\r\nHost: a\r\n"
+    hostile = [
+        b"\0\xff\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
+        head + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+        head + b"Content-Length: -1\r\n\r\n",
+        head + b"Content-Length: 99999999999999\r\n\r\n{}",
+        head + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
+        head + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        head
+        + b"Transfer-Encoding: chunked\r\n\r\n"
+        + b"10000\r\n" * 1
+        + b" " * 0x10000
+        + b"\r\n" * 1
+        + (b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 20,
+        head + b"Content-Length: 10\r\n\r\n{",
+        head + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n{",
+        head + b"Content-Length: 50000\r\n\r\n" + b"[" * 50_000,
+        b"",
+    ]
+    good = {"signature_name": "tag", "instances": ["The harbor light is on."]}
+
+    def ask(number):
+        if number % 2:
+            send(server, hostile[number // 2 % len(hostile)])
+            return None
+        return server.ask("POST", "/v1/models/ner:predict", good)[:2]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [found for found in pool.map(ask, range(104)) if found]
+    assert len(answers) == 52
+    for status, answer in answers:
+        assert (status, answer["predictions"][0]["num_words"]) == (200, 6)
+    assert b"413" in send(server, hostile[5]).split(b"\r\n")[0]
+    assert b"413" in send(server, hostile[8]).split(b"\r\n")[0]
+    assert b"415" in send(server, hostile[10]).split(b"\r\n")[0]
+    assert server.ask("GET", "/readyz")[0] == 200
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_limits_versions_and_the_end(
+    tmp_path, served, export_folder, needs_serve
+):
+    exported = export_folder / "uncased"
+    versions = tmp_path / "versions"
+    versions.mkdir()
+    (versions / "3").symlink_to(exported / "classifier")
+    token, log = tmp_path / "token", tmp_path / "requests.jsonl"
+    token.write_text("a-secret-word\n")
+    flags = {
+        "token_file": token,
+        "request_log": log,
+        "max_queue": 3,
+        "max_batch_size": 1,
+        "max_texts": 3,
+        "max_wordpieces": 30,
+        "timeout_s": 3,
+        "poll_s": 0.1,
+    }
+    with running(tmp_path, {"m": versions}, **flags) as server:
+        proof = {"Authorization": "Bearer a-secret-word"}
+        path = "/v1/models/m:predict"
+
+        def ask(instances, **more):
+            body = {"signature_name": "classify_text", "instances": instances}
+            return server.ask("POST", path, body | more, proof)
+
+        check_token(server, proof)
+        check_sizes(ask)
+        check_slow_clients(server)
+        check_full_queue(ask)
+        check_new_versions(server, versions, exported, proof)
+        check_end(server, proof)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {200, 401, 404, 408, 413, 429} <= {line["status"] for line in lines}
+    assert all("secret" not in json.dumps(line) for line in lines)
+    assert all("harbor" not in json.dumps(line) for line in lines)
+
+
+def check_token(server, proof):
+    for headers in (
+        {},
+        {"Authorization": "Bearer b"},
+        {"Authorization": "a-secret-word"},
+        {"Authorization": "Bearer \xe9"},
+    ):
+        for path in ("/v1/models/m", "/metrics", "/api/models"):
+            status, answer, _ = server.ask("GET", path, None, headers)
+            assert status == 401 and "token" in answer["error"]
+    for path in ("/healthz", "/readyz", "/"):
+        assert server.ask("GET", path)[0] == 200
+    assert server.ask("GET", "/v1/models/m", None, proof)[0] == 200
+
+
+def check_sizes(ask):
+    assert ask(["a"] * 3)[0] == 200
+    status, answer, _ = ask(["a"] * 4)
+    assert status == 413 and "--max_texts" in answer["error"]
+    # Long, but of few WordPieces; then of too many.
+    assert ask(["the " * 15])[0] == 200
+    status, answer, _ = ask(["the " * 31])
+    assert status == 413 and "31 WordPieces are more than 30" in answer["error"]
+
+
+def check_slow_clients(server):
+    """Neither a body nor a head that does not come keeps a connection."""
+    began = time.monotonic()
+    head = (
+        b"POST /v1/models/m:predict HTTP/1.1\r\nHost: a\r\n"
+        b"Authorization: Bearer a-secret-word\r\nContent-Length: 9\r\n"
+    )
+    with ThreadPoolExecutor(2) as pool:
+        body, none = pool.map(
+            lambda data: send(server, data, shut=False),
+            [head + b"\r\n{", head],
+        )
+    assert b"408" in body.split(b"\r\n")[0]
+    assert none == b""
+    assert time.monotonic() - began < 60
+
+
+def check_full_queue(ask):
+    texts = ["the harbor light"] * 3
+
+    def keep_asking(_):
+        return [ask(texts)[0] for _ in range(12)]
+
+    with ThreadPoolExecutor(16) as pool:
+        statuses = [
+            one for many in pool.map(keep_asking, range(16)) for one in many
+        ]
+    assert {*statuses} == {200, 429}
+    assert ask(texts)[0] == 200
+
+
+def check_new_versions(server, versions, exported, proof):
+    def until(predicate):
+        end = time.monotonic() + 60
+        while True:
+            _, found, _ = server.ask("GET", "/v1/models/m", None, proof)
+            states = {
+                one["version"]: one["state"]
+                for one in found["model_version_status"]
+            }
+            if predicate(states):
+                return found
+            assert time.monotonic() < end, found
+            time.sleep(0.1)
+
+    path = "/v1/models/m/versions/{}:predict"
+    body = {"signature_name": "classify_text", "instances": ["a"]}
+    assert server.ask("POST", path.format(3), body, proof)[0] == 200
+    # Not whole, so not served; nor does it end the server.
+    (versions / "8").mkdir()
+    (versions / "9").mkdir()
+    (versions / "9" / "saved_model.pb").write_bytes(b"damaged")
+    found = until(lambda states: states.get("9") == "END")
+    assert found["model_version_status"][0]["status"]["error_code"] != "OK"
+    assert server.ask("POST", path.format(3), body, proof)[0] == 200
+    (versions / "10").symlink_to(exported / "classifier")
+    until(lambda states: states.get("10") == "AVAILABLE")
+    assert server.ask("POST", path.format(10), body, proof)[0] == 200
+    status, answer, _ = server.ask("POST", path.format(3), body, proof)
+    assert status == 404
+    assert answer["error"] == ("Servable not found for request: Specific(m, 3)")
+
+
+def check_end(server, proof):
+    """At SIGTERM every request that was taken gets its whole answer."""
+    body = {"signature_name": "classify_text", "instances": ["a"] * 3}
+    data = json.dumps(body).encode()
+
+    def connect():
+        client = http.client.HTTPConnection(
+            "127.0.0.1", server.port, timeout=60
+        )
+        # The server has taken what it has read the head of.
+        client.putrequest("POST", "/v1/models/m:predict")
+        client.putheader("Content-Length", str(len(data)))
+        client.putheader("Authorization", proof["Authorization"])
+        client.endheaders(data[:5])
+        return client
+
+    clients = [connect() for _ in range(3)]
+    time.sleep(0.5)
+    server.process.terminate()
+    time.sleep(0.5)
+    for client in clients:
+        client.send(data[5:])
+    for client in clients:
+        response = client.getresponse()
+        found = json.loads(response.read())
+        assert response.status == 200, found
+        assert len(found["predictions"]) == 3
+        client.close()
+    assert server.stop() == 0, server.log.read_text()
+    assert "every request that was taken is answered" in (
+        server.log.read_text()
+    )
+    with pytest.raises(ConnectionRefusedError):
+        server.ask("GET", "/healthz")
