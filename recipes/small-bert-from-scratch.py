@@ -170,6 +170,7 @@ def pretrain(
                 "mixed_precision": precision,
                 "eval_steps": size.eval_steps,
                 "eval_batch_size": 64,
+                "target_accuracy": 0.4,
                 "save_checkpoints_steps": size.eval_steps,
             },
         )
