@@ -394,7 +394,7 @@ def test_what_does_not_fit_is_named(runs):
         ("csv", {"class_weights": "balanced"}, "Received: multilabel"),
         ("csv", {"num_train_runs": 2}, "holds a single run"),
         ("mrpc", {"num_train_runs": 1}, "holds several runs"),
-        ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv is not there"),
+        ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv does not exist"),
     ]
     done = script_runner.run_all(
         [
