@@ -72,12 +72,12 @@ def export(folder, name):
 @pytest.mark.parametrize("name, signature", SIGNATURES)
 def test_memory_grows_with_the_bytes(exports, name, signature, shape):
     """Measures the growth: a batch in the network takes memory of its own."""
-    path, taken = export(exports, name), []
-    sizes = [100_000, 400_000, 1_000_000]
-    for size in sizes:
+    path, found = export(exports, name), []
+    for size in (100_000, 400_000, 1_000_000):
         # Each in a process of its own: what an earlier one freed hides some.
-        found = memory.measure(path, signature, size, [shape])
-        taken.append(found[shape] * size)
-    growth = np.diff(taken) / np.diff(sizes)
+        found += memory.measure_lines(path, signature, size, [shape])
+    growth = np.diff([line["memory"] for line in found]) / np.diff(
+        [line["bytes"] for line in found]
+    )
     print(signature, shape, growth)
     assert max(growth) <= MOST
