@@ -7,7 +7,7 @@ import contextlib
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absl import flags, logging
 
@@ -235,9 +235,16 @@ def main(_: Sequence[str]) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import token_features
-    from training import checks, distribution, export, loop
+    from training import (
+        checks,
+        distribution,
+        export,
+        export_formats,
+        loop,
+    )
 
     options = common_flags.read(DeviceOptions)
+    checks.check_quantize(options)
     config = checks.load_config(FLAGS.bert_config_file, FLAGS.max_seq_length)
     tokenizer = tokenization.load_tokenizer(
         FLAGS.vocab_file,
@@ -260,27 +267,31 @@ def main(_: Sequence[str]) -> None:
         )
         model.build()
     modeling.load_checkpoint(model, FLAGS.init_checkpoint)
-    extract(
-        loop.Trainer(
-            token_features.TokenFeatures(model, layer_names, block_weights),
-            strategy=strategy,
-            jit_compile=options.jit_compile,
-        ),
-        token_features.create_batches(
+    trainer = loop.Trainer(
+        token_features.TokenFeatures(model, layer_names, block_weights),
+        strategy=strategy,
+        jit_compile=options.jit_compile,
+    )
+
+    def create_batches() -> Any:
+        return token_features.create_batches(
             read_examples(FLAGS.input_file),
             tokenizer,
             FLAGS.max_seq_length,
             FLAGS.batch_size,
             not options.has_fixed_shapes,
-        ),
-        tokenizer,
-    )
-    if export_dir:
-        serving.export_encoder(
-            export_dir,
-            model,
-            common_flags.read(serving.ServingOptions),
         )
+
+    if options.quantizes:
+        trainer.quantize(create_batches(), options.quantize_ranges == "static")
+    extract(trainer, create_batches(), tokenizer)
+    if export_dir:
+        with export_formats.chosen(options):
+            serving.export_encoder(
+                export_dir,
+                model,
+                common_flags.read(serving.ServingOptions),
+            )
 
 
 def command() -> None:

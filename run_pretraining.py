@@ -157,7 +157,7 @@ def _define_masking_flags() -> None:
 def main(_: Sequence[str]) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import pretraining
+    from training import export_formats, pretraining
 
     options = common_flags.read(PretrainingOptions)
     config = pretraining.check_options(options)
@@ -167,13 +167,14 @@ def main(_: Sequence[str]) -> None:
     if run is None:
         return
     if options.export_dir:
-        serving.export_pretrainer(
-            options.export_dir,
-            run.model,
-            common_flags.read(serving.ServingOptions)
-            if options.vocab_file
-            else None,
-        )
+        with export_formats.chosen(options):
+            serving.export_pretrainer(
+                options.export_dir,
+                run.model,
+                common_flags.read(serving.ServingOptions)
+                if options.vocab_file
+                else None,
+            )
     run.finish()
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from modeling.checkpoints.names import named_variables
     from modeling.checkpoints.tf1 import save_checkpoint, save_release
     from modeling.config import BertConfig
+    from modeling.distillation import DistillationLoss, Distiller
     from modeling.losses import (
         ClassifierLoss,
         MultiLabelLoss,
@@ -58,6 +59,8 @@ __all__ = [
     "BertSpanLabeler",
     "BertTokenClassifier",
     "ClassifierLoss",
+    "DistillationLoss",
+    "Distiller",
     "MultiLabelLoss",
     "MultipleChoiceLoss",
     "PretrainingLoss",

@@ -1,5 +1,6 @@
 """The base of the network's layers, and their dense layer."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import keras
@@ -50,11 +51,49 @@ class Dense(keras.layers.Dense):
 
     Call arguments:
         inputs: float [..., W].
+
+    Attributes:
+        input_limit: in int8, the largest number among the inputs; None = that
+            of each row.
+        input_recorder: called with the layer and its inputs; None = nothing.
     """
+
+    input_limit: float | None = None
+    input_recorder: Callable[[Any, Tensor], None] | None = None
 
     def call(self, inputs: Tensor) -> Tensor:
         """Multiplies by the kernel and adds the bias."""
+        if self.input_recorder:
+            self.input_recorder(self, inputs)
         return ops.dense(inputs, self.kernel, self.bias)
+
+    def _int8_call(self, inputs: Tensor, training: Any = None) -> Tensor:
+        """Does the same by `ops.int8_matmul`; Keras calls it in int8."""
+        quantizer = self.inputs_quantizer
+        if (
+            self.lora_enabled
+            or type(quantizer) is not keras.quantizers.AbsMaxQuantizer
+            or tuple(quantizer.value_range) != (-127, 127)
+        ):
+            return super()._int8_call(inputs, training)
+
+        @keras.ops.custom_gradient
+        def multiply(inputs: Tensor):
+            # As Keras's own: rounding has no slope.
+            def gradient(*args, upstream: Tensor = None):
+                upstream = args[0] if upstream is None else upstream
+                kernel = keras.ops.cast(self._kernel, upstream.dtype)
+                scale = keras.ops.cast(self.kernel_scale, upstream.dtype)
+                return keras.ops.matmul(
+                    upstream / scale, keras.ops.transpose(kernel)
+                )
+
+            outputs = ops.int8_matmul(
+                inputs, self._kernel, self.kernel_scale, self.input_limit
+            )
+            return outputs, gradient
+
+        return keras.ops.add(multiply(inputs), self.bias)
 
     def quantize(
         self,

@@ -52,6 +52,28 @@ class Loss(abc.ABC):
             features: dict of the batch's tensors, labels included.
         """
 
+    def divergences(
+        self,
+        outputs: Any,
+        teacher_outputs: Any,
+        features: Features,
+        temperature: float,
+    ) -> Features:
+        """Returns how far outputs are from a teacher's, to distill it.
+
+        Args:
+            outputs: as `sums`.
+            teacher_outputs: a teacher's outputs for `features`; may be longer
+                than `outputs` where those are as long as the sequences.
+            features: as `sums`; labels are not read.
+            temperature: divides both logits before the softmax.
+
+        Returns:
+            a dict of each part's sum over the batch, with the divisors of
+            `weights`.
+        """
+        raise ValueError(f"{type(self).__name__} cannot be distilled")
+
     def __call__(
         self, outputs: Any, features: Features
     ) -> tuple[Tensor, Features]:
@@ -76,6 +98,12 @@ class ExampleLoss(Loss):
         """Returns float [B], how much each example counts."""
         return _example_weights(features)
 
+    def example_divergence(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Tensor:
+        """Returns float [B], each example's; by default that of classes."""
+        return _divergence(outputs, teacher_outputs, temperature)
+
     def weights(self, features: Features) -> Features:
         """Returns the sum of the examples' weights; see `Loss.weights`."""
         return {"loss": keras.ops.sum(self.example_weights(features))}
@@ -83,10 +111,22 @@ class ExampleLoss(Loss):
     def sums(self, outputs: Any, features: Features) -> Features:
         """Returns the weighted sum over examples; see `Loss.sums`."""
         example_loss = self.example_loss(outputs, features)
-        weights = keras.ops.cast(
-            self.example_weights(features), example_loss.dtype
+        weights = self.example_weights(features)
+        return {"loss": weighted_sum(example_loss, weights)}
+
+    def divergences(
+        self,
+        outputs: Any,
+        teacher_outputs: Any,
+        features: Features,
+        temperature: float,
+    ) -> Features:
+        """Returns the weighted sum over examples; see `Loss.divergences`."""
+        divergence = self.example_divergence(
+            outputs, teacher_outputs, temperature
         )
-        return {"loss": keras.ops.sum(weights * example_loss)}
+        weights = self.example_weights(features)
+        return {"loss": weighted_sum(divergence, weights)}
 
 
 class ClassifierLoss(ExampleLoss):
@@ -134,6 +174,15 @@ class RegressionLoss(ExampleLoss):
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return keras.ops.square(predictions - labels)
 
+    def example_divergence(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Tensor:
+        """Returns float [B], the squared difference, without temperature."""
+        difference = at_least_float32(outputs) - at_least_float32(
+            teacher_outputs
+        )
+        return keras.ops.square(difference)[..., 0]
+
 
 class MultiLabelLoss(ExampleLoss):
     """Binary cross entropy, mean over labels, then over the examples.
@@ -152,6 +201,18 @@ class MultiLabelLoss(ExampleLoss):
         ) * keras.ops.softplus(logits)
         return keras.ops.mean(label_loss, axis=-1)
 
+    def example_divergence(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Tensor:
+        """Returns float [B], the divergence of a label, the mean over them."""
+        # A label is a choice between itself, and 0 for its absence.
+        student, teacher = (
+            keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
+            for logits in (outputs, teacher_outputs)
+        )
+        label_divergence = _divergence(student, teacher, temperature)
+        return keras.ops.mean(label_divergence, axis=-1)
+
 
 class SpanLoss(ExampleLoss):
     """Cross entropy of the right start and of the right end, their mean.
@@ -169,6 +230,20 @@ class SpanLoss(ExampleLoss):
             outputs["end_logits"], features["end_positions"]
         )
         return (start_loss + end_loss) / 2.0
+
+    def example_divergence(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Tensor:
+        """Returns float [B], the mean divergence of start and end."""
+        start, end = (
+            _divergence(
+                outputs[name],
+                _like(outputs[name], teacher_outputs[name]),
+                temperature,
+            )
+            for name in ("start_logits", "end_logits")
+        )
+        return (start + end) / 2.0
 
 
 class TokenLoss(Loss):
@@ -192,6 +267,19 @@ class TokenLoss(Loss):
                 outputs, features["label_ids"], features["label_weights"]
             )
         }
+
+    def divergences(
+        self,
+        outputs: Any,
+        teacher_outputs: Any,
+        features: Features,
+        temperature: float,
+    ) -> Features:
+        """Returns the sum over WordPieces; see `Loss.divergences`."""
+        divergence = _divergence(
+            outputs, _like(outputs, teacher_outputs), temperature
+        )
+        return {"loss": weighted_sum(divergence, features["label_weights"])}
 
 
 class PretrainingLoss(Loss):
@@ -237,6 +325,28 @@ class PretrainingLoss(Loss):
         }
         return {name: sums[name] for name in self.names}
 
+    def divergences(
+        self,
+        outputs: Any,
+        teacher_outputs: Any,
+        features: Features,
+        temperature: float,
+    ) -> Features:
+        """Returns the parts' sums; see `Loss.divergences`."""
+        masked_lm, next_sentence = (
+            _divergence(outputs[name], teacher_outputs[name], temperature)
+            for name in ("masked_lm_logits", "next_sentence_logits")
+        )
+        sums = {
+            "masked_lm_loss": weighted_sum(
+                masked_lm, features["masked_lm_weights"]
+            ),
+            "next_sentence_loss": weighted_sum(
+                next_sentence, _example_weights(features)
+            ),
+        }
+        return {name: sums[name] for name in self.names}
+
 
 def _float_sum(weights: Tensor):
     return keras.ops.sum(at_least_float32(weights))
@@ -261,5 +371,29 @@ def _cross_entropy(logits: Tensor, labels: Tensor):
 
 def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor):
     """Returns the sum of the weighted cross entropy, a scalar."""
-    loss = _cross_entropy(logits, labels)
-    return keras.ops.sum(keras.ops.cast(weights, loss.dtype) * loss)
+    return weighted_sum(_cross_entropy(logits, labels), weights)
+
+
+def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+    """Returns the sum of `values` times `weights` of the same shape."""
+    return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
+
+
+def _divergence(logits: Tensor, teacher_logits: Tensor, temperature: float):
+    """Returns the Kullback-Leibler divergence from a teacher's distribution.
+
+    sum p (log p - log q) over the last axis, p and q the softmax of the
+    teacher's and of the student's logits over the temperature. Times its
+    square, which the gradient would shrink by (Hinton et al. 2015).
+    """
+    student, teacher = (
+        keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
+        for each in (logits, teacher_logits)
+    )
+    terms = keras.ops.exp(teacher) * (teacher - student)
+    return temperature**2 * keras.ops.sum(terms, axis=-1)
+
+
+def _like(logits: Tensor, teacher_logits: Tensor):
+    """Cuts a teacher's logits [B, T, ...] to the length of the student's."""
+    return teacher_logits[:, : keras.ops.shape(logits)[1]]

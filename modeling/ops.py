@@ -77,6 +77,37 @@ def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
 
 
 @overridable
+def int8_matmul(
+    inputs: Tensor,
+    kernel: Tensor,
+    kernel_scale: Tensor,
+    limit: float | None = None,
+) -> Tensor:
+    """Returns `inputs` times a kernel of whole numbers, rounded themselves.
+
+    Each row r of the inputs becomes round(127 r / max |r|), from -127 to 127.
+
+    Args:
+        inputs: float [..., W].
+        kernel: int8 [W, V].
+        kernel_scale: float [V]; a column stands for `kernel / kernel_scale`.
+        limit: stands for max |r| in all rows, and what is beyond is cut off.
+
+    Returns:
+        float [..., V] of the inputs' dtype.
+    """
+    exact = at_least_float32(inputs)
+    if limit is None:
+        limit = keras.ops.max(keras.ops.abs(exact), axis=-1, keepdims=True)
+    limit = keras.ops.maximum(limit, 1e-30)
+    rows = keras.ops.clip(keras.ops.round(exact * (127.0 / limit)), -127, 127)
+    # Sums of whole numbers are exact in float32, up to 2 ** 24.
+    products = keras.ops.matmul(rows, keras.ops.cast(kernel, rows.dtype))
+    scale = keras.ops.cast(kernel_scale, rows.dtype)
+    return keras.ops.cast(products * (limit / 127.0) / scale, inputs.dtype)
+
+
+@overridable
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """Returns `inputs` in the shape of `other`."""
     return keras.ops.reshape(inputs, keras.ops.shape(other))

@@ -85,6 +85,31 @@ class TaskModel(FeaturesModel):
         """Returns a new seed for one pass's dropout, None if not `training`."""
         return self.bert.draw_seed(training)
 
+    def call(
+        self,
+        features: dict[str, Tensor],
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> Any:
+        """Encodes the features and applies the head; see the class."""
+        encoded, seed = self.encode(features, training, seed)
+        return self.apply_head(encoded, features, seed)
+
+    def apply_head(
+        self,
+        encoded: dict[str, Any],
+        features: dict[str, Tensor],
+        seed: Tensor | None,
+    ) -> Any:
+        """Returns the head's outputs.
+
+        Args:
+            encoded: `BertModel`'s outputs for the features.
+            features: dict of tensors; see the top of this file.
+            seed: int [2], seed of the head's dropout; None = no dropout.
+        """
+        raise NotImplementedError
+
     def encode(
         self,
         features: dict[str, Tensor],
@@ -137,22 +162,21 @@ class BertPretrainer(TaskModel):
             self.masked_lm.build()
             self.next_sentence.build()
 
-    def call(
+    def apply_head(
         self,
+        encoded: dict[str, Any],
         features: dict[str, Tensor],
-        training: bool = False,
-        seed: Tensor | None = None,
+        seed: Tensor | None,
     ) -> dict[str, Tensor]:
         """Computes both heads' logits; see the class."""
         positions = get_feature(features, "masked_lm_positions")
-        outputs, _ = self.encode(features, training, seed)
-        masked = gather_indexes(outputs["sequence_output"], positions)
+        masked = gather_indexes(encoded["sequence_output"], positions)
         return {
             "masked_lm_logits": self.masked_lm(
                 masked, self.bert.embeddings.word_embeddings
             ),
             "next_sentence_logits": self.next_sentence(
-                outputs["pooled_output"]
+                encoded["pooled_output"]
             ),
         }
 
@@ -198,16 +222,15 @@ class BertClassifier(TaskModel):
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
-    def call(
+    def apply_head(
         self,
+        encoded: dict[str, Any],
         features: dict[str, Tensor],
-        training: bool = False,
-        seed: Tensor | None = None,
+        seed: Tensor | None,
     ) -> Tensor:
         """Computes the logits; see the class."""
-        outputs, seed = self.encode(features, training, seed)
         return self.head(
-            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
+            dropout(encoded["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
@@ -233,16 +256,15 @@ class BertTokenClassifier(BertClassifier):
         logits, float [B, T, num_labels].
     """
 
-    def call(
+    def apply_head(
         self,
+        encoded: dict[str, Any],
         features: dict[str, Tensor],
-        training: bool = False,
-        seed: Tensor | None = None,
+        seed: Tensor | None,
     ) -> Tensor:
         """Computes the logits; see the class."""
-        outputs, seed = self.encode(features, training, seed)
         return self.head(
-            dropout(outputs["sequence_output"], HEAD_DROPOUT_PROB, seed=seed)
+            dropout(encoded["sequence_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
@@ -271,15 +293,14 @@ class BertSpanLabeler(TaskModel):
         with keras.name_scope("cls"):
             self.head.build()
 
-    def call(
+    def apply_head(
         self,
+        encoded: dict[str, Any],
         features: dict[str, Tensor],
-        training: bool = False,
-        seed: Tensor | None = None,
+        seed: Tensor | None,
     ) -> dict[str, Tensor]:
         """Computes the logits; see the class."""
-        outputs, _ = self.encode(features, training, seed)
-        logits = self.head(outputs["sequence_output"])
+        logits = self.head(encoded["sequence_output"])
         mask = features.get("input_mask")
         if self.bert.unpad and mask is not None and len(mask.shape) == 2:
             mask = keras.ops.cast(mask, logits.dtype)
@@ -311,31 +332,41 @@ class BertMultipleChoice(TaskModel):
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(1, "multiple_choice")
 
-    def call(
+    def encode(
         self,
         features: dict[str, Tensor],
-        training: bool = False,
-        seed: Tensor | None = None,
-    ) -> Tensor:
-        """Computes the logits; see the class."""
+        training: bool,
+        seed: Tensor | None,
+    ) -> tuple[dict[str, Any], Tensor | None]:
+        """Encodes each choice as a sequence like any other."""
         input_ids = get_feature(features, "input_ids")
         if len(input_ids.shape) != 3:
             raise ValueError(
                 "`input_ids` must have rank 3, [batch, choices, length]. "
                 f"Received: shape {tuple(input_ids.shape)}"
             )
-        batch_size, num_choices, length = keras.ops.shape(input_ids)
-        # A choice is a sequence like any other: [B, C, T] -> [B * C, T].
+        length = keras.ops.shape(input_ids)[-1]
+        # [B, C, T] -> [B * C, T]
         flat: dict[str, Tensor] = {
             name: keras.ops.reshape(features[name], (-1, length))
             for name in ("input_ids", "input_mask", "segment_ids")
             if name in features
         }
-        outputs, seed = self.encode(flat, training, seed)
+        return super().encode(flat, training, seed)
+
+    def apply_head(
+        self,
+        encoded: dict[str, Any],
+        features: dict[str, Tensor],
+        seed: Tensor | None,
+    ) -> Tensor:
+        """Computes the logits; see the class."""
         logits = self.head(
-            dropout(outputs["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
+            dropout(encoded["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
-        return keras.ops.reshape(logits, (batch_size, num_choices))
+        return keras.ops.reshape(
+            logits, keras.ops.shape(features["input_ids"])[:2]
+        )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""

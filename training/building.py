@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 import modeling
-from training import averaging, distribution, loop, optimization
+from training import averaging, distillation, distribution, loop, optimization
 from training.options import TrainingOptions
 
 
@@ -18,6 +18,7 @@ def create_trainer(
     strategy: tf.distribute.Strategy,
     num_train_steps: int | None,
     num_warmup_steps: int,
+    teacher: distillation.Teacher | None = None,
 ) -> loop.Trainer:
     """Returns the Trainer of a new model with random weights.
 
@@ -28,11 +29,12 @@ def create_trainer(
         strategy: where the variables are made.
         num_train_steps: length of training; None where there is none.
         num_warmup_steps: length of the warmup.
+        teacher: what a training learns from besides labels, or None.
 
     Raises:
         ValueError: --freeze_layers is more than the model has.
     """
-    optimizer = time_spent = averages = None
+    optimizer = time_spent = averages = distiller = None
     with strategy.scope():
         model = create_model(
             use_one_hot_embeddings=options.is_tpu,
@@ -55,6 +57,8 @@ def create_trainer(
                 ),
                 options.mixed_precision,
             )
+            if teacher:
+                distiller = teacher.create_distiller(model)
     if num_train_steps is not None and options.ema_decay:
         averages = averaging.WeightAverages(
             modeling.named_variables(model), options.ema_decay, strategy
@@ -69,4 +73,5 @@ def create_trainer(
         jit_compile=options.jit_compile,
         time_spent=time_spent,
         averages=averages,
+        distiller=distiller,
     )

@@ -248,6 +248,29 @@ def optimizer_variables(
     return named
 
 
+def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
+    """Returns [name, bytes, checksum] of files, to notice another input.
+
+    Args:
+        files: paths.
+        whole: whether the checksum is of all bytes; else of the first and
+            the last 64 KiB, which costs the same for files of any size.
+    """
+    found = []
+    for file in files:
+        size, checksum = tf.io.gfile.stat(file).length, 0
+        with tf.io.gfile.GFile(file, "rb") as reader:
+            if whole:
+                while chunk := reader.read(1 << 24):
+                    checksum = zlib.crc32(chunk, checksum)
+            else:
+                checksum = zlib.crc32(reader.read(1 << 16))
+                reader.seek(max(size - (1 << 16), 0))
+                checksum = zlib.crc32(reader.read(), checksum)
+        found.append([os.path.basename(file), size, checksum])
+    return found
+
+
 def check_settings(
     output_dir: str | os.PathLike[str],
     settings: Mapping[str, Any],
@@ -312,20 +335,3 @@ def _kept(steps: Sequence[int]) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]
-
-
-def fingerprint(files: Iterable[str]) -> list[list]:
-    """Returns [name, bytes, checksum] of files, to notice another input.
-
-    The checksum is of the first and the last 64 KiB, so that it costs the
-    same for files of any size.
-    """
-    found = []
-    for file in files:
-        size = tf.io.gfile.stat(file).length
-        with tf.io.gfile.GFile(file, "rb") as reader:
-            checksum = zlib.crc32(reader.read(1 << 16))
-            reader.seek(max(size - (1 << 16), 0))
-            checksum = zlib.crc32(reader.read(), checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found

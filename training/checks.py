@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 
 import modeling
-from training import checkpointing, report
-from training.options import TrainingOptions
+from training import checkpointing, export_formats, report
+from training.options import DeviceOptions, TrainingOptions
 
 
 def check_command(options: TrainingOptions) -> None:
@@ -27,6 +27,46 @@ def check_command(options: TrainingOptions) -> None:
             "--lr_schedule=time needs --max_hours, the time that it takes"
         )
     _check_start(options)
+    check_quantize(options)
+    if options.quantize and options.do_train:
+        raise ValueError(
+            f"--quantize={options.quantize} is for a trained model: train "
+            "first, then give the same command without --do_train"
+        )
+    if options.quantize and getattr(options, "ensemble", None):
+        raise ValueError(
+            f"--quantize={options.quantize} is for one model, and --ensemble "
+            "names several; give one of the two"
+        )
+    if options.quantize and options.export_weights:
+        raise ValueError(
+            "--export_weights writes float32 weights, which --quantize="
+            f"{options.quantize} leaves none of; write them by another command"
+        )
+
+
+def check_quantize(options: DeviceOptions) -> None:
+    """Refuses int8 where it is not computed, and formats that it cannot have.
+
+    Raises:
+        ValueError: the model is compiled, or runs on a TPU, or the converter
+            of the format is not installed.
+    """
+    export_formats.check(options)
+    computes = any(
+        getattr(options, name, False) for name in ("do_eval", "do_predict")
+    )
+    if options.quantize and not options.quantizes and computes:
+        raise ValueError(
+            "--quantize with --export_format="
+            f"{options.export_format} quantizes the exported file alone; "
+            "evaluate and predict by another command"
+        )
+    if options.quantize and options.has_fixed_shapes:
+        raise ValueError(
+            f"--quantize={options.quantize} is for CPUs, without --jit_compile "
+            "and --use_tpu"
+        )
 
 
 def _check_start(options: TrainingOptions) -> None:

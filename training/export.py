@@ -14,6 +14,9 @@ import keras
 import tensorflow as tf
 
 from files import atomic, json_files
+from modeling import quantization
+from modeling.accelerated import int8
+from training import export_formats
 
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 # Lists everything in an export, by its path there.
@@ -112,6 +115,9 @@ def export_saved_model(
 ) -> None:
     """Writes a SavedModel whole or not at all, replacing an earlier one.
 
+    Inside `export_formats.chosen` it writes the first endpoint in that format
+    instead, and all files next to it.
+
     Args:
         export_dir: folder to write; its parents are made.
         model: the keras.Model whose variables go with it.
@@ -125,8 +131,35 @@ def export_saved_model(
         ValueError: the folder holds something else; see `check_export_dir`.
     """
     with _new_export(Path(export_dir)) as folder:
-        archive = keras.export.ExportArchive()
-        archive.track(model)
+        if export_formats.current().name == "saved_model":
+            _write_saved_model(export_dir, folder, model, endpoints)
+            extra = folder / "assets.extra"
+            extra.mkdir(exist_ok=True)
+        else:
+            extra = folder
+            export_formats.write(folder, model, *next(iter(endpoints.values())))
+        for name, source in (files or {}).items():
+            if isinstance(source, Path):
+                shutil.copyfile(source, extra / name)
+            else:
+                atomic.write_text(extra / name, source)
+        if extra is folder and "vocab.txt" in (files or {}):
+            export_formats.write_files(folder, model, folder / "vocab.txt")
+
+
+def _write_saved_model(
+    export_dir: str | os.PathLike[str],
+    folder: Path,
+    model: keras.Model,
+    endpoints: Mapping[str, tuple],
+) -> None:
+    """Writes the SavedModel of an export into a folder; see above."""
+    archive = keras.export.ExportArchive()
+    with int8.constant_weights():
+        if not quantization.is_quantized(model):
+            # Else its kernels would be there twice, as constants too; the
+            # archive finds the variables that the functions use.
+            archive.track(model)
         for name, (function, signature) in endpoints.items():
             # Keras and TensorFlow trace it four times; let them find it done.
             function = tf.function(function, autograph=False)
@@ -141,13 +174,6 @@ def export_saved_model(
             raise OSError(
                 f"--export_dir={export_dir} cannot be written: {error.message}"
             ) from error
-        extra = folder / "assets.extra"
-        extra.mkdir(exist_ok=True)
-        for name, source in (files or {}).items():
-            if isinstance(source, Path):
-                shutil.copyfile(source, extra / name)
-            else:
-                atomic.write_text(extra / name, source)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,16 @@ import numpy as np
 from absl import logging
 
 import modeling
-from training import checkpointing, checks, ensembles, export, metrics, runner
+from training import (
+    checkpointing,
+    checks,
+    distillation,
+    ensembles,
+    export,
+    export_formats,
+    metrics,
+    runner,
+)
 from training.earlier_results import EarlierResults
 from training.options import FineTuningOptions
 from training.splits import Splits
@@ -36,6 +45,8 @@ def run(task: Task, options: FineTuningOptions) -> None:
         trained, results = driver.train_several()
     else:
         trained = driver.train(options)
+        if options.quantizes:
+            driver.quantize(trained)
         results = driver.evaluate(trained) if options.do_eval else {}
     if results:
         trained.write_results("eval_results.txt", results)
@@ -50,7 +61,8 @@ def run(task: Task, options: FineTuningOptions) -> None:
         earlier.warn()
     if options.export_dir:
         logging.info("Exporting %s", trained.described_step)
-        task.export(options.export_dir, trained.model)
+        with export_formats.chosen(options):
+            task.export(options.export_dir, trained.model)
     trained.finish()
 
 
@@ -62,6 +74,11 @@ class _Driver:
     ) -> None:
         self.task, self.options, self.members = task, options, members
         self.config = prepare(task, options)
+        self.teacher: distillation.Teacher | None = None
+        if options.do_train and options.teacher:
+            self.teacher = distillation.Teacher(
+                options, task.create_model, task.loss, task.labels
+            )
         self.splits = Splits(task, options)
         self.metric = options.metric_for_best or task.metrics[0]
         self.is_loss = self.metric.startswith("eval_loss")
@@ -83,6 +100,8 @@ class _Driver:
                     self.splits.files("train")
                 ),
             }
+            if self.teacher and not options.distill_layers:
+                self.splits.add_teacher(self.teacher)
 
     def train(self, options: FineTuningOptions) -> runner.Run:
         """Returns the run of some options, trained if they ask for it."""
@@ -95,6 +114,7 @@ class _Driver:
             options.max_seq_length * self.task.sequences_per_example,
             self.settings,
             restores_best=options.load_best and not options.do_train,
+            teacher=self.teacher,
         )
         if not options.do_train:
             return run
@@ -171,6 +191,14 @@ class _Driver:
         sign = -1 if self.is_loss else 1
         values = sign * np.array([figures[self.metric] for figures in results])
         return int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
+
+    def quantize(self, run: runner.Run) -> None:
+        """Has a run's model predict as --quantize says from here on."""
+        (name, *_) = self.splits.of("eval")
+        run.trainer.quantize(
+            self.splits.create_dataset(name, self.options.eval_batch_size),
+            self.options.quantize_ranges == "static",
+        )
 
     def evaluate(self, run: runner.Run) -> dict[str, float]:
         """Returns the figures of a run's weights on all splits to evaluate.
@@ -315,6 +343,7 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     config = checks.load_config(
         options.bert_config_file, options.max_seq_length
     )
+    distillation.check_options(options, config)
     saved_labels = _read_labels(options)
     task.prepare(config, saved_labels)
     if task.labels and saved_labels and list(task.labels) != list(saved_labels):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from absl import flags
 
 from files import paths
-from training import cli, optimizer_flags, options
+from training import cli, distillation_flags, optimizer_flags, options
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -149,6 +149,7 @@ def define_training_flags(
         "--output_dir resumes from there in either case.",
     )
     optimizer_flags.define()
+    distillation_flags.define()
     flags.DEFINE_integer(
         "max_nonfinite_steps",
         10,
@@ -278,6 +279,20 @@ def define_device_flags() -> None:
         options.PRECISIONS,
         "Precision of the computation; variables stay float32.",
     )
+    flags.DEFINE_enum(
+        "quantize",
+        None,
+        options.QUANTIZATIONS,
+        "Evaluate, predict and export a trained model in int8, on a CPU. "
+        "Layers that lose too much stay as they are; the log names them.",
+    )
+    flags.DEFINE_enum(
+        "quantize_ranges",
+        "dynamic",
+        options.QUANTIZE_RANGES,
+        "dynamic: the range of each row of a layer's inputs is found when it "
+        "comes. static: the range on the dev set is kept, which saves time.",
+    )
     flags.DEFINE_bool(
         "jit_compile", False, "Compile the network by XLA; rarely pays on CPU."
     )
@@ -299,6 +314,19 @@ def define_export_flags() -> None:
         "export_dir",
         paths.Kind.EXPORT_FOLDER,
         "Write a SavedModel for serving to this folder.",
+    )
+    flags.DEFINE_enum(
+        "export_format",
+        "saved_model",
+        options.EXPORT_FORMATS,
+        "What --export_dir holds. Other formats than saved_model take ids, and "
+        "the files to make them from text lie next to the model.",
+    )
+    flags.DEFINE_integer(
+        "export_seq_length",
+        None,
+        "Length of the inputs of the other formats; by default any.",
+        lower_bound=1,
     )
     flags.DEFINE_integer(
         "export_version",

@@ -5,6 +5,7 @@ loss (modeling/losses.py) those to a number.
 """
 
 import contextlib
+import itertools
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +16,10 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from modeling import quantization
+from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
+from modeling.distillation import Distiller
 from training import batch_sizes, checkpointing, progress, train_step
 from training.averaging import WeightAverages
 from training.hooks import Hook
@@ -24,6 +28,8 @@ from training.task import Loss
 
 # Exit status of a run that was asked to stop and has saved (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75
+# Batches that int8 is measured with.
+_NUM_MEASURED = 16
 
 
 class Trainer:
@@ -43,6 +49,8 @@ class Trainer:
             time that the training has spent, for a learning rate that
             follows it; None where none does.
         averages: averages of the weights, to move after each step; or None.
+        distiller: calls the model and its teacher in training; its loss is
+            the one that is minimized. None without a teacher.
     """
 
     def __init__(
@@ -56,24 +64,21 @@ class Trainer:
         jit_compile: bool = False,
         time_spent: tf.Variable | None = None,
         averages: WeightAverages | None = None,
+        distiller: Distiller | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer: Any = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
         self.averages = averages
-        self._predictor = Predictor(model, jit_compile)
-        self._forward = tf.function(
-            self._predictor,
-            jit_compile=jit_compile or None,
-            reduce_retracing=True,
-            autograph=False,
-        )
+        self._jit_compile = jit_compile
+        self._create_predictor()
+        self.distiller = distiller
         self._train_step = None
         if loss is not None and optimizer is not None:
             self._train_step = train_step.TrainStep(
-                model,
-                loss,
+                distiller or model,
+                distiller.loss if distiller else loss,
                 optimizer,
                 self.strategy,
                 clip_norm,
@@ -82,6 +87,41 @@ class Trainer:
                 time_spent,
                 averages,
             )
+
+    def _create_predictor(self) -> None:
+        self._predictor = Predictor(self.model, self._jit_compile)
+        self._forward = tf.function(
+            self._predictor,
+            jit_compile=self._jit_compile or None,
+            reduce_retracing=True,
+            autograph=False,
+        )
+
+    def quantize(
+        self,
+        dataset: Iterable[train_step.Features],
+        static_ranges: bool = False,
+    ) -> None:
+        """Has the model predict in int8 from here on, and logs which layers.
+
+        Args:
+            dataset: batches of features like those to come; the first few are
+                looked at.
+            static_ranges: see quantization.quantize.
+        """
+        report = quantization.quantize(
+            self.model,
+            map(_for_model, itertools.islice(dataset, _NUM_MEASURED)),
+            static_ranges,
+        )
+        logging.info("%s", report)
+        if not int8.has_kernels():
+            logging.warning(
+                "TensorFlow has no int8 kernels here (they need oneDNN and a "
+                "CPU): int8 is computed by float32 operations, slower than "
+                "without --quantize."
+            )
+        self._create_predictor()
 
     @property
     def step(self) -> int:

@@ -6,7 +6,7 @@ Nothing here imports TensorFlow.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from training.batch_sizes import BatchSizes
@@ -15,6 +15,9 @@ STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
 PRECISIONS = ("float32", "bfloat16", "float16")
 OPTIMIZERS = ("adamw", "lamb")
 SCHEDULES = ("original", "continuous", "time")
+QUANTIZATIONS = ("int8",)
+EXPORT_FORMATS = ("saved_model", "litert", "onnx", "openvino")
+QUANTIZE_RANGES = ("dynamic", "static")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,15 @@ class DeviceOptions:
     gcp_project: str | None = None
     master: str | None = None
     num_tpu_cores: int = 8
+    quantize: str | None = None
+    quantize_ranges: str = "dynamic"
+    export_format: str = "saved_model"
+    export_seq_length: int | None = None
+
+    @property
+    def quantizes(self) -> bool:
+        """Whether the model itself is quantized; converters do so on theirs."""
+        return bool(self.quantize) and self.export_format == "saved_model"
 
     @property
     def is_tpu(self) -> bool:
@@ -81,6 +93,11 @@ class TrainingOptions(DeviceOptions):
     keep_checkpoint_max: int = 5
     iterations_per_loop: int = 1000
     summary_steps: int = 100
+    teacher: str | None = None
+    distill_temperature: float = 2.0
+    distill_alpha: float = 0.5
+    distill_layers: bool = False
+    init_layers: Sequence[str] | None = None
     export_weights: str | None = None
     export_dir: str | None = None
     given_flags: Mapping[str, Any] = dataclasses.field(
@@ -204,6 +221,8 @@ class FineTuningOptions(TrainingOptions):
         """Whether the model is evaluated at any time."""
         return (
             self.do_eval
+            # int8 is measured with the dev set.
+            or self.quantizes
             or self.evaluates_while_training
             or (self.do_train and self.num_train_runs > 1)
         )

@@ -10,7 +10,7 @@ import modeling
 from data.io import feature_specs, tfrecords
 from data.pretraining import masking
 from data.pretraining.dynamic_masking import DynamicMasking
-from training import checkpointing, checks, export, runner
+from training import checkpointing, checks, distillation, export, runner
 from training.options import PretrainingOptions
 
 # The options that decide the masks of records without masks.
@@ -55,7 +55,11 @@ def check_options(options: PretrainingOptions) -> modeling.BertConfig:
         )
     if options.export_dir:
         export.check_export_dir(options.export_dir)
-    return checks.load_config(options.bert_config_file, options.max_seq_length)
+    config = checks.load_config(
+        options.bert_config_file, options.max_seq_length
+    )
+    distillation.check_options(options, config)
+    return config
 
 
 def run(
@@ -80,12 +84,17 @@ def run(
         eval_records = find_records(
             options, "eval_input_file", config.vocab_size
         )
+    create_model = functools.partial(
+        modeling.BertPretrainer, left_to_right=options.left_to_right
+    )
+    loss = modeling.PretrainingLoss(options.next_sentence)
+    teacher = None
+    if options.do_train and options.teacher:
+        teacher = distillation.Teacher(options, create_model, loss)
     trained = runner.Run(
         options,
-        functools.partial(
-            modeling.BertPretrainer, config, left_to_right=options.left_to_right
-        ),
-        modeling.PretrainingLoss(options.next_sentence),
+        functools.partial(create_model, config),
+        loss,
         options.num_train_steps if options.do_train else None,
         options.num_warmup_steps,
         options.max_seq_length,
@@ -96,11 +105,17 @@ def run(
             "batch_size_warmup": options.batch_size_warmup,
         }
         | _masking_settings(options, records),
+        teacher=teacher,
     )
     files = [*records.files, *(eval_records.files if eval_records else ())]
     with tfrecords.named_errors(files):
         if options.do_train:
             _train(trained, options, records, eval_records)
+        if options.quantizes:
+            trained.trainer.quantize(
+                _create_eval_dataset(options, eval_records or records),
+                options.quantize_ranges == "static",
+            )
         if options.do_eval:
             results = _evaluate(trained, options, eval_records or records)
             results["global_step"] = trained.global_step
@@ -226,16 +241,22 @@ def _evaluate(
 ) -> dict[str, float]:
     """Returns the original's metrics over at most --max_eval_steps batches."""
     return run.trainer.evaluate(
-        tfrecords.create_dataset(
-            records.files,
-            records.spec,
-            options.eval_batch_size,
-            is_training=False,
-            trim=options.unpads,
-            dynamic_masking=records.dynamic_masking,
-        ),
+        _create_eval_dataset(options, records),
         pretraining_metrics,
         options.max_eval_steps,
+    )
+
+
+def _create_eval_dataset(
+    options: PretrainingOptions, records: Records
+) -> tf.data.Dataset:
+    return tfrecords.create_dataset(
+        records.files,
+        records.spec,
+        options.eval_batch_size,
+        is_training=False,
+        trim=options.unpads,
+        dynamic_masking=records.dynamic_masking,
     )
 
 

@@ -13,6 +13,7 @@ import modeling
 from training import (
     building,
     checkpointing,
+    distillation,
     distribution,
     history,
     hooks,
@@ -42,6 +43,7 @@ class Run:
             checkpointing.check_settings).
         restores_best: start from the best checkpoint, if there is one,
             instead of the newest; for a run that does not train.
+        teacher: what a training learns from besides labels, or None.
 
     Attributes:
         trainer: the loop.Trainer.
@@ -64,6 +66,7 @@ class Run:
         max_seq_length: int,
         settings: Mapping[str, Any] | None = None,
         restores_best: bool = False,
+        teacher: distillation.Teacher | None = None,
     ) -> None:
         self.options = options
         self.num_train_steps = num_train_steps
@@ -83,6 +86,7 @@ class Run:
             self.strategy,
             num_train_steps,
             num_warmup_steps,
+            teacher,
         )
         self.model = self.trainer.model
         self.averages = self.trainer.averages
@@ -94,10 +98,14 @@ class Run:
             has_scalars=options.summary_steps > 0,
             is_chief=self.is_chief,
         )
+        variables = modeling.named_variables(self.model)
+        if self.averages:
+            variables |= self.averages.saved
+        if distiller := self.trainer.distiller:
+            variables |= {v.path: v for v in distiller.own_variables}
         self.checkpointer = checkpointing.Checkpointer(
             options.output_dir,
-            modeling.named_variables(self.model)
-            | (self.averages.saved if self.averages else {}),
+            variables,
             self.trainer.optimizer,
             keep_checkpoint_max=options.keep_checkpoint_max,
             is_chief=self.is_chief,
@@ -110,7 +118,10 @@ class Run:
             self.global_step = self._restore()
         self.clock.resume(self.history.hours_at(self.global_step))
         if num_train_steps is not None:
-            self._check_settings(settings or {})
+            settings = dict(settings or {})
+            self._check_settings(
+                settings | (teacher.settings if teacher else {})
+            )
 
     def _check_settings(self, settings: Mapping[str, Any]) -> None:
         options = self.options
@@ -138,8 +149,10 @@ class Run:
         step = self.checkpointer.restore()
         if step is not None:
             return step
-        if self.options.init_checkpoint:
-            modeling.load_checkpoint(self.model, self.options.init_checkpoint)
+        if start := distillation.start_of(self.options):
+            modeling.load_checkpoint(
+                self.model, start, distillation.init_layers(self.options)
+            )
         else:
             logging.info("No --init_checkpoint: starting from random weights.")
         if self.averages:

@@ -10,6 +10,7 @@ from absl import logging
 
 from data.io import tfrecords
 from training import distribution, progress
+from training.distillation import Teacher
 from training.options import FineTuningOptions
 from training.task import Task
 
@@ -28,6 +29,8 @@ class Splits:
 
     def __init__(self, task: Task, options: FineTuningOptions) -> None:
         self._task, self._trim = task, options.unpads
+        # Of splits whose records hold more than the task wrote.
+        self._specs: dict[str, Mapping[str, Any]] = {}
         examples = _read_examples(task, options)
         folder = _records_folder(options)
         self.num_examples: Mapping[str, int] = {
@@ -65,6 +68,15 @@ class Splits:
         """Returns the TFRecord files of a split."""
         return [self._paths[name]]
 
+    def add_teacher(self, teacher: Teacher) -> None:
+        """Has "train" read records with a teacher's outputs added."""
+        folder, _ = os.path.split(self._paths["train"])
+        path = os.path.join(folder, "train_teacher.tf_record")
+        self._specs["train"] = teacher.add_outputs(
+            self._paths["train"], path, dict(self._task.feature_spec("train"))
+        )
+        self._paths["train"] = path
+
     def create_dataset(
         self,
         name: str,
@@ -83,7 +95,7 @@ class Splits:
         """
         return tfrecords.create_dataset(
             self.files(name),
-            self._task.feature_spec(name),
+            self._specs.get(name) or self._task.feature_spec(name),
             batch_size,
             is_training=name == "train",
             seed=seed,

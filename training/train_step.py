@@ -30,7 +30,9 @@ MADE, OVERFLOWED, NOT_FINITE = range(3)
 class TrainableModel(Protocol):
     """A keras.Model whose dropout takes a seed, see modeling/bert.py."""
 
-    trainable_variables: list[keras.Variable]
+    @property
+    def trainable_variables(self) -> list[keras.Variable]:
+        """The variables to update."""
 
     def draw_seed(self, training: bool) -> tf.Tensor:
         """Returns the seed of the next call, int [2]."""

@@ -13,7 +13,13 @@ import tensorflow as tf
 
 from data.io import records
 from data.io.feature_specs import Feature, Spec
-from data.io.records import RecordWriter, count_records, encode_example
+from data.io.records import (
+    RecordWriter,
+    count_records,
+    encode_example,
+    encode_examples,
+    read_records,
+)
 from data.io.text_files import expand_patterns
 
 __all__ = [
@@ -25,8 +31,10 @@ __all__ = [
     "decode",
     "describe_records",
     "encode_example",
+    "encode_examples",
     "expand_patterns",
     "named_errors",
+    "read_records",
     "trim_padding",
 ]
 

@@ -9,7 +9,7 @@
 4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-5. In inference: `INFERENCE`.
+5. In inference: `INFERENCE`; but `int8_matmul` only where oneDNN has it.
 6. All others: the plain one.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from modeling.accelerated import fusions, kernels, tracing
+from modeling.accelerated import fusions, int8, kernels, tracing
 from modeling.ops import Tensor
 
 # Elements of a row: those of the smallest BERT.
@@ -44,7 +44,10 @@ FUSED_ON_CPU: Forms = {
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,
 }
-INFERENCE: Forms = {"activation": fusions.activation}
+INFERENCE: Forms = {
+    "activation": fusions.activation,
+    "int8_matmul": int8.int8_matmul,
+}
 
 
 def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
@@ -63,6 +66,8 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
         return TRAINING.get(name)
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
+    if name == "int8_matmul" and not int8.is_usable():
+        return None
     return INFERENCE.get(name)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from modeling.accelerated import int8
+
 
 class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
@@ -34,7 +36,11 @@ class Predictor:
             features: dict of tensors.
             kernels: result of `cast_kernels`; empty = the model's own.
         """
-        with tf.device(self.device), keras.StatelessScope() as scope:
+        with (
+            tf.device(self.device),
+            int8.constant_weights(),
+            keras.StatelessScope() as scope,
+        ):
             if kernels:
                 for update in zip(self._kernels(), kernels, strict=True):
                     scope.add_update(update)
@@ -48,7 +54,11 @@ class Predictor:
         return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
 
     def _kernels(self):
-        return [v for v in self.model.weights if v.path.endswith("/kernel")]
+        return [
+            v
+            for v in self.model.weights
+            if v.path.endswith("/kernel") and v.dtype != "int8"
+        ]
 
 
 def pack_weights(compute_dtype: str) -> None:

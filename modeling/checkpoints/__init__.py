@@ -43,7 +43,9 @@ def find_checkpoint(path: str | os.PathLike[str]) -> str:
 
 
 def load_checkpoint(
-    model: keras.Model, path: str | os.PathLike[str]
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    layers: Sequence[int] | None = None,
 ) -> LoadReport:
     """Gives a model the weights of a released checkpoint of either kind.
 
@@ -51,6 +53,9 @@ def load_checkpoint(
         model: any model here, built or not.
         path: a TF1 checkpoint such as `bert_model.ckpt` or a folder with
             one, or a Hugging Face folder or `.safetensors` file.
+        layers: for each block of the model, the block of the checkpoint that
+            it starts from, as a small student starts from some blocks of its
+            teacher: `[0, 2, 5]`; None = all blocks, as they are.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names; a missing
@@ -59,13 +64,19 @@ def load_checkpoint(
     Raises:
         FileNotFoundError: there is no checkpoint.
         OSError: it cannot be read.
-        ValueError: a variable of the encoder is missing or has another
-            shape, a value is not a finite floating-point number, or `path`
-            is one file of a TF1 checkpoint.
+        ValueError: `layers` does not give one block for each of the model's,
+            a variable of the encoder is missing or has another shape, a
+            value is not a finite floating-point number, or `path` is one
+            file of a TF1 checkpoint.
     """
+    if layers is not None and len(layers) != model.config.num_hidden_layers:
+        raise ValueError(
+            "`layers` must give a block for each of the model's "
+            f"{model.config.num_hidden_layers}. Received: {list(layers)}"
+        )
     if is_huggingface(path):
-        return load_huggingface(model, path)
-    return load_tf1_checkpoint(model, path)
+        return load_huggingface(model, path, layers)
+    return load_tf1_checkpoint(model, path, layers)
 
 
 def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:

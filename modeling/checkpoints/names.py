@@ -1,6 +1,7 @@
 """The original's names of a model's variables."""
 
 import re
+from collections.abc import Sequence
 
 import keras
 
@@ -34,3 +35,18 @@ def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
     That includes the state of its dropout, by its own path.
     """
     return {original_name(variable): variable for variable in model.variables}
+
+
+def source_name(name: str, layers: Sequence[int] | None) -> str:
+    """Returns the name of the value that a variable starts from.
+
+    Args:
+        name: original name of a variable.
+        layers: for each block of the model, the block of the checkpoint that
+            it starts from; None = the same one.
+    """
+    if layers is None:
+        return name
+    return re.sub(
+        r"/layer_(\d+)/", lambda found: f"/layer_{layers[int(found[1])]}/", name
+    )

@@ -10,7 +10,7 @@ import keras
 import numpy as np
 from absl import logging
 
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.names import original_name, source_name
 
 # Models for masked words, questions or tags may have no pooler.
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
@@ -57,6 +57,7 @@ def restore_variables(
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
     read: Callable[[str], Any],
+    layers: Sequence[int] | None = None,
 ) -> LoadReport:
     """Assigns the values of a checkpoint, one variable at a time.
 
@@ -69,6 +70,7 @@ def restore_variables(
         shapes: {original name: shape} of all entries of the file.
         dtypes: {original name: dtype}, e.g. "float32".
         read: (original name) -> array.
+        layers: see `load_checkpoint`.
 
     Returns:
         `LoadReport`.
@@ -86,33 +88,41 @@ def restore_variables(
             f"Two variables of {model.name} have one name in the original, so "
             "a checkpoint cannot tell them apart: load it into each BertModel."
         )
-    missing = [name for name in variables if name not in shapes]
+    # {variable: its entry in the file}
+    sources = {name: source_name(name, layers) for name in variables}
+    missing = [name for name in variables if sources[name] not in shapes]
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(variables):
-        first = (lost or missing)[0]
+        first = sources[(lost or missing)[0]]
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's "
             f"{len(variables)} variables, such as {first}: is it "
             "a BERT checkpoint, and does the configuration belong to it?"
         )
-    found = {name: v for name, v in variables.items() if name in shapes}
-    for name, variable in found.items():
-        _check_shape(path, name, list(shapes[name]), list(variable.shape))
-        if dtypes[name] not in _WEIGHT_DTYPES:
+    found = {
+        name: (variable, sources[name])
+        for name, variable in variables.items()
+        if sources[name] in shapes
+    }
+    for name, (variable, source) in found.items():
+        _check_shape(path, name, list(shapes[source]), list(variable.shape))
+        if dtypes[source] not in _WEIGHT_DTYPES:
             raise ValueError(
-                f"{name} in {path} is of type {dtypes[name]}, and weights are "
-                f"one of {', '.join(_WEIGHT_DTYPES)}; save the model as float32"
+                f"{source} in {path} is of type {dtypes[source]}, and weights "
+                f"are one of {', '.join(_WEIGHT_DTYPES)}; save the model as "
+                "float32"
             )
-    for name, variable in found.items():
-        _check_values(path, name, read(name), variable.dtype)
-    for name, variable in found.items():
-        variable.assign(read(name))
+    for variable, source in found.values():
+        _check_values(path, source, read(source), variable.dtype)
+    for variable, source in found.values():
+        variable.assign(read(source))
     _log(path, variables, missing)
+    used = {source for _, source in found.values()}
     return LoadReport(
         path=str(path),
         loaded=list(found),
         missing=missing,
-        unused=[name for name in shapes if name not in variables],
+        unused=[name for name in shapes if name not in used],
     )
 
 

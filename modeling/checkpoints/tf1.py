@@ -35,7 +35,9 @@ _TRAINING_STATE = re.compile(
 
 
 def load_tf1_checkpoint(
-    model: keras.Model, path: str | os.PathLike[str]
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    layers: Sequence[int] | None = None,
 ) -> LoadReport:
     """Gives a model the values of a checkpoint's variables, by name.
 
@@ -44,6 +46,7 @@ def load_tf1_checkpoint(
         path: the checkpoint, e.g. `uncased_L-12_H-768_A-12/bert_model.ckpt`,
             or a directory: the newest that its `checkpoint` file names, else
             the only one in it.
+        layers: see `load_checkpoint`.
 
     Returns:
         `LoadReport`; Adam's slots, averages and `global_step` are not counted.
@@ -78,7 +81,7 @@ def load_tf1_checkpoint(
             )[0]
 
         names = {name: dtype.name for name, dtype in dtypes.items()}
-        return restore_variables(model, prefix, shapes, names, read)
+        return restore_variables(model, prefix, shapes, names, read, layers)
     # A file that is cut off shows as an IndexError.
     except (tf.errors.OpError, IndexError) as error:
         raise OSError(

@@ -18,7 +18,7 @@ import safetensors.numpy
 from files.atomic import write_text
 from modeling.checkpoints.huggingface import config, tokenizer
 from modeling.checkpoints.labels import check_labels, default_labels
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.names import original_name, source_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
@@ -99,13 +99,16 @@ def read_huggingface_shapes(
 
 
 def load_huggingface(
-    model: keras.Model, path: str | os.PathLike[str]
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    layers: Sequence[int] | None = None,
 ) -> LoadReport:
     """Gives a model the weights of a Hugging Face BERT.
 
     Args:
         model: any model here, built or not.
         path: a folder with `model.safetensors`, or such a file itself.
+        layers: see `load_checkpoint`.
 
     Returns:
         `LoadReport`, under the original's names; `unused` holds Hugging
@@ -121,9 +124,8 @@ def load_huggingface(
     path = find_huggingface(path)
     if not model.built:
         model.build()
-    names = [original_name(weight) for weight in model.weights]
     with _open(path) as file:
-        return _restore(model, path, file, names)
+        return _restore(model, path, file, layers)
 
 
 @contextlib.contextmanager
@@ -141,8 +143,12 @@ def _restore(
     model: keras.Model,
     path: str,
     file: safetensors.safe_open,
-    names: Sequence[str],
+    layers: Sequence[int] | None,
 ) -> LoadReport:
+    # A block that several start from is read once.
+    names = dict.fromkeys(
+        source_name(original_name(weight), layers) for weight in model.weights
+    )
     theirs = {_normalize(name): name for name in file.keys()}
     found = {
         name: theirs.pop(huggingface_name(name))
@@ -166,7 +172,9 @@ def _restore(
         for name in theirs.values()
         if not re.search(r"position_ids$|predictions\.decoder\.", name)
     }
-    return restore_variables(model, path, {**shapes, **unused}, dtypes, read)
+    return restore_variables(
+        model, path, {**shapes, **unused}, dtypes, read, layers
+    )
 
 
 def _normalize(name: str) -> str:

@@ -1,0 +1,281 @@
+"""Distillation: a student learns from a teacher's outputs and its layers.
+
+    Hinton et al. 2015  the outputs: softened by a temperature
+    Jiao et al. 2020    TinyBERT: also hidden states and attention scores
+
+B = batch, T = length in WordPieces, W = hidden size, N = heads.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import keras
+
+from modeling.losses import Features, Loss, weighted_sum
+from modeling.ops import Tensor, at_least_float32
+
+
+class Distilled(NamedTuple):
+    """A student's outputs for a batch, and what it learns from.
+
+    Attributes:
+        outputs: the student's.
+        teacher_outputs: the teacher's.
+        hidden_states: pairs float [B, T, W] of student and teacher, from the
+            embeddings' to the last block's.
+        attention_scores: pairs float [B, N, T, T].
+    """
+
+    outputs: Any
+    teacher_outputs: Any
+    hidden_states: Sequence[tuple[Tensor, Tensor]] = ()
+    attention_scores: Sequence[tuple[Tensor, Tensor]] = ()
+
+
+def map_layers(num_student_layers: int, num_teacher_layers: int) -> list[int]:
+    """Returns the teacher's layer for each of the student's, 0 = embeddings.
+
+    TinyBERT's uniform mapping: 3 layers learn from 2, 4 and 6 of 6.
+    """
+    return [
+        layer * num_teacher_layers // num_student_layers
+        for layer in range(num_student_layers + 1)
+    ]
+
+
+class Distiller:
+    """Calls a student and its teacher on the same batch, for a train step.
+
+    Args:
+        student: a built TaskModel.
+        loss: the student's DistillationLoss.
+        teacher: a built TaskModel; None = the teacher's outputs are in the
+            features.
+        read_outputs: (features) -> the teacher's outputs that are there.
+        seed: int, of the projection.
+
+    Attributes:
+        projection: for layers of other widths: a dense layer that takes the
+            student's hidden states to the teacher's width, trained with it.
+            Else None.
+    """
+
+    def __init__(
+        self,
+        student: keras.Model,
+        loss: "DistillationLoss",
+        teacher: keras.Model | None = None,
+        read_outputs: Callable[[Features], Any] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.student, self.teacher = student, teacher
+        self.loss: Any = loss
+        self._read_outputs = read_outputs or (lambda features: None)
+        self.projection = None
+        if loss.layers and teacher is not None:
+            width, needed = (
+                model.config.hidden_size for model in (student, teacher)
+            )
+            if width != needed:
+                self.projection = keras.layers.Dense(
+                    needed,
+                    use_bias=False,
+                    kernel_initializer=keras.initializers.GlorotUniform(seed),
+                    name="distillation",
+                    dtype=student.dtype_policy,
+                )
+                self.projection.build((None, None, width))
+
+    @property
+    def trainable_variables(self) -> list[keras.Variable]:
+        """The student's, and the projection's."""
+        return self.student.trainable_variables + self.own_variables
+
+    @property
+    def own_variables(self) -> list[keras.Variable]:
+        """Variables that are no part of the student."""
+        return self.projection.variables if self.projection else []
+
+    def draw_seed(self, training: bool) -> Tensor | None:
+        """Returns the seed of the student's next call."""
+        return self.student.draw_seed(training)
+
+    def __call__(
+        self, features: Any, *, training: bool, seed: Tensor
+    ) -> Distilled:
+        """Returns what DistillationLoss takes; the teacher drops nothing."""
+        if self.teacher is None:
+            return Distilled(
+                self.student(features, training=training, seed=seed),
+                self._read_outputs(features),
+            )
+        student, outputs = _run(self.student, features, training, seed)
+        teacher, teacher_outputs = _run(self.teacher, features, False, None)
+        teacher_outputs = _stop_gradient(teacher_outputs)
+        if not self.loss.layers:
+            return Distilled(outputs, teacher_outputs)
+        mapping = map_layers(len(student) - 1, len(teacher) - 1)
+        chosen = [teacher[layer] for layer in mapping]
+        project = self.projection or (lambda states: states)
+        return Distilled(
+            outputs,
+            teacher_outputs,
+            [
+                (project(mine), _stop_gradient(theirs))
+                for mine, theirs in zip(student, chosen, strict=True)
+            ],
+            [
+                (
+                    attention_scores(self.student, student, layer),
+                    _stop_gradient(
+                        attention_scores(self.teacher, teacher, mapping[layer])
+                    ),
+                )
+                for layer in range(1, len(student))
+            ],
+        )
+
+
+def _run(model, features, training, seed) -> tuple[list[Tensor], Any]:
+    """Returns the hidden states, the embeddings' first, and the outputs."""
+    encoded, head_seed = model.encode(features, training, seed)
+    states = [encoded["embedding_output"], *encoded["all_encoder_layers"]]
+    return states, model.apply_head(encoded, features, head_seed)
+
+
+def _stop_gradient(tensors: Any) -> Any:
+    return keras.tree.map_structure(keras.ops.stop_gradient, tensors)
+
+
+def attention_scores(
+    model: keras.Model, states: Sequence[Tensor], layer: int
+) -> Tensor:
+    """Returns a block's scaled attention scores, before mask and softmax.
+
+    Computed again from the block's input: one fused or compiled block gives
+    no scores, and these two products are a sixth of the block's work.
+
+    Args:
+        model: a TaskModel.
+        states: its hidden states, float [B, T, W], the embeddings' first.
+        layer: the block, 1 = the lowest.
+
+    Returns:
+        float [B, N, T, T].
+    """
+    attention = model.bert.encoder.blocks[layer - 1].attention
+    # The row of padding may hold anything, and is masked by the loss.
+    inputs = states[layer - 1]
+    batch_size, length = keras.ops.shape(inputs)[:2]
+    shape = (
+        batch_size,
+        length,
+        attention.num_attention_heads,
+        attention.size_per_head,
+    )
+    query, key = (
+        keras.ops.transpose(
+            keras.ops.reshape(project(inputs), shape), (0, 2, 1, 3)
+        )
+        for project in (attention.query, attention.key)
+    )
+    scores = keras.ops.matmul(query, keras.ops.swapaxes(key, -1, -2))
+    return at_least_float32(scores) / math.sqrt(attention.size_per_head)
+
+
+class DistillationLoss(Loss):
+    """A task's loss, and the distance from a teacher.
+
+    (1 - alpha) * `task_...` + alpha * `teacher_...` for each part of the
+    task's loss (`Loss.divergences`) and, with layers, `hidden_loss` +
+    `attention_loss`: squared differences, the mean over WordPieces (or pairs
+    of them), width or heads, the sum over layers. Padding does not count.
+
+    Args:
+        loss: the task's.
+        temperature: of the divergence, above 0.
+        alpha: the teacher's share, in [0, 1].
+        layers: whether layers are distilled.
+    """
+
+    def __init__(
+        self, loss: Loss, temperature: float, alpha: float, layers: bool = False
+    ) -> None:
+        self.loss, self.layers = loss, layers
+        self.temperature, self.alpha = temperature, alpha
+        shares = {"task": 1.0 - alpha, "teacher": alpha}
+        self.shares = {name: share for name, share in shares.items() if share}
+        names = [
+            f"{kind}_{name}" for kind in self.shares for name in loss.names
+        ]
+        self.epsilon = {
+            f"{kind}_{name}": value
+            for kind in self.shares
+            for name, value in loss.epsilon.items()
+        }
+        if layers:
+            names += ["hidden_loss", "attention_loss"]
+            self.epsilon |= {"hidden_loss": 0.0, "attention_loss": 0.0}
+        self.names = tuple(names)
+
+    def weights(self, features: Features) -> Features:
+        """Returns each part's divisor; see `Loss.weights`."""
+        found = {
+            f"{kind}_{name}": value
+            for kind in self.shares
+            for name, value in self.loss.weights(features).items()
+        }
+        if self.layers:
+            mask = _mask(features)
+            lengths = keras.ops.sum(mask, axis=-1)
+            found["hidden_loss"] = keras.ops.sum(lengths)
+            found["attention_loss"] = keras.ops.sum(lengths * lengths)
+        return found
+
+    def sums(self, outputs: Distilled, features: Features) -> Features:
+        """Returns each part's share of the sum; see `Loss.sums`.
+
+        Args:
+            outputs: what a Distiller returned for `features`.
+            features: dict of the batch's tensors, labels included.
+        """
+        found = {}
+        for kind, share in self.shares.items():
+            sums = (
+                self.loss.sums(outputs.outputs, features)
+                if kind == "task"
+                else self.loss.divergences(
+                    outputs.outputs,
+                    outputs.teacher_outputs,
+                    features,
+                    self.temperature,
+                )
+            )
+            for name, value in sums.items():
+                found[f"{kind}_{name}"] = share * value
+        if self.layers:
+            mask = _mask(features)
+            pairs = mask[:, :, None] * mask[:, None, :]
+            found["hidden_loss"] = sum(
+                weighted_sum(_mean_square(mine, theirs, -1), mask)
+                for mine, theirs in outputs.hidden_states
+            )
+            found["attention_loss"] = sum(
+                weighted_sum(_mean_square(mine, theirs, 1), pairs)
+                for mine, theirs in outputs.attention_scores
+            )
+        return found
+
+
+def _mask(features: Features) -> Tensor:
+    """Returns float [B, T], 1 = a WordPiece; choices are sequences, too."""
+    input_ids = features["input_ids"]
+    mask = features.get("input_mask", keras.ops.ones_like(input_ids))
+    mask = keras.ops.reshape(mask, (-1, keras.ops.shape(mask)[-1]))
+    return keras.ops.cast(mask, "float32")
+
+
+def _mean_square(mine: Tensor, theirs: Tensor, axis: int) -> Tensor:
+    difference = at_least_float32(mine) - at_least_float32(theirs)
+    return keras.ops.mean(keras.ops.square(difference), axis=axis)

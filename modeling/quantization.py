@@ -1,0 +1,152 @@
+"""int8: dense layers whose kernels and inputs are whole numbers from -127 on.
+
+A kernel has one scale for each column, an input one for each row. Products
+are exact; the rest of the network computes as before. `keras.Model.quantize`
+makes the kernels; `quantize` here also measures which layers bear it.
+
+R = rows, W = width of the inputs, V = width of the outputs.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from modeling.checkpoints.names import original_name
+from modeling.layers import Dense
+from modeling.ops import int8_matmul
+
+# A layer whose outputs differ by more than this share of their size stays as
+# it is.
+MAX_ERROR = 0.1
+# Rows that a layer is measured with, from all batches.
+_MAX_ROWS = 2048
+
+
+@dataclasses.dataclass(frozen=True)
+class QuantizationReport:
+    """The layers that were measured: {original name of the kernel: error}.
+
+    Attributes:
+        quantized: layers that compute in int8.
+        kept: layers that lose too much, and compute as before.
+    """
+
+    quantized: Mapping[str, float]
+    kept: Mapping[str, float]
+
+    def __str__(self) -> str:
+        """Describes the report in one line, for the log."""
+        count = len(self.quantized) + len(self.kept)
+        worst = max(self.quantized.values(), default=0.0)
+        text = (
+            f"{len(self.quantized)} of {count} dense layers of the encoder "
+            f"compute in int8, with errors up to {worst:.1%}"
+        )
+        if self.kept:
+            kept = ", ".join(
+                f"{name} ({error:.1%})" for name, error in self.kept.items()
+            )
+            text += f"; these lose more than {MAX_ERROR:.0%} and do not: {kept}"
+        return text
+
+
+def quantize(
+    model: keras.Model,
+    batches: Iterable[Any],
+    static_ranges: bool = False,
+    max_error: float = MAX_ERROR,
+) -> QuantizationReport:
+    """Makes a model's dense layers int8, except those that lose too much.
+
+    The error of a layer is that of its outputs, as a share of their size
+    (Euclidean norm), on the inputs that it has in `batches`.
+
+    Args:
+        model: any built model here; no training any more.
+        batches: inputs like those to come, such as a dev set's.
+        static_ranges: measure the range of each layer's inputs here, and cut
+            off what is beyond; else the range is that of each row, found in
+            each call. Static ranges are kept in exports, not in `.keras`
+            files.
+        max_error: largest error of a layer that is quantized.
+
+    Raises:
+        ValueError: there are no batches, or the model is quantized.
+    """
+    if is_quantized(model):
+        raise ValueError("The model is quantized already.")
+    layers = _dense_layers(model)
+    inputs = _record_inputs(model, layers, batches)
+    errors, limits = {}, {}
+    for layer in layers:
+        rows = inputs[id(layer)]
+        if static_ranges:
+            limits[id(layer)] = float(np.abs(rows).max(initial=0.0))
+        errors[id(layer)] = _error(layer, rows, limits.get(id(layer)))
+    model.quantize(
+        "int8", filters=lambda layer: errors.get(id(layer), 1.0) <= max_error
+    )
+    for layer in layers:
+        layer.input_limit = limits.get(id(layer))
+    named: dict[bool, dict[str, float]] = {True: {}, False: {}}
+    for layer in layers:
+        error = errors[id(layer)]
+        name = original_name(layer._kernel).removesuffix("/kernel")
+        named[error <= max_error][name] = error
+    return QuantizationReport(named[True], named[False])
+
+
+def is_quantized(model: keras.Model) -> bool:
+    """Returns whether a dense layer of a model is quantized."""
+    return any(layer.quantization_mode for layer in _dense_layers(model))
+
+
+def _dense_layers(model: keras.Model) -> list[Dense]:
+    return [
+        layer for layer in model._flatten_layers() if isinstance(layer, Dense)
+    ]
+
+
+def _record_inputs(
+    model: keras.Model, layers: list[Dense], batches: Iterable[Any]
+) -> dict[int, np.ndarray]:
+    """Returns {id of a layer: some rows of its inputs, float32 [R, W]}."""
+    found: dict[int, list[np.ndarray]] = {id(layer): [] for layer in layers}
+    rng = np.random.default_rng(0)
+    batches = list(batches)
+    if not batches:
+        raise ValueError("There are no inputs to measure int8 with.")
+    share = max(_MAX_ROWS // len(batches), 1)
+
+    def record(layer: Dense, inputs: Any) -> None:
+        rows = np.asarray(keras.ops.cast(inputs, "float32"))
+        rows = rows.reshape(-1, rows.shape[-1])
+        if len(rows) > share:
+            rows = rows[rng.choice(len(rows), share, replace=False)]
+        found[id(layer)].append(rows)
+
+    for layer in layers:
+        layer.input_recorder = record
+    try:
+        for batch in batches:
+            model(batch, training=False)
+    finally:
+        for layer in layers:
+            layer.input_recorder = None
+    return {key: np.concatenate(rows) for key, rows in found.items()}
+
+
+def _error(layer: Dense, rows: np.ndarray, limit: float | None) -> float:
+    """Returns the share of a layer's outputs that int8 changes."""
+    kernel = np.asarray(layer._kernel, "float32")
+    scale = 127.0 / np.maximum(np.abs(kernel).max(axis=0), 1e-7)
+    exact = rows @ kernel + np.asarray(layer.bias, "float32")
+    found = int8_matmul.__wrapped__(
+        rows, np.round(kernel * scale).astype("int8"), scale, limit
+    )
+    found = np.asarray(found) + np.asarray(layer.bias, "float32")
+    norm = float(np.linalg.norm(exact))
+    return float(np.linalg.norm(found - exact)) / norm if norm else 0.0

@@ -1,0 +1,230 @@
+"""int8: products, the layers that bear it, and what is exported."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from modeling import ops, quantization
+from modeling.accelerated import int8
+from modeling.accelerated.inference import Predictor
+from tests import conftest, script_runner
+from tests.golden import ROOT
+from training import export
+
+RNG = np.random.default_rng(0)
+
+
+def kernel_of(width, outputs):
+    kernel = RNG.normal(size=(width, outputs)).astype("float32")
+    scale = 127.0 / np.abs(kernel).max(axis=0)
+    return np.round(kernel * scale).astype("int8"), scale.astype("float32")
+
+
+needs_kernels = pytest.mark.skipif(
+    not int8.has_kernels(), reason="TensorFlow has no int8 kernels here"
+)
+
+
+@needs_kernels
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("limit", [None, 2.0])
+def test_products_equal_the_definition(constant, limit):
+    kernel, scale = kernel_of(48, 40)
+    variables = [keras.Variable(each) for each in (kernel, scale)]
+
+    @tf.function(autograph=False, reduce_retracing=True)
+    def multiply(inputs):
+        if not constant:
+            return int8.int8_matmul(inputs, *variables, limit)
+        with int8.constant_weights():
+            return int8.int8_matmul(inputs, *variables, limit)
+
+    for shape in ((3, 5, 48), (1, 48), (0, 48), (70, 48)):
+        inputs = RNG.normal(size=shape).astype("float32")
+        inputs.reshape(-1, 48)[:1] = 0.0
+        found = multiply(inputs)
+        expected = ops.int8_matmul.__wrapped__(inputs, kernel, scale, limit)
+        assert found.shape == expected.shape
+        # A number halfway between two is rounded up here, to even there.
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-2)
+        if shape[0] == 70 and limit is None:
+            exact = inputs @ (kernel / scale)
+            error = np.linalg.norm(found - exact) / np.linalg.norm(exact)
+            assert error < 0.02
+    half = tf.cast(RNG.normal(size=(2, 48)), tf.bfloat16)
+    assert multiply(half).dtype == tf.bfloat16
+
+
+def create_classifier(**options):
+    config = modeling.BertConfig.from_dict(
+        conftest.TINY | {"hidden_size": 128, "initializer_range": 0.1}
+    )
+    model = modeling.BertClassifier(config, 3, seed=1, **options)
+    model.build()
+    return model
+
+
+def create_batch(rows=6, length=24):
+    mask = np.arange(length) < RNG.integers(3, length, (rows, 1))
+    return {
+        "input_ids": (RNG.integers(1, 1600, (rows, length)) * mask).astype(
+            "int32"
+        ),
+        "input_mask": mask.astype("int32"),
+        "segment_ids": np.zeros((rows, length), "int32"),
+    }
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+def test_a_quantized_model_predicts_nearly_the_same(static, dtype):
+    model, batch = create_classifier(unpad=True, dtype=dtype), create_batch()
+    exact = np.asarray(model(batch, training=False), "float32")
+    report = quantization.quantize(model, [batch], static)
+    assert len(report.quantized) == 12 and not report.kept
+    assert "12 of 12 dense layers" in str(report)
+    assert "bert/encoder/layer_0/attention/self/query" in report.quantized
+    limits = {layer.input_limit for layer in quantization._dense_layers(model)}
+    assert (limits == {None}) == (not static)
+    predictor = Predictor(model)
+    graph = tf.function(predictor, autograph=False)
+    found = graph(batch, predictor.cast_kernels())
+    size = np.linalg.norm(exact - exact.mean(0))
+    assert np.linalg.norm(found - exact) < 0.1 * size
+    with ops.plain():
+        plain = np.asarray(model(batch, training=False), "float32")
+    assert np.linalg.norm(found - plain) < 0.1 * size
+    if int8.has_kernels():
+        traced = graph.get_concrete_function(batch, predictor.cast_kernels())
+        names = [operation.type for operation in traced.graph.get_operations()]
+        assert names.count("QuantizedMatMulWithBiasAndDequantize") == 12
+    with pytest.raises(ValueError, match="quantized already"):
+        quantization.quantize(model, [batch])
+
+
+def test_a_layer_that_loses_too_much_is_kept_and_named():
+    model, batch = create_classifier(), create_batch()
+    worst = model.bert.encoder.blocks[1].output_dense
+    # One input of each row is so large that the others vanish, and its row
+    # of the kernel is 0.
+    first = model.bert.encoder.blocks[1].intermediate
+    bias, kernel = np.zeros(64, "float32"), np.asarray(worst.kernel).copy()
+    bias[0], kernel[0] = 1e4, 0.0
+    first.bias.assign(bias)
+    worst.kernel.assign(kernel)
+    report = quantization.quantize(model, [batch])
+    assert list(report.kept) == ["bert/encoder/layer_1/output/dense"]
+    assert "layer_1/output/dense" in str(report)
+    assert worst.quantization_mode is None
+    assert worst.kernel.dtype == "float32"
+
+
+def test_nothing_to_measure_with_is_refused():
+    with pytest.raises(ValueError, match="no inputs to measure"):
+        quantization.quantize(create_classifier(), [])
+
+
+@needs_kernels
+def test_an_export_holds_each_kernel_once(tmp_path):
+    batch, sizes = create_batch(), {}
+    signature = [
+        tf.TensorSpec([None, None], tf.int32, name=name)
+        for name in export.INPUT_NAMES
+    ]
+    for name in ("float32", "int8"):
+        model = create_classifier()
+        if name == "int8":
+            quantization.quantize(model, [batch])
+
+        def serve(input_ids, input_mask, segment_ids):
+            values = input_ids, input_mask, segment_ids
+            features = dict(zip(export.INPUT_NAMES, values, strict=True))
+            return {"logits": model(features, training=False)}  # noqa: B023
+
+        export.export_saved_model(
+            tmp_path / name, model, {"serve": (serve, signature)}
+        )
+        embeddings = model.bert.embeddings.count_params() * 4
+        sizes[name] = (
+            sum(
+                file.stat().st_size
+                for file in (tmp_path / name).rglob("*.data-*")
+            )
+            + (tmp_path / name / "saved_model.pb").stat().st_size
+            - embeddings
+        )
+    loaded = tf.saved_model.load(str(tmp_path / "int8"))
+    found = loaded.signatures["serve"](
+        **{name: tf.constant(value) for name, value in batch.items()}
+    )["logits"]
+    plain = np.asarray(model(batch, training=False))
+    np.testing.assert_allclose(found, plain, rtol=0, atol=0.1 * plain.std())
+    kernels = 4 * 128 * 128 + 2 * 128 * 64
+    assert sizes["float32"] - sizes["int8"] > 2 * 2.5 * kernels
+
+
+def test_scripts_evaluate_predict_and_export_in_int8(
+    classified, model_flags, tmp_path
+):
+    folder, _ = classified
+    shutil.copytree(folder / "run", tmp_path / "run")
+    flags = {
+        **model_flags,
+        "task_name": "MRPC",
+        "data_dir": script_runner.SAMPLES / "glue",
+        "output_dir": "run",
+        "max_seq_length": 32,
+        "do_eval": True,
+        "do_predict": True,
+        "export_dir": "export",
+        "quantize": "int8",
+        "quantize_ranges": "static",
+    }
+    done = script_runner.run("run_classifier.py", tmp_path, **flags).check()
+    assert "12 of 12 dense layers of the encoder compute in int8" in done.stderr
+    before = json.loads((folder / "run/summary.json").read_text())
+    after = json.loads((tmp_path / "run/summary.json").read_text())
+    losses = [
+        each["results"]["eval_results.txt"]["eval_loss"]
+        for each in (before, after)
+    ]
+    assert losses[0] != losses[1]
+    assert losses[1] == pytest.approx(losses[0], abs=0.02)
+    inputs = {name: tf.ones((2, 8), tf.int32) for name in export.INPUT_NAMES}
+    found, exact = (
+        tf.saved_model.load(str(each)).signatures["serve"](**inputs)
+        for each in (tmp_path / "export", folder / "export")
+    )
+    np.testing.assert_allclose(
+        found["probabilities"], exact["probabilities"], rtol=0, atol=0.02
+    )
+
+
+@pytest.mark.soak
+def test_without_onednn_int8_is_computed_by_plain_operations():
+    code = """
+import numpy as np, tensorflow as tf
+from modeling.accelerated import int8
+from modeling import quantization
+from modeling.accelerated.inference import Predictor
+from tests.modeling.accelerated import test_int8 as tests
+assert not int8.has_kernels()
+model, batch = tests.create_classifier(), tests.create_batch()
+exact = np.asarray(model(batch))
+quantization.quantize(model, [batch])
+found = tf.function(Predictor(model), autograph=False)(batch)
+assert np.abs(found - exact).max() < 0.1 * exact.std()
+"""
+    subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={"TF_ENABLE_ONEDNN_OPTS": "0", "PATH": "/usr/bin:/bin"},
+        check=True,
+    )

@@ -1,0 +1,282 @@
+"""Distillation against the same formulas in NumPy, values and gradients."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from modeling import distillation, losses
+
+B, T, P, L, V = 4, 6, 3, 5, 40
+RNG = np.random.default_rng(0)
+TEMPERATURE, ALPHA = 3.0, 0.7
+
+
+def config(width, num_layers):
+    return modeling.BertConfig(
+        vocab_size=V,
+        hidden_size=width,
+        num_hidden_layers=num_layers,
+        num_attention_heads=2,
+        intermediate_size=2 * width,
+        max_position_embeddings=T,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        initializer_range=0.3,
+    )
+
+
+def softmax(logits):
+    exps = np.exp(logits - logits.max(-1, keepdims=True))
+    return exps / exps.sum(-1, keepdims=True)
+
+
+def divergence(student, teacher):
+    p, q = softmax(teacher / TEMPERATURE), softmax(student / TEMPERATURE)
+    return TEMPERATURE**2 * (p * (np.log(p) - np.log(q))).sum(-1)
+
+
+def logits(*shape):
+    return RNG.normal(size=shape)
+
+
+def mean_of_classes():
+    student, teacher = logits(B, L), logits(B, L)
+    expected = divergence(student, teacher).mean()
+    return losses.ClassifierLoss(), student, teacher, {}, expected
+
+
+def mean_of_regression():
+    student, teacher = logits(B, 1), logits(B, 1)
+    expected = np.square(student - teacher).mean()
+    return losses.RegressionLoss(), student, teacher, {}, expected
+
+
+def mean_of_labels():
+    student, teacher = logits(B, L), logits(B, L)
+    expected = divergence(
+        *(np.stack([each, 0 * each], -1) for each in (student, teacher))
+    ).mean()
+    return losses.MultiLabelLoss(), student, teacher, {}, expected
+
+
+def mean_of_spans():
+    """Gives a teacher's logits that are longer, by padding."""
+    names = ("start_logits", "end_logits")
+    student, teacher = ({n: logits(B, T) for n in names} for _ in range(2))
+    expected = np.mean([divergence(student[n], teacher[n]) for n in names])
+    longer = {
+        n: np.pad(teacher[n], ((0, 0), (0, 2)), constant_values=-1e4)
+        for n in names
+    }
+    return losses.SpanLoss(), student, longer, {}, expected
+
+
+def mean_of_tokens():
+    student, teacher = logits(B, T, L), logits(B, T, L)
+    weights = RNG.integers(0, 2, (B, T)).astype("float32")
+    expected = (divergence(student, teacher) * weights).sum()
+    longer = np.pad(teacher, ((0, 0), (0, 2), (0, 0)))
+    features = {"label_weights": weights}
+    expected /= weights.sum() + 1e-5
+    return losses.TokenLoss(), student, longer, features, expected
+
+
+def mean_of_masked_words():
+    student, teacher = (
+        {
+            "masked_lm_logits": logits(B, P, V),
+            "next_sentence_logits": logits(B, 2),
+        }
+        for _ in range(2)
+    )
+    weights = np.array([[1, 1, 0]] * B, "float32")
+    words, pairs = (divergence(student[n], teacher[n]) for n in student)
+    expected = (words * weights).sum() / (weights.sum() + 1e-5) + pairs.mean()
+    features = {
+        "masked_lm_weights": weights,
+        "next_sentence_labels": np.zeros((B, 1), "int32"),
+    }
+    return losses.PretrainingLoss(), student, teacher, features, expected
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        mean_of_classes,
+        mean_of_regression,
+        mean_of_labels,
+        mean_of_spans,
+        mean_of_tokens,
+        mean_of_masked_words,
+    ],
+)
+def test_the_divergence_equals_its_formula(case):
+    loss, student, teacher, features, expected = case()
+    features = {"input_ids": np.zeros((B, T), "int32"), **features}
+    found = loss.divergences(student, teacher, features, TEMPERATURE)
+    weights = loss.weights(features)
+    total = sum(
+        float(found[name]) / (float(weights[name]) + loss.epsilon[name])
+        for name in loss.names
+    )
+    # The weights are float32.
+    np.testing.assert_allclose(total, expected, rtol=1e-6)
+    same = loss.divergences(student, student, features, TEMPERATURE)
+    np.testing.assert_allclose(list(map(float, same.values())), 0, atol=1e-12)
+
+
+def test_the_gradient_is_that_of_softened_probabilities():
+    """d/ds = T (softmax(s / T) - softmax(t / T)), Hinton et al. 2015."""
+    loss, student, teacher, _, _ = mean_of_classes()
+    features = {"input_ids": np.zeros((B, T), "int32")}
+    student = tf.Variable(student)
+    with tf.GradientTape() as tape:
+        (total,) = loss.divergences(
+            student, teacher, features, TEMPERATURE
+        ).values()
+    expected = TEMPERATURE * (
+        softmax(student.numpy() / TEMPERATURE) - softmax(teacher / TEMPERATURE)
+    )
+    np.testing.assert_allclose(
+        tape.gradient(total, student), expected, atol=1e-12
+    )
+
+
+def test_layers_are_mapped_as_in_tinybert():
+    assert distillation.map_layers(3, 6) == [0, 2, 4, 6]
+    assert distillation.map_layers(4, 12) == [0, 3, 6, 9, 12]
+    assert distillation.map_layers(2, 3) == [0, 1, 3]
+
+
+@pytest.fixture(scope="module")
+def batch():
+    mask = np.array([[1] * 6, [1] * 4 + [0] * 2, [1] * 6, [1] * 2 + [0] * 4])
+    return {
+        "input_ids": RNG.integers(1, V, (B, T)).astype("int32"),
+        "input_mask": mask.astype("int32"),
+        "segment_ids": np.zeros((B, T), "int32"),
+        "label_ids": np.array([0, 1, 2, 0], "int32"),
+    }
+
+
+def create(width, num_layers, seed, **options):
+    model = modeling.BertClassifier(
+        config(width, num_layers), 3, dtype="float64", seed=seed, **options
+    )
+    model.build()
+    return model
+
+
+def numpy_layers(model, batch):
+    """Returns hidden states and scaled scores, from the weights themselves."""
+    encoded = model.bert(
+        batch["input_ids"], batch["input_mask"], batch["segment_ids"]
+    )
+    states = [encoded["embedding_output"], *encoded["all_encoder_layers"]]
+    states = [np.asarray(state) for state in states]
+    weights = {
+        v.path.partition("encoder/")[2]: np.asarray(v) for v in model.weights
+    }
+    scores = []
+    for index, state in enumerate(states[:-1]):
+        heads = []
+        for name in ("query", "key"):
+            prefix = f"layer_{index}/attention/self/{name}"
+            projected = state @ weights[f"{prefix}/kernel"]
+            projected += weights[f"{prefix}/bias"]
+            heads.append(projected.reshape(B, T, 2, -1))
+        size = heads[0].shape[-1]
+        scores.append(np.einsum("bfnh,btnh->bnft", *heads) / size**0.5)
+    return states, scores
+
+
+@pytest.mark.parametrize("unpad", [False, True])
+def test_layers_and_labels_equal_the_formula(batch, unpad):
+    student = create(8, 2, seed=1, unpad=unpad)
+    teacher = create(12, 4, seed=2, unpad=unpad)
+    loss = modeling.DistillationLoss(
+        losses.ClassifierLoss(), TEMPERATURE, ALPHA, layers=True
+    )
+    distiller = modeling.Distiller(student, loss, teacher, seed=3)
+    outputs = distiller(batch, training=False, seed=None)
+    total, parts = loss(outputs, batch)
+
+    mine, my_scores = numpy_layers(student, batch)
+    theirs, their_scores = numpy_layers(teacher, batch)
+    (projection,) = (np.asarray(v) for v in distiller.own_variables)
+    mask = batch["input_mask"].astype(float)
+    pairs = mask[:, :, None] * mask[:, None, :]
+    hidden = sum(
+        (mask * np.square(m @ projection - theirs[2 * i]).mean(-1)).sum()
+        for i, m in enumerate(mine)
+    )
+    attention = sum(
+        (pairs * np.square(m - their_scores[2 * i + 1]).mean(1)).sum()
+        for i, m in enumerate(my_scores)
+    )
+    logits = [np.asarray(model(batch)) for model in (student, teacher)]
+    chosen = softmax(logits[0])[np.arange(B), batch["label_ids"]]
+    expected = {
+        "task_loss": (1 - ALPHA) * -np.log(chosen).mean(),
+        "teacher_loss": ALPHA * divergence(*logits).mean(),
+        "hidden_loss": hidden / mask.sum(),
+        "attention_loss": attention / pairs.sum(),
+    }
+    assert parts.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_allclose(parts[name], value, rtol=1e-6, err_msg=name)
+    np.testing.assert_allclose(total, sum(expected.values()), rtol=1e-6)
+
+
+def test_only_the_student_and_the_projection_learn(batch):
+    """And each gradient is the slope that a small step shows."""
+    student, teacher = create(8, 1, seed=1), create(12, 2, seed=2)
+    loss = modeling.DistillationLoss(
+        losses.ClassifierLoss(), TEMPERATURE, ALPHA, layers=True
+    )
+    distiller = modeling.Distiller(student, loss, teacher, seed=3)
+    variables = distiller.trainable_variables
+    assert len(variables) == len(student.trainable_variables) + 1
+
+    def compute():
+        return loss(distiller(batch, training=False, seed=None), batch)[0]
+
+    watched = [v.value for v in variables + teacher.trainable_variables]
+    with tf.GradientTape() as tape:
+        total = compute()
+    grads = tape.gradient(total, watched)
+    assert all(g is not None for g in grads[: len(variables)])
+    assert all(g is None for g in grads[len(variables) :])
+    step = 1e-4
+    chosen = {
+        v.path: (v, tf.convert_to_tensor(g))
+        for v, g in zip(variables, grads, strict=False)
+        if v.path.endswith(("query/kernel", "distillation/kernel", "weights"))
+    }
+    assert len(chosen) == 3
+    for path, (variable, grad) in chosen.items():
+        start = np.asarray(variable)
+        direction = RNG.normal(size=start.shape)
+        values = []
+        for sign in (1, -1):
+            variable.assign(start + sign * step * direction)
+            values.append(float(compute()))
+        variable.assign(start)
+        slope = (values[0] - values[1]) / (2 * step)
+        np.testing.assert_allclose(
+            np.sum(np.asarray(grad) * direction), slope, rtol=1e-4, err_msg=path
+        )
+
+
+def test_a_loss_without_a_divergence_says_so():
+    class Own(losses.Loss):
+        def weights(self, features):
+            return {"loss": 1.0}
+
+        def sums(self, outputs, features):
+            return {"loss": keras.ops.sum(outputs)}
+
+    with pytest.raises(ValueError, match="Own cannot be distilled"):
+        Own().divergences(0.0, 0.0, {}, 1.0)

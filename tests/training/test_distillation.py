@@ -1,0 +1,285 @@
+"""--teacher: its checks, its outputs kept on disk, and an exact resume."""
+
+import dataclasses
+import json
+import shutil
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from data.io import feature_specs, tfrecords
+from modeling import losses
+from tests import conftest, script_runner
+from training import distillation, fine_tuning, task
+from training.options import FineTuningOptions
+
+LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
+
+
+class ToyTask(task.Task):
+    """Classifies sequences of different lengths."""
+
+    loss = losses.ClassifierLoss()
+    metrics = ("accuracy",)
+    labels = ("no", "yes")
+
+    def __init__(self, first_label=0):
+        self.first_label = first_label
+
+    def read_examples(self, split):
+        return range(EXAMPLES)
+
+    def encode(self, split, examples):
+        for number in examples:
+            length = 2 + number % (LENGTH - 2)
+            label = self.first_label if number == 5 else number % 2
+            yield tfrecords.encode_example(
+                {
+                    "input_ids": [number + 7] * length
+                    + [0] * (LENGTH - length),
+                    "input_mask": [1] * length + [0] * (LENGTH - length),
+                    "segment_ids": [0] * LENGTH,
+                    "label_ids": [label],
+                    "is_real_example": [1],
+                }
+            )
+
+    def feature_spec(self, split):
+        return feature_specs.classifier_features(LENGTH)
+
+    def create_model(self, config, **options):
+        return modeling.BertClassifier(config, 2, **options)
+
+    def evaluate(self, split, batches):
+        return {"accuracy": 0.5}
+
+    def write_predictions(self, split, batches, output_dir):
+        return {}
+
+    def export(self, export_dir, model):
+        pass
+
+
+def write_config(path, **changes):
+    path.write_text(json.dumps(conftest.TINY | changes))
+    return modeling.load_config(path)
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory):
+    """A folder with a teacher of 4 blocks, wider than its student."""
+    folder = tmp_path_factory.mktemp("teacher")
+    config = write_config(
+        folder / "config.json", hidden_size=48, num_hidden_layers=4
+    )
+    model = modeling.BertClassifier(config, 2, seed=5)
+    model.build()
+    modeling.save_release(model, folder / "tf1", labels=["no", "yes"])
+    modeling.save_huggingface(model, folder / "hf", labels=["no", "yes"])
+    return folder
+
+
+@pytest.fixture
+def options(tmp_path, teacher):
+    write_config(tmp_path / "config.json")
+    return FineTuningOptions(
+        bert_config_file=str(tmp_path / "config.json"),
+        output_dir=str(tmp_path / "run"),
+        max_seq_length=LENGTH,
+        train_batch_size=BATCH_SIZE,
+        learning_rate=1e-2,
+        num_train_epochs=2,
+        save_checkpoints_steps=1,
+        keep_checkpoint_max=0,
+        summary_steps=0,
+        do_train=True,
+        teacher=str(teacher / "tf1"),
+    )
+
+
+def values(folder, step=6):
+    reader = tf.train.load_checkpoint(f"{folder}/model.ckpt-{step}")
+    return {
+        name: reader.get_tensor(name)
+        for name in reader.get_variable_to_shape_map()
+    }
+
+
+@pytest.mark.parametrize("layers", [False, True])
+def test_a_resumed_run_ends_with_the_same_bits(options, tmp_path, layers):
+    options = dataclasses.replace(options, distill_layers=layers)
+    fine_tuning.run(ToyTask(), options)
+    expected = values(tmp_path / "run")
+    assert ("distillation/kernel/adam_m" in expected) == layers
+    # As a kill after step 2 leaves it, its records lost too.
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    for file in (tmp_path / "run").iterdir():
+        if "ckpt-2." in file.name or file.name == "run_settings.json":
+            shutil.copy(file, killed)
+    fine_tuning.run(
+        ToyTask(), dataclasses.replace(options, output_dir=str(killed))
+    )
+    found = values(killed)
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, name)
+
+
+def test_outputs_on_disk_are_those_of_the_teacher(options, tmp_path, teacher):
+    fine_tuning.run(ToyTask(), options)
+    model = modeling.BertClassifier(
+        modeling.load_config(teacher / "hf"), num_labels=2
+    )
+    modeling.load_checkpoint(model, teacher / "hf")
+    plain = ToyTask().feature_spec("train")
+    spec = {**plain, "teacher_outputs": feature_specs.Feature((2,), "float32")}
+    (batch,) = tfrecords.create_dataset(
+        [str(tmp_path / "run/train_teacher.tf_record")], spec, 99, False
+    )
+    np.testing.assert_allclose(
+        batch["teacher_outputs"], model(batch), rtol=0, atol=1e-5
+    )
+    (same,) = tfrecords.create_dataset(
+        [str(tmp_path / "run/train.tf_record")], plain, 99, False
+    )
+    for name, value in same.items():
+        np.testing.assert_array_equal(batch[name], value)
+
+
+def test_outputs_are_kept_until_what_they_are_made_from_changes(
+    options, tmp_path, teacher
+):
+    path = tmp_path / "run/train_teacher.tf_record"
+
+    def written(**changes):
+        """Returns the identity of the file after another first step."""
+        given = dataclasses.replace(
+            options,
+            num_train_epochs=0.4,
+            **{k: v for k, v in changes.items() if k != "task"},
+        )
+        for file in (tmp_path / "run").glob("model.ckpt*"):
+            file.unlink()
+        fine_tuning.run(changes.get("task", ToyTask()), given)
+        return path.stat().st_ino
+
+    first = written()
+    assert written() == first
+    # A label in the middle of the data.
+    relabelled = written(task=ToyTask(first_label=1))
+    assert relabelled != first
+    # The same weights from another file count as another teacher.
+    other = written(teacher=str(teacher / "hf"), task=ToyTask(first_label=1))
+    assert other != relabelled
+    # A file that was cut off.
+    path.write_bytes(path.read_bytes()[:-9])
+    assert written() != other
+
+
+def test_another_teacher_does_not_resume(options, teacher):
+    fine_tuning.run(ToyTask(), options)
+    with pytest.raises(ValueError, match="holds a run with teacher="):
+        fine_tuning.run(
+            ToyTask(),
+            dataclasses.replace(options, teacher=str(teacher / "hf")),
+        )
+
+
+@pytest.mark.parametrize("form", ["tf1", "hf"])
+def test_a_student_starts_from_chosen_blocks(teacher, form):
+    config = modeling.load_config(teacher / "hf")
+    whole = modeling.BertClassifier(config, 2)
+    modeling.load_checkpoint(whole, teacher / form)
+    student = modeling.BertClassifier(
+        dataclasses.replace(config, num_hidden_layers=3), 2
+    )
+    report = modeling.load_checkpoint(student, teacher / form, [0, 3, 3])
+    assert not report.missing
+    assert all("layer" in name for name in report.unused)
+    blocks = [model.bert.encoder.blocks for model in (student, whole)]
+    for mine, theirs in enumerate([0, 3, 3]):
+        for one, other in zip(
+            blocks[0][mine].weights, blocks[1][theirs].weights, strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="a block for each of the model's 3"):
+        modeling.load_checkpoint(student, teacher / form, [0, 1])
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"distill_alpha": 0.0}, "teaches nothing"),
+        ({"init_layers": ["0"]}, "names 1 blocks, and the model has 2"),
+        ({"init_layers": ["0", "9"]}, "no block 9; its blocks are 0 to 3"),
+        ({"init_layers": ["a", "0"]}, "must be numbers of blocks"),
+        ({"max_seq_length": 99}, "more than the 64 positions of --teacher"),
+        ({"teacher": None, "init_layers": ["0", "1"]}, "--init_checkpoint or"),
+        ({"teacher": "config.json"}, "has no bert_config.json or config.json"),
+    ],
+)
+def test_contradictions_are_refused_early(options, changes, message):
+    options = dataclasses.replace(options, **changes)
+    config = modeling.load_config(options.bert_config_file)
+    with pytest.raises((ValueError, OSError), match=message):
+        distillation.check_options(options, config)
+
+
+def test_flags_of_a_missing_teacher_are_refused(options):
+    options = dataclasses.replace(
+        options, teacher=None, given_flags={"distill_alpha": 0.5}
+    )
+    config = modeling.load_config(options.bert_config_file)
+    with pytest.raises(ValueError, match="--distill_alpha needs --teacher"):
+        distillation.check_options(options, config)
+
+
+def test_a_teacher_of_another_shape_or_task_is_refused(
+    options, tmp_path, teacher
+):
+    config = write_config(tmp_path / "config.json", num_attention_heads=4)
+    layers = dataclasses.replace(options, distill_layers=True)
+    with pytest.raises(ValueError, match="has num_attention_heads=2"):
+        distillation.check_options(layers, config)
+
+    def create(config, **kwargs):
+        return modeling.BertSpanLabeler(config, **kwargs)
+
+    with pytest.raises(ValueError, match="has no cls/squad/output_weights"):
+        distillation.Teacher(options, create, losses.SpanLoss())
+    with pytest.raises(ValueError, match="was trained with the labels"):
+        distillation.Teacher(
+            options, create, losses.ClassifierLoss(), ["yes", "no"]
+        )
+
+
+def test_pretraining_learns_from_a_teacher(
+    pretraining_flags, pretrained, tiny, tmp_path
+):
+    folder, _ = pretrained
+    for end in (".index", ".data-00000-of-00001"):
+        shutil.copy(folder / f"model.ckpt-7{end}", tmp_path / f"t.ckpt{end}")
+    shutil.copy(tiny / "bert_config.json", tmp_path)
+    write_config(tmp_path / "one.json", num_hidden_layers=1)
+    done = script_runner.run(
+        "run_pretraining.py",
+        tmp_path,
+        **pretraining_flags
+        | {
+            "bert_config_file": "one.json",
+            "teacher": ".",
+            "init_layers": "1",
+            "distill_layers": True,
+            "output_dir": "student",
+            "do_train": True,
+            "do_eval": True,
+            "num_train_steps": 3,
+            "summary_steps": 0,
+        },
+    ).check()
+    assert "masked_lm_accuracy" in done.stderr
+    settings = json.loads((tmp_path / "student/run_settings.json").read_text())
+    assert settings["teacher"][0][0].startswith("t.ckpt")

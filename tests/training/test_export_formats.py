@@ -1,0 +1,223 @@
+"""Exports of other formats, run in their own runtimes."""
+
+import dataclasses
+import importlib.util
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+import serving
+from data.squad import decoding, windows
+from data.text.packing_layer import PackingLayer
+from tests import conftest, script_runner
+from training import export_formats
+from training.options import DeviceOptions
+
+VOCAB = script_runner.SAMPLES / "vocab.txt"
+TEXTS = ["the boat left at noon .", "a light .", "the sea is green and old ."]
+LENGTH = 24
+
+
+def read_batch(length=LENGTH):
+    """Returns the ids of three texts, padded."""
+    packing = PackingLayer(str(VOCAB), length, True)
+    return {
+        name: value.numpy()
+        for name, value in packing.pack(
+            *packing.tokenize(tf.constant(TEXTS))
+        ).items()
+    }
+
+
+def run_litert(folder, batch):
+    from ai_edge_litert.interpreter import Interpreter
+
+    interpreter = Interpreter(str(folder / "model.tflite"))
+    for name, value in batch.items():
+        (index,) = (
+            each["index"]
+            for each in interpreter.get_input_details()
+            if name in each["name"]
+        )
+        interpreter.resize_tensor_input(index, value.shape)
+    interpreter.allocate_tensors()
+    for each in interpreter.get_input_details():
+        (name,) = (name for name in batch if name in each["name"])
+        interpreter.set_tensor(each["index"], batch[name])
+    interpreter.invoke()
+    return [
+        interpreter.get_tensor(each["index"])
+        for each in interpreter.get_output_details()
+    ]
+
+
+def run_onnx(folder, batch):
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    names = [each.name for each in session.get_inputs()]
+    return session.run(
+        None, {name: batch[name.partition(":")[0]] for name in names}
+    )
+
+
+def run_openvino(folder, batch):
+    import openvino
+
+    compiled = openvino.compile_model(
+        str(folder / "model.xml"),
+        "CPU",
+        {"INFERENCE_PRECISION_HINT": "f32"},
+    )
+    inputs = {}
+    for each in compiled.inputs:
+        (name,) = (
+            name
+            for name in batch
+            if any(name in other for other in each.get_names())
+        )
+        inputs[each] = batch[name]
+    return list(compiled(inputs).values())
+
+
+RUNTIMES = {
+    "litert": (run_litert, "ai_edge_litert"),
+    "onnx": (run_onnx, "onnxruntime"),
+    "openvino": (run_openvino, "openvino"),
+}
+FORMATS = [
+    pytest.param(
+        name,
+        marks=pytest.mark.skipif(
+            not importlib.util.find_spec(module),
+            reason=f"needs pip install -r requirements/{name}.txt",
+        ),
+    )
+    for name, (_, module) in RUNTIMES.items()
+]
+
+
+def create(kind, **options):
+    config = modeling.BertConfig.from_dict(conftest.TINY)
+    model = getattr(modeling, kind)(config, seed=1, unpad=True, **options)
+    model.build()
+    return model
+
+
+def export(folder, model, options):
+    serving_options = serving.ServingOptions(VOCAB, max_seq_length=LENGTH)
+    with export_formats.chosen(options):
+        serving.export_classifier(
+            folder, model, ["no", "yes", "maybe"], serving_options
+        )
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_any_batch_gives_what_the_model_gives(name, tmp_path):
+    model = create("BertClassifier", num_labels=3)
+    export(tmp_path / "model", model, DeviceOptions(export_format=name))
+    # Two batches and two lengths.
+    for length, rows in ((LENGTH, 3), (LENGTH - 7, 1)):
+        batch = {k: v[:rows, :length] for k, v in read_batch().items()}
+        expected = tf.nn.softmax(model(batch))
+        (found,) = RUNTIMES[name][0](tmp_path / "model", batch)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    files = {file.name for file in (tmp_path / "model").iterdir()}
+    assert files >= {
+        "vocab.txt",
+        "labels.txt",
+        "bert_config.json",
+        "config.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "bert_export.json",
+    }
+    # It replaces an export of ours, and nothing else.
+    export(tmp_path / "model", model, DeviceOptions(export_format=name))
+    (tmp_path / "model" / "mine").touch()
+    with pytest.raises(ValueError, match="mine"):
+        export(tmp_path / "model", model, DeviceOptions(export_format=name))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_fixed_length(name, tmp_path):
+    model = create("BertClassifier", num_labels=3)
+    options = DeviceOptions(export_format=name, export_seq_length=LENGTH)
+    export(tmp_path / "model", model, options)
+    batch = read_batch()
+    (found,) = RUNTIMES[name][0](tmp_path / "model", batch)
+    expected = tf.nn.softmax(model(batch))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", FORMATS[:2])
+def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
+    model = create("BertClassifier", num_labels=3)
+    options = DeviceOptions(export_format=name)
+    export(tmp_path / "whole", model, options)
+    export(
+        tmp_path / "int8", model, dataclasses.replace(options, quantize="int8")
+    )
+    batch = read_batch()
+    (found,) = RUNTIMES[name][0](tmp_path / "int8", batch)
+    expected = tf.nn.softmax(model(batch))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
+    whole, small = (
+        max(file.stat().st_size for file in (tmp_path / which).iterdir())
+        for which in ("whole", "int8")
+    )
+    assert small < 0.6 * whole
+    assert not (tmp_path / "int8" / "float32.onnx").exists()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_logits_of_spans(name, tmp_path):
+    model = create("BertSpanLabeler")
+    with export_formats.chosen(DeviceOptions(export_format=name)):
+        serving.export_span_labeler(
+            tmp_path / "model",
+            model,
+            VOCAB,
+            windows.WindowOptions(max_seq_length=LENGTH),
+            decoding.DecodingOptions(),
+            8,
+        )
+    batch = read_batch()
+    outputs = RUNTIMES[name][0](tmp_path / "model", batch)
+    expected = model(batch)
+    real = batch["input_mask"] == 1
+    errors = [
+        [
+            np.abs(found - np.asarray(value))[real].max()
+            for value in expected.values()
+        ]
+        for found in outputs
+    ]
+    # The converters name the outputs in ways of their own.
+    assert np.max(np.min(errors, axis=0)) < 1e-4
+    assert np.max(np.min(errors, axis=1)) < 1e-4
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"export_seq_length": 8}, "--export_seq_length is for the other"),
+        (
+            {"export_format": "openvino", "quantize": "int8"},
+            "OpenVINO|openvino",
+        ),
+    ],
+)
+def test_contradictions_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        export_formats.check(DeviceOptions(**changes))
+
+
+@pytest.mark.parametrize("name", ["onnx", "openvino"])
+def test_a_missing_library_is_named(name):
+    if importlib.util.find_spec(name):
+        pytest.skip(f"{name} is installed")
+    with pytest.raises(ValueError, match=f"requirements/{name}.txt"):
+        export_formats.check(DeviceOptions(export_format=name))

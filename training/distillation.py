@@ -1,0 +1,319 @@
+"""A teacher for training: --teacher and the flags that go with it.
+
+What the student minimizes is in modeling/distillation.py. In fine-tuning the
+teacher's outputs are computed once and kept next to the training records;
+hidden states and attention, and the outputs of pretraining, would take
+gigabytes: there the teacher runs along with each step.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from data.io import feature_specs, tfrecords
+from files import json_files
+from files.atomic import write_json
+from modeling.distillation import DistillationLoss, Distiller
+from training import checkpointing, distribution, loop
+from training.options import TrainingOptions
+
+# Logits of padding, which take no part in a softmax.
+_PADDING = -10000.0
+
+
+def start_of(options: TrainingOptions) -> str | None:
+    """Returns the checkpoint that a new run starts from, or None."""
+    return options.init_checkpoint or (
+        options.teacher if options.init_layers else None
+    )
+
+
+def init_layers(options: TrainingOptions) -> list[int] | None:
+    """Returns --init_layers as numbers, or None.
+
+    Raises:
+        ValueError: one is not a number.
+    """
+    if not options.init_layers:
+        return None
+    if not all(layer.strip().isdecimal() for layer in options.init_layers):
+        raise ValueError(
+            f"--init_layers={','.join(options.init_layers)} must be numbers of "
+            "blocks from 0 on, such as 0,2,5"
+        )
+    return [int(layer) for layer in options.init_layers]
+
+
+def check_options(
+    options: TrainingOptions, config: modeling.BertConfig
+) -> None:
+    """Refuses contradictory options before any long work.
+
+    Raises:
+        ValueError: an option contradicts another, or the teacher's files.
+        OSError: the teacher cannot be read.
+    """
+    for name in ("distill_temperature", "distill_alpha", "distill_layers"):
+        if name in options.given_flags and not options.teacher:
+            raise ValueError(f"--{name} needs --teacher")
+    _check_init_layers(options, config)
+    if not options.teacher:
+        return
+    if not (options.distill_alpha or options.distill_layers):
+        raise ValueError(
+            "--teacher with --distill_alpha=0 teaches nothing; give more, or "
+            "--distill_layers"
+        )
+    teacher = load_config(options.teacher)
+    for name, needed in (
+        ("vocab_size", True),
+        ("num_attention_heads", options.distill_layers),
+    ):
+        theirs, ours = getattr(teacher, name), getattr(config, name)
+        if needed and theirs != ours:
+            raise ValueError(
+                f"--teacher={options.teacher} has {name}={theirs}, and the "
+                f"model {ours} in {options.bert_config_file}; to learn from it "
+                "both must be equal"
+            )
+    length = getattr(options, "max_seq_length", 0)
+    if length > teacher.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={length} is more than the "
+            f"{teacher.max_position_embeddings} positions of --teacher="
+            f"{options.teacher}; give a smaller one"
+        )
+    modeling.find_checkpoint(options.teacher)
+
+
+def _check_init_layers(
+    options: TrainingOptions, config: modeling.BertConfig
+) -> None:
+    layers, start = init_layers(options), start_of(options)
+    if layers is None:
+        return
+    given = f"--init_layers={','.join(options.init_layers or ())}"
+    if not start:
+        raise ValueError(f"{given} needs --init_checkpoint or --teacher")
+    if len(layers) != config.num_hidden_layers:
+        raise ValueError(
+            f"{given} names {len(layers)} blocks, and the model has "
+            f"{config.num_hidden_layers}; name one for each"
+        )
+    names = modeling.read_shapes(modeling.find_checkpoint(start))
+    found = {
+        int(number)
+        for name in names
+        for number in re.findall(r"\blayer[_.](\d+)[/.]", name)
+    }
+    if missing := sorted(set(layers) - found):
+        raise ValueError(
+            f"{given}: {start} has no block {missing[0]}; its blocks are 0 to "
+            f"{max(found, default=-1)}"
+        )
+
+
+def load_config(teacher: str) -> modeling.BertConfig:
+    """Returns the configuration in a teacher's folder.
+
+    Raises:
+        ValueError: there is none.
+    """
+    folder = teacher if os.path.isdir(teacher) else os.path.dirname(teacher)
+    try:
+        return modeling.load_config(folder or ".")
+    except FileNotFoundError as error:
+        raise ValueError(
+            f"--teacher={teacher} has no bert_config.json or config.json next "
+            "to its checkpoint; --export_weights writes a folder with both"
+        ) from error
+
+
+class Teacher:
+    """The model of --teacher, loaded, for the trainings of a command.
+
+    Args:
+        options: TrainingOptions that `check_options` accepts.
+        create_model: (config, **arguments of every model) -> TaskModel.
+        loss: the task's loss.
+        labels: the task's labels, or None.
+
+    Attributes:
+        settings: what must not change when a run is resumed.
+
+    Raises:
+        ValueError: the teacher has not learned this task.
+        OSError: it cannot be read.
+    """
+
+    def __init__(
+        self,
+        options: TrainingOptions,
+        create_model: Callable[..., keras.Model],
+        loss: Any,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        path = str(options.teacher)
+        found = modeling.load_labels(path)
+        if labels and found and list(labels) != found:
+            raise ValueError(
+                f"--teacher={path} was trained with the labels {found}, in "
+                f"this order; the task has {list(labels)}"
+            )
+        self._options = options
+        self._loss = DistillationLoss(
+            loss,
+            options.distill_temperature,
+            options.distill_alpha,
+            options.distill_layers,
+        )
+        self.settings = {
+            "teacher": checkpointing.fingerprint(_files(path), whole=True),
+            "distill_temperature": options.distill_temperature,
+            "distill_alpha": options.distill_alpha,
+            "distill_layers": options.distill_layers,
+        }
+        self._names: dict[str, str] | None = None
+        self._model: keras.Model | None = create_model(
+            load_config(path),
+            unpad=options.unpads,
+            dtype=distribution.PRECISIONS[options.mixed_precision],
+        )
+        missing = modeling.load_checkpoint(self._model, path).missing
+        heads = [name for name in missing if not name.startswith("bert/")]
+        if heads and options.distill_alpha:
+            raise ValueError(
+                f"--teacher={path} has no {heads[0]}: train it on this task "
+                "first, or learn only its layers with --distill_layers "
+                "--distill_alpha=0"
+            )
+
+    def create_distiller(self, student: keras.Model) -> Distiller:
+        """Returns what calls a student and this teacher in training."""
+        return Distiller(
+            student,
+            self._loss,
+            self._model,
+            self._read_outputs,
+            self._options.seed,
+        )
+
+    def add_outputs(
+        self, source: str, path: str, spec: feature_specs.Spec
+    ) -> feature_specs.Spec:
+        """Writes training records with the teacher's outputs added.
+
+        Does nothing where an earlier run wrote them from the same records,
+        teacher and options. The model is dropped: it is not needed any more.
+
+        Args:
+            source: the TFRecord file of training.
+            path: the file to write; what it was made from is kept in
+                `path`.json.
+            spec: of the records.
+
+        Returns:
+            the spec of the new records.
+        """
+        model, options = self._model, self._options
+        if model is None:
+            raise ValueError("The teacher's outputs have been added before")
+        shapes = model.compute_output_shape(
+            {name: (None, *feature.shape) for name, feature in spec.items()}
+        )
+        single = not isinstance(shapes, dict)
+        shapes = {"outputs": shapes} if single else shapes
+        self._names = {name: f"teacher_{name}" for name in shapes}
+        self._is_single = single
+        made_from = {
+            "teacher": self.settings["teacher"],
+            "records": checkpointing.fingerprint([source], whole=True),
+            "mixed_precision": options.mixed_precision,
+            "unpads": options.unpads,
+        }
+        if not _is_made_from(path, made_from):
+            logging.info(
+                "Computing the outputs of --teacher=%s", options.teacher
+            )
+            dataset = tfrecords.create_dataset(
+                [source],
+                spec,
+                options.train_batch_size,
+                is_training=False,
+                trim=options.unpads,
+            )
+            records = tfrecords.read_records(source)
+            count = tfrecords.count_records([source])
+            batches = loop.Trainer(model).predict(
+                dataset, -(-count // options.train_batch_size), "Teaching"
+            )
+            with tfrecords.RecordWriter([path]) as writer:
+                for _, outputs in batches:
+                    outputs = {"outputs": outputs} if single else outputs
+                    rows = {
+                        f"teacher_{name}": _padded(value, shapes[name])
+                        for name, value in outputs.items()
+                    }
+                    # Two messages in a row are one, with the fields of both.
+                    for added in tfrecords.encode_examples(rows):
+                        writer.write(next(records) + added)
+            written = checkpointing.fingerprint([path], whole=True)
+            write_json(f"{path}.json", {**made_from, "written": written})
+        self._model = None
+        return {
+            **spec,
+            **{
+                f"teacher_{name}": feature_specs.Feature(shape[1:], "float32")
+                for name, shape in shapes.items()
+            },
+        }
+
+    def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
+        """Returns the teacher's outputs in features, as its model's."""
+        names = self._names or {}
+        outputs = {name: features[key] for name, key in names.items()}
+        return outputs["outputs"] if self._is_single else outputs
+
+
+def _files(teacher: str) -> list[str]:
+    """Returns the files of a teacher's checkpoint."""
+    found = modeling.find_checkpoint(teacher)
+    if os.path.isfile(found):
+        return [found]
+    folder, name = os.path.split(found)
+    return [
+        os.path.join(folder, file)
+        for file in sorted(tf.io.gfile.listdir(folder or "."))
+        if file == f"{name}.index" or file.startswith(f"{name}.data-")
+    ]
+
+
+def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
+    """Returns whether a file is whole and made from what is given."""
+    if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
+        return False
+    try:
+        kept = json_files.read_json(f"{path}.json")
+    except ValueError:
+        return False
+    written = checkpointing.fingerprint([path], whole=True)
+    return kept == {**made_from, "written": written}
+
+
+def _padded(values: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """Returns float32 [B, -1] of outputs cut to their batch's length."""
+    widths = [
+        (0, full - there)
+        for full, there in zip(shape[1:], values.shape[1:], strict=True)
+    ]
+    values = np.pad(
+        values.astype(np.float32), [(0, 0), *widths], constant_values=_PADDING
+    )
+    return values.reshape(len(values), -1)

@@ -1,0 +1,43 @@
+"""Flags of distillation."""
+
+from absl import flags
+
+from files import paths
+from training import cli
+
+
+def define() -> None:
+    """Defines the teacher, and what is learned from it."""
+    cli.define_path(
+        "teacher",
+        paths.Kind.MODEL,
+        "Folder of a larger model of the same task to learn from: a "
+        "checkpoint of either format and its configuration, such as "
+        "--export_weights writes.",
+    )
+    flags.DEFINE_float(
+        "distill_temperature",
+        2.0,
+        "Divides the logits of teacher and student; more tells more of the "
+        "classes that are not chosen.",
+        lower_bound=0.01,
+    )
+    flags.DEFINE_float(
+        "distill_alpha",
+        0.5,
+        "The teacher's share of the loss; the labels have the rest.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_bool(
+        "distill_layers",
+        False,
+        "Learn the teacher's hidden states and attention too (TinyBERT); it "
+        "then runs along with each step.",
+    )
+    flags.DEFINE_list(
+        "init_layers",
+        None,
+        "For each block of the model, the block of --init_checkpoint, or else "
+        "of --teacher, that it starts from: 0,2,5 for 3 blocks of 6.",
+    )

@@ -1,0 +1,217 @@
+"""Models over ids in the formats of other runtimes, by their own converters.
+
+    litert    model.tflite                 tf.lite, builtin operations only
+    onnx      model.onnx                   tf2onnx
+    openvino  model.xml and model.bin      openvino
+
+Each is written from the plain operations of modeling/ops.py, padding
+included: what TensorFlow fuses or leaves out, the others have no form for.
+"""
+
+import contextlib
+import dataclasses
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+from tensorflow.python.framework.convert_to_constants import (
+    convert_variables_to_constants_v2,
+)
+
+from files.atomic import write_json
+from modeling import ops
+from modeling.bert import BertModel
+from modeling.checkpoints.huggingface import config, tokenizer
+from training.options import DeviceOptions
+
+# The modules that a format needs, and where to get them.
+_NEEDED: dict[str, Sequence[str]] = {
+    "saved_model": (),
+    "litert": (),
+    "onnx": ("onnx", "tf2onnx"),
+    "openvino": ("openvino",),
+}
+# The newest that tf2onnx writes.
+_OPSET = 18
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportFormat:
+    """A format, and how to write it.
+
+    Attributes:
+        name: "saved_model", "litert", "onnx" or "openvino".
+        seq_length: length of the inputs; None = any.
+        int8: whether the converter makes the weights int8.
+        do_lower_case: whether the tokenizer lower-cases text.
+    """
+
+    name: str = "saved_model"
+    seq_length: int | None = None
+    int8: bool = False
+    do_lower_case: bool = True
+
+
+_chosen = ExportFormat()
+
+
+def check(options: DeviceOptions) -> None:
+    """Refuses a format that cannot be written here.
+
+    Raises:
+        ValueError: a library is not installed, or flags contradict.
+    """
+    name = options.export_format
+    missing = [m for m in _NEEDED[name] if not importlib.util.find_spec(m)]
+    if missing:
+        raise ValueError(
+            f"--export_format={name} needs {' and '.join(missing)}: pip "
+            f"install -r requirements/{name}.txt"
+        )
+    if options.export_seq_length and name == "saved_model":
+        raise ValueError(
+            "--export_seq_length is for the other formats; a SavedModel takes "
+            "inputs of any length"
+        )
+    if options.quantize and name == "openvino":
+        raise ValueError(
+            "--quantize is not for --export_format=openvino; export without "
+            "it, and quantize with OpenVINO's own tools"
+        )
+
+
+@contextlib.contextmanager
+def chosen(options: Any) -> Iterator[None]:
+    """Has exports inside written in the format of --export_format."""
+    global _chosen
+    before = _chosen
+    _chosen = ExportFormat(
+        options.export_format,
+        options.export_seq_length,
+        options.quantize == "int8",
+        getattr(options, "do_lower_case", True),
+    )
+    try:
+        yield
+    finally:
+        _chosen = before
+
+
+def current() -> ExportFormat:
+    """Returns the format that an export is to be written in."""
+    return _chosen
+
+
+def write(
+    folder: Path,
+    model: keras.Model,
+    function: Callable[..., Any],
+    signature: Sequence[tf.TensorSpec],
+) -> None:
+    """Writes a function of ids in the current format.
+
+    Args:
+        folder: exists.
+        model: the model whose weights the function uses.
+        function: (*tensors) -> dict of tensors.
+        signature: specs of the tensors, their last dimension the length.
+    """
+    length = _chosen.seq_length
+    signature = [
+        tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, name=spec.name)
+        if length
+        else spec
+        for spec in signature
+    ]
+    with _plain(model):
+        traced = tf.function(
+            function, input_signature=signature, autograph=False
+        )
+        traced.get_concrete_function()
+        _WRITERS[_chosen.name](folder, traced, signature)
+
+
+@contextlib.contextmanager
+def _plain(model: keras.Model) -> Iterator[None]:
+    """Has graphs traced inside compute padding, by plain operations."""
+    berts = [
+        layer
+        for layer in model._flatten_layers()
+        if isinstance(layer, BertModel) and layer.unpad
+    ]
+    for bert in berts:
+        bert.unpad = False
+    try:
+        with ops.plain():
+            yield
+    finally:
+        for bert in berts:
+            bert.unpad = True
+
+
+def _write_litert(folder: Path, traced: Any, signature: Any) -> None:
+    # Else a Keras model's file has no weights, and runs.
+    frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
+    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+    if _chosen.int8:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    (folder / "model.tflite").write_bytes(converter.convert())
+
+
+def _write_onnx(folder: Path, traced: Any, signature: Any) -> None:
+    import tf2onnx
+
+    path = str(folder / "model.onnx")
+    tf2onnx.convert.from_function(
+        traced, input_signature=signature, opset=_OPSET, output_path=path
+    )
+    if _chosen.int8:
+        from onnxruntime import quantization
+
+        whole = str(folder / "float32.onnx")
+        os.rename(path, whole)
+        quantization.quantize_dynamic(whole, path, per_channel=True)
+        os.remove(whole)
+
+
+def _write_openvino(folder: Path, traced: Any, signature: Any) -> None:
+    import openvino
+
+    frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
+    converted = openvino.convert_model(frozen.graph)
+    openvino.save_model(
+        converted, str(folder / "model.xml"), compress_to_fp16=False
+    )
+
+
+_WRITERS = {
+    "litert": _write_litert,
+    "onnx": _write_onnx,
+    "openvino": _write_openvino,
+}
+
+
+def write_files(
+    folder: Path, model: keras.Model, vocab_file: str | os.PathLike[str]
+) -> None:
+    """Writes what other libraries need to tokenize, and config.json.
+
+    Args:
+        folder: exists.
+        model: the model that is exported.
+        vocab_file: its vocabulary.
+    """
+    tokenizer.write_tokenizer(
+        folder,
+        vocab_file,
+        _chosen.do_lower_case,
+        model.config.max_position_embeddings,
+    )
+    write_json(
+        folder / config.CONFIG_FILE, config.config_to_huggingface(model.config)
+    )
