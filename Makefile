@@ -2,7 +2,7 @@
 # is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
-.PHONY: demo test lint docs bench
+.PHONY: demo test lint docs bench bench-runtimes bench-int8
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -27,6 +27,19 @@ bench: .venv-bench/installed
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) \
 	  $(if $(SQUAD_FILE),--squad_file=$(SQUAD_FILE)) $(BENCH_FLAGS)
 
+# With a fine-tuned model: make bench-runtimes MODEL_DIR=... MRPC_DIR=...
+bench-runtimes: .venv-bench/installed-runtimes
+	.venv-bench/bin/python benchmarks/runtimes_benchmark.py \
+	  $(if $(MODEL_DIR),--model_dir=$(MODEL_DIR)) \
+	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) $(BENCH_FLAGS)
+
+# make bench-int8 CHECKPOINT=... GLUE_DIR=... SQUAD_DIR=... CONLL_DIR=...
+bench-int8: .venv/installed
+	.venv/bin/python benchmarks/int8_accuracy.py --checkpoint=$(CHECKPOINT) \
+	  $(if $(GLUE_DIR),--glue_dir=$(GLUE_DIR)) \
+	  $(if $(SQUAD_DIR),--squad_dir=$(SQUAD_DIR)) \
+	  $(if $(CONLL_DIR),--conll_dir=$(CONLL_DIR)) $(BENCH_FLAGS)
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -46,4 +59,11 @@ bench: .venv-bench/installed
 .venv-bench/installed: requirements/bench.txt requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install -q -r requirements.txt -r $<
+	touch $@
+
+RUNTIMES = requirements/litert.txt requirements/onnx.txt \
+  requirements/openvino.txt
+
+.venv-bench/installed-runtimes: .venv-bench/installed $(RUNTIMES)
+	.venv-bench/bin/python -m pip install -q $(RUNTIMES:%=-r %)
 	touch $@

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 import modeling
 import serving
+from benchmarks.contestants import runtime
 from data.squad import decoding, windows
 from data.text.packing_layer import PackingLayer
 from tests import conftest, script_runner
@@ -31,61 +32,10 @@ def read_batch(length=LENGTH):
     }
 
 
-def run_litert(folder, batch):
-    from ai_edge_litert.interpreter import Interpreter
-
-    interpreter = Interpreter(str(folder / "model.tflite"))
-    for name, value in batch.items():
-        (index,) = (
-            each["index"]
-            for each in interpreter.get_input_details()
-            if name in each["name"]
-        )
-        interpreter.resize_tensor_input(index, value.shape)
-    interpreter.allocate_tensors()
-    for each in interpreter.get_input_details():
-        (name,) = (name for name in batch if name in each["name"])
-        interpreter.set_tensor(each["index"], batch[name])
-    interpreter.invoke()
-    return [
-        interpreter.get_tensor(each["index"])
-        for each in interpreter.get_output_details()
-    ]
-
-
-def run_onnx(folder, batch):
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
-    names = [each.name for each in session.get_inputs()]
-    return session.run(
-        None, {name: batch[name.partition(":")[0]] for name in names}
-    )
-
-
-def run_openvino(folder, batch):
-    import openvino
-
-    compiled = openvino.compile_model(
-        str(folder / "model.xml"),
-        "CPU",
-        {"INFERENCE_PRECISION_HINT": "f32"},
-    )
-    inputs = {}
-    for each in compiled.inputs:
-        (name,) = (
-            name
-            for name in batch
-            if any(name in other for other in each.get_names())
-        )
-        inputs[each] = batch[name]
-    return list(compiled(inputs).values())
-
-
-RUNTIMES = {
-    "litert": (run_litert, "ai_edge_litert"),
-    "onnx": (run_onnx, "onnxruntime"),
-    "openvino": (run_openvino, "openvino"),
+MODULES = {
+    "litert": "ai_edge_litert",
+    "onnx": "onnxruntime",
+    "openvino": "openvino",
 }
 FORMATS = [
     pytest.param(
@@ -95,7 +45,7 @@ FORMATS = [
             reason=f"needs pip install -r requirements/{name}.txt",
         ),
     )
-    for name, (_, module) in RUNTIMES.items()
+    for name, module in MODULES.items()
 ]
 
 
@@ -122,7 +72,7 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
     for length, rows in ((LENGTH, 3), (LENGTH - 7, 1)):
         batch = {k: v[:rows, :length] for k, v in read_batch().items()}
         expected = tf.nn.softmax(model(batch))
-        (found,) = RUNTIMES[name][0](tmp_path / "model", batch)
+        (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
     files = {file.name for file in (tmp_path / "model").iterdir()}
     assert files >= {
@@ -147,7 +97,7 @@ def test_a_fixed_length(name, tmp_path):
     options = DeviceOptions(export_format=name, export_seq_length=LENGTH)
     export(tmp_path / "model", model, options)
     batch = read_batch()
-    (found,) = RUNTIMES[name][0](tmp_path / "model", batch)
+    (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
     expected = tf.nn.softmax(model(batch))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
@@ -161,7 +111,7 @@ def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
         tmp_path / "int8", model, dataclasses.replace(options, quantize="int8")
     )
     batch = read_batch()
-    (found,) = RUNTIMES[name][0](tmp_path / "int8", batch)
+    (found,) = runtime.LOADERS[name](tmp_path / "int8")(batch)
     expected = tf.nn.softmax(model(batch))
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
     whole, small = (
@@ -185,7 +135,7 @@ def test_logits_of_spans(name, tmp_path):
             8,
         )
     batch = read_batch()
-    outputs = RUNTIMES[name][0](tmp_path / "model", batch)
+    outputs = runtime.LOADERS[name](tmp_path / "model")(batch)
     expected = model(batch)
     real = batch["input_mask"] == 1
     errors = [
