@@ -179,7 +179,7 @@ class AttentionLayer(keras.layers.Layer):
             return keras.ops.zeros((1, 1, 1, 1), dtype)
         mask = keras.ops.cast(attention_mask, dtype)
         # [B, F, T] -> [B, 1, F, T]: the same for all heads.
-        return ((1.0 - mask) * -10000.0)[:, None, :, :]
+        return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
 
     def compute_output_shape(
         self, from_tensor_shape: Shape, to_tensor_shape: Shape

@@ -47,6 +47,11 @@ def plain() -> Iterator[None]:
         _plain = before
 
 
+def is_plain() -> bool:
+    """Returns whether faster forms are switched off."""
+    return _plain
+
+
 def overridable(function: Callable) -> Any:
     """Marks a plain definition that may have a faster form.
 
@@ -98,7 +103,10 @@ def int8_matmul(
     """
     exact = at_least_float32(inputs)
     if limit is None:
-        limit = keras.ops.max(keras.ops.abs(exact), axis=-1, keepdims=True)
+        # Of no rows too, which Keras refuses without `initial`.
+        limit = keras.ops.max(
+            keras.ops.abs(exact), axis=-1, keepdims=True, initial=1e-30
+        )
     limit = keras.ops.maximum(limit, 1e-30)
     rows = keras.ops.clip(keras.ops.round(exact * (127.0 / limit)), -127, 127)
     # Sums of whole numbers are exact in float32, up to 2 ** 24.
@@ -345,10 +353,12 @@ def create_attention_mask_from_input_mask(
             "`input_mask` must have rank 2, [batch, length], or rank 3, "
             f"[batch, from, to]. Received: shape {tuple(input_mask.shape)}"
         )
-    mask = input_mask if rank == 3 else input_mask[:, None, :]
+    # `expand_dims`, not `[:, None]`, which LiteRT has no operation for.
+    mask = input_mask if rank == 3 else keras.ops.expand_dims(input_mask, 1)
     if left_to_right:
         order = keras.ops.arange(keras.ops.shape(mask)[-1])
-        past = keras.ops.cast(order[:, None] >= order[None, :], mask.dtype)
+        past = keras.ops.expand_dims(order, 1) >= order
+        past = keras.ops.cast(past, mask.dtype)
         mask = mask * past
     return mask
 
@@ -366,7 +376,8 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
     batch_size, seq_length, width = keras.ops.shape(sequence_tensor)
     # One flat table of B * T rows, so that one lookup serves the batch.
     flat_offsets = keras.ops.arange(batch_size, dtype=positions.dtype)
-    flat_positions = positions + (flat_offsets * seq_length)[:, None]
+    first = keras.ops.expand_dims(flat_offsets * seq_length, 1)
+    flat_positions = positions + first
     flat_sequence = keras.ops.reshape(sequence_tensor, (-1, width))
     return keras.ops.take(flat_sequence, flat_positions, axis=0)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import keras
 
-from modeling.ops import Tensor, reshape_like
+from modeling.ops import Tensor, is_plain, reshape_like
 
 # The number of rows is a multiple of this, or of a share of all positions, so
 # that batches have few shapes: XLA compiles a step for each.
@@ -45,15 +45,19 @@ class PaddedRows:
     """
 
     def __init__(self, padded: Tensor) -> None:
+        # Rows are there to be fused; where nothing is, a batch stays as it is.
+        self._is_flat = not is_plain()
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the rows [B * T, W] of a tensor [B, T, W]."""
-        return reshape_like(padded, self._rows)
+        return reshape_like(padded, self._rows) if self._is_flat else padded
 
     def pad(self, rows: Tensor) -> Tensor:
         """Returns [B, T, W] of rows [B * T, W]."""
+        if not self._is_flat:
+            return rows
         return keras.ops.reshape(
             rows, (self._batch_size, self._length, rows.shape[-1])
         )

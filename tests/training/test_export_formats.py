@@ -130,7 +130,7 @@ def test_logits_of_spans(name, tmp_path):
             tmp_path / "model",
             model,
             VOCAB,
-            windows.WindowOptions(max_seq_length=LENGTH),
+            windows.WindowOptions(LENGTH, max_query_length=8, doc_stride=8),
             decoding.DecodingOptions(),
             8,
         )
