@@ -192,7 +192,7 @@ def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
             r"multinli.train.zh.tsv, line 2: column 3 is needed",
         ),
         (glue.MrpcProcessor(), "train.tsv", ["header"], "holds no example"),
-        (glue.MrpcProcessor(), "other.tsv", [], "train.tsv is not there"),
+        (glue.MrpcProcessor(), "other.tsv", [], "train.tsv does not exist"),
     ],
 )
 def test_bad_files_are_named(tmp_path, processor, name, lines, message):
