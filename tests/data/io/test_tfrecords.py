@@ -115,7 +115,11 @@ def test_check_records_compares_with_the_flags(tmp_path):
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"", "holds no record"), (b"x" * 10, "truncated"), (b"x" * 99, "no TFR")],
+    [
+        (b"", "holds no record"),
+        (b"x" * 10, "truncated"),
+        (b"x" * 99, "not a TFR"),
+    ],
 )
 def test_check_records_names_bad_files(tmp_path, data, message):
     path = tmp_path / "bad.tfrecord"
