@@ -70,7 +70,13 @@ FORMS = [
         None,
         {"export_format": "litert", "quantize": "int8"},
     ),
-    ("ONNX float32", "onnx", "onnxruntime", None, {"export_format": "onnx"}),
+    (
+        "ONNX float32",
+        "onnx",
+        "onnxruntime",
+        None,
+        {"export_format": "onnx"},
+    ),
     (
         "ONNX int8",
         "onnx",
@@ -129,8 +135,16 @@ def create_model_dir(folder):
 
 
 def export(name, more, model_dir, mrpc_dir, folder):
-    """Exports the model; returns the folder."""
+    """Exports the model; returns the folder.
+
+    ONNX has one length to a file: a file for each, in folders of that name.
+    """
     path = Path(folder, name.replace(" ", "_").replace(",", ""))
+    if more.get("export_format") == "onnx" and "export_seq_length" not in more:
+        for length in sorted({length for _, length in SHAPES}):
+            sized = more | {"export_seq_length": length}
+            export(f"{name}/{length}", sized, model_dir, mrpc_dir, folder)
+        return path
     given = {
         "task_name": "mrpc",
         "data_dir": mrpc_dir,

@@ -77,6 +77,11 @@ def check(options: DeviceOptions) -> None:
             "--export_seq_length is for the other formats; a SavedModel takes "
             "inputs of any length"
         )
+    if name == "onnx" and not options.export_seq_length:
+        raise ValueError(
+            "--export_format=onnx needs --export_seq_length, the length of all "
+            "inputs: at any length ONNX Runtime fails on what tf2onnx writes"
+        )
     if options.quantize and name == "openvino":
         raise ValueError(
             "--quantize is not for --export_format=openvino; export without "

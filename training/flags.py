@@ -325,7 +325,8 @@ def define_export_flags() -> None:
     flags.DEFINE_integer(
         "export_seq_length",
         None,
-        "Length of the inputs of the other formats; by default any.",
+        "Length of the inputs of the other formats; by default any, but onnx "
+        "needs one.",
         lower_bound=1,
     )
     flags.DEFINE_integer(

@@ -72,16 +72,29 @@ def load_litert(path):
 
 
 def load_onnx(path):
-    """Returns (batch) -> list of outputs."""
+    """Returns (batch) -> list of outputs.
+
+    Args:
+        path: folder of a model, or of one for each length, named by it.
+    """
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(
-        str(Path(path, "model.onnx")), providers=["CPUExecutionProvider"]
-    )
-    names = [each.name for each in session.get_inputs()]
-    return lambda batch: session.run(
-        None, {name: batch[name.partition(":")[0]] for name in names}
-    )
+    sessions = {
+        file.parent.name: onnxruntime.InferenceSession(
+            str(file), providers=["CPUExecutionProvider"]
+        )
+        for file in Path(path).rglob("model.onnx")
+    }
+
+    def run(batch):
+        length = str(batch[NAMES[0]].shape[1])
+        session = sessions.get(length) or next(iter(sessions.values()))
+        names = [each.name for each in session.get_inputs()]
+        return session.run(
+            None, {name: batch[name.partition(":")[0]] for name in names}
+        )
+
+    return run
 
 
 def load_openvino(path, precision="f32"):
@@ -140,6 +153,8 @@ def size_of(path):
     path = Path(path)
     names = ("model.tflite", "model.onnx", "model.xml", "model.bin")
     files = [path / name for name in (*names, "model.safetensors")]
+    # Of ONNX's, one for each length, one.
+    files += sorted(path.glob("*/model.onnx"))[:1]
     found = sum(file.stat().st_size for file in files if file.is_file())
     saved = [path / "saved_model.pb", *path.glob("variables/*")]
     return found + sum(file.stat().st_size for file in saved if file.is_file())

@@ -56,6 +56,12 @@ def create(kind, **options):
     return model
 
 
+def options_of(name):
+    """Returns options for inputs of any length, where the format has it."""
+    length = LENGTH if name == "onnx" else None
+    return DeviceOptions(export_format=name, export_seq_length=length)
+
+
 def export(folder, model, options):
     serving_options = serving.ServingOptions(VOCAB, max_seq_length=LENGTH)
     with export_formats.chosen(options):
@@ -67,9 +73,11 @@ def export(folder, model, options):
 @pytest.mark.parametrize("name", FORMATS)
 def test_any_batch_gives_what_the_model_gives(name, tmp_path):
     model = create("BertClassifier", num_labels=3)
-    export(tmp_path / "model", model, DeviceOptions(export_format=name))
+    export(tmp_path / "model", model, options_of(name))
     # Two batches and two lengths.
     for length, rows in ((LENGTH, 3), (LENGTH - 7, 1)):
+        if name == "onnx":
+            length = LENGTH
         batch = {k: v[:rows, :length] for k, v in read_batch().items()}
         expected = tf.nn.softmax(model(batch))
         (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
@@ -85,10 +93,10 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
         "bert_export.json",
     }
     # It replaces an export of ours, and nothing else.
-    export(tmp_path / "model", model, DeviceOptions(export_format=name))
+    export(tmp_path / "model", model, options_of(name))
     (tmp_path / "model" / "mine").touch()
     with pytest.raises(ValueError, match="mine"):
-        export(tmp_path / "model", model, DeviceOptions(export_format=name))
+        export(tmp_path / "model", model, options_of(name))
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -105,7 +113,7 @@ def test_a_fixed_length(name, tmp_path):
 @pytest.mark.parametrize("name", FORMATS[:2])
 def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
     model = create("BertClassifier", num_labels=3)
-    options = DeviceOptions(export_format=name)
+    options = options_of(name)
     export(tmp_path / "whole", model, options)
     export(
         tmp_path / "int8", model, dataclasses.replace(options, quantize="int8")
@@ -125,7 +133,7 @@ def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_logits_of_spans(name, tmp_path):
     model = create("BertSpanLabeler")
-    with export_formats.chosen(DeviceOptions(export_format=name)):
+    with export_formats.chosen(options_of(name)):
         serving.export_span_labeler(
             tmp_path / "model",
             model,
@@ -153,10 +161,14 @@ def test_logits_of_spans(name, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
+        pytest.param(
+            {"export_format": "onnx"},
+            "needs --export_seq_length|requirements/onnx.txt",
+        ),
         ({"export_seq_length": 8}, "--export_seq_length is for the other"),
         (
             {"export_format": "openvino", "quantize": "int8"},
-            "OpenVINO|openvino",
+            "not for --export_format=openvino|requirements/openvino.txt",
         ),
     ],
 )
