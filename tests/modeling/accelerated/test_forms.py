@@ -16,8 +16,9 @@ TABLES = {
     "fused_on_cpu": choice.FUSED_ON_CPU,
     "inference": choice.INFERENCE,
 }
-# Their results are random numbers, and another function: other tests.
-APART = {"keep_mask", "trace_once"}
+# Their results are random numbers, another function, and a product of whole
+# numbers that has no slope: other tests.
+APART = {"keep_mask", "trace_once", "int8_matmul"}
 FORMS = [
     pytest.param(table, name, id=f"{table}-{name}")
     for table, forms in TABLES.items()
