@@ -196,6 +196,7 @@ def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
         "bert_config.json",
         "bert_model.ckpt.data-00000-of-00001",
         "bert_model.ckpt.index",
+        "bert_weights.json",
         "labels.txt",
         "vocab.txt",
     ]
