@@ -5,7 +5,7 @@
         --cased_model=cased_L-24_H-1024_A-16 --ner=CONLL --output=output/paper
 
 Each part runs where its data is given. A folder that is done is left as it
-is, so the same command goes on after a stop. `--print` only prints the
+is, so the same command resumes after a stop. `--print` only prints the
 commands. What follows `--` is added to each of them that runs a model, such as
 `-- --mixed_precision=bfloat16`. The table is printed, and written to
 results.md. On the test sets GLUE's own site scores what is in glue/TASK/best.
