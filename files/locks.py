@@ -22,6 +22,9 @@ from files.atomic import is_remote
 # File systems that cannot lock; only another host's file then counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
+# How often a folder is made again that another process removes meanwhile.
+_ATTEMPTS = 1000
+
 # How a lock file begins.
 _BEGIN = '{"host": '
 
@@ -45,7 +48,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
     if is_remote(path):
         yield
         return
-    made = _make_folders(os.path.dirname(os.path.abspath(path)))
+    missing = _missing_folders(os.path.dirname(os.path.abspath(path)))
     try:
         file = _acquire(path, name)
         try:
@@ -56,28 +59,38 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
                 os.remove(path)
             file.close()
     finally:
-        for folder in made:
+        for folder in missing:
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
 
 
-def _make_folders(folder: str) -> list[str]:
-    """Makes a folder; returns those that were not there, deepest first."""
-    made = []
+def _missing_folders(folder: str) -> list[str]:
+    """Returns the folders of a path that are not there, deepest first."""
+    missing = []
     while not os.path.isdir(folder):
-        made.append(folder)
+        missing.append(folder)
         folder = os.path.dirname(folder)
-    for folder in reversed(made):
-        os.makedirs(folder, exist_ok=True)
-    return made
+    return missing
+
+
+def _open(path: str) -> TextIO:
+    """Opens the lock file, making it and its folder."""
+    attempts_left = _ATTEMPTS
+    while True:
+        try:
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            return open(path, "a+", encoding="utf-8", errors="replace")
+        except (FileNotFoundError, FileExistsError):
+            # The process before may be removing the folders that it made.
+            attempts_left -= 1
+            if not attempts_left:
+                raise
 
 
 def _acquire(path: str, name: str) -> TextIO:
     """Returns the lock file, open and locked, with this process in it."""
     while True:
-        # The one before may be removing what it made.
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        file = open(path, "a+", encoding="utf-8", errors="replace")
+        file = _open(path)
         try:
             if not _lock(file):
                 raise BlockingIOError(

@@ -143,7 +143,7 @@ def test_a_folder_that_was_removed_meanwhile_is_another_ones(tmp_path):
 
 def test_many_processes_in_a_row_and_at_once(tmp_path):
     """Of processes that come and go, no two hold the lock together."""
-    path = tmp_path / "run" / ".lock"
+    path = tmp_path / "new" / "run" / ".lock"
     script = """
 import os, sys
 from files import locks
@@ -171,6 +171,18 @@ while done < 200:
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors
     assert not path.exists()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError, match="file"):
+        with locks.hold(tmp_path / "file" / "run" / ".lock", "x"):
+            pytest.fail("there is no such folder")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OSError, match="link"):
+        with locks.hold(tmp_path / "link" / ".lock", "x"):
+            pytest.fail("there is no such folder")
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]
 
 
 def test_outputs_and_their_locks():
