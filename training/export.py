@@ -7,8 +7,9 @@ and a folder with anything else in it is left alone.
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -161,9 +162,11 @@ def _write_saved_model(
             # archive finds the variables that the functions use.
             archive.track(model)
         for name, (function, signature) in endpoints.items():
-            # Keras and TensorFlow trace it four times; let them find it done.
-            function = tf.function(function, autograph=False)
-            archive.add_endpoint(name, function, input_signature=signature)
+            archive.add_endpoint(
+                name,
+                _trace(function, signature),
+                input_signature=signature,
+            )
         try:
             archive.write_out(str(folder), verbose=False)
         except (
@@ -174,6 +177,20 @@ def _write_saved_model(
             raise OSError(
                 f"--export_dir={export_dir} cannot be written: {error.message}"
             ) from error
+
+
+def _trace(
+    function: Callable[..., Any], signature: list[tf.TensorSpec]
+) -> Callable[..., Any]:
+    """Returns a function that calls another, which is traced here.
+
+    Keras and TensorFlow both trace what they export, the whole of it: they
+    find one call.
+    """
+    traced = tf.function(
+        function, signature, autograph=False
+    ).get_concrete_function()
+    return tf.function(lambda *inputs: traced(*inputs), autograph=False)
 
 
 @contextlib.contextmanager
