@@ -1,7 +1,9 @@
 """Lists, in a folder with a model, of the files that this project wrote there.
 
-A model is never written over files that are on no such list, nor next to
-files of an earlier one that would then pass for a part of it.
+Nothing is written over files that are on no such list. An export is replaced
+as a whole, and lists all that its folder holds. Weights may lie next to other
+files; never next to those of an earlier model that would then pass for a part
+of the new one.
 """
 
 import os
@@ -10,7 +12,9 @@ from collections.abc import Iterable
 from files.atomic import is_remote, write_json
 from files.json_files import parse_json, read_json
 
-NAME = "bert_weights.json"
+# Two names, so that an export never takes the place of weights.
+EXPORT = "bert_export.json"
+WEIGHTS = "bert_weights.json"
 # All that a release, a Hugging Face model or a conversion may consist of.
 MODEL_FILES = frozenset(
     {
@@ -44,12 +48,12 @@ def check(
         OSError: the list cannot be read.
         ValueError: there are files of these names that are not listed.
     """
-    ours = listed(folder)
+    ours = listed(folder, WEIGHTS)
     foreign = [name for name in _existing(folder, names) if name not in ours]
     if foreign:
         raise ValueError(
             f"{where}: {os.fspath(folder)} holds {', '.join(foreign)}, which "
-            f"{NAME} there does not list as written by an earlier run; move "
+            f"{WEIGHTS} there does not list as written by an earlier run; move "
             "them away, or give another place"
         )
 
@@ -63,8 +67,8 @@ def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
             would be left next to the new one.
     """
     check(folder, names, "the model cannot be written")
-    ours = MODEL_FILES.intersection(listed(folder)).difference(names)
-    if left := _existing(folder, ours):
+    ours = MODEL_FILES.intersection(listed(folder, WEIGHTS))
+    if left := _existing(folder, ours.difference(names)):
         raise ValueError(
             f"{os.fspath(folder)} holds a model with {', '.join(left)}, which "
             "the new one does not have; move it away, or give another folder"
@@ -72,19 +76,43 @@ def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
 
 
 def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
-    """Lists files, before they are written: a kill leaves none unlisted.
+    """Lists weights, before they are written: a kill leaves none unlisted.
 
     Raises:
         OSError: the list cannot be read or written.
     """
-    path = os.path.join(folder, NAME)
-    write_json(path, {"files": sorted({*listed(folder), *names})})
+    write(folder, WEIGHTS, {*listed(folder, WEIGHTS), *names})
 
 
-def listed(folder: str | os.PathLike[str]) -> list[str]:
-    """Returns the names on a folder's list; none where there is no list."""
-    path = os.path.join(folder, NAME)
-    if not _existing(folder, [NAME]):
+def write(
+    folder: str | os.PathLike[str], name: str, names: Iterable[str]
+) -> None:
+    """Writes a folder's list, in the place of an earlier one.
+
+    Args:
+        folder: the folder.
+        name: EXPORT or WEIGHTS.
+        names: paths in the folder.
+
+    Raises:
+        OSError: the list cannot be written.
+    """
+    write_json(os.path.join(folder, name), {"files": sorted(names)})
+
+
+def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
+    """Returns what a folder's list names; nothing where there is no list.
+
+    Args:
+        folder: the folder.
+        name: EXPORT or WEIGHTS.
+
+    Raises:
+        OSError: the list cannot be read.
+        ValueError: it is not a JSON object.
+    """
+    path = os.path.join(folder, name)
+    if not _existing(folder, [name]):
         return []
     if is_remote(path):
         from tensorflow.io import gfile

@@ -14,14 +14,12 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from files import atomic, json_files
+from files import atomic, manifests
 from modeling import quantization
 from modeling.accelerated import int8
 from training import export_formats
 
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
-# Lists everything in an export, by its path there.
-MANIFEST = "bert_export.json"
 
 
 def check_export_dir(export_dir: str | os.PathLike[str]) -> None:
@@ -49,9 +47,10 @@ def _check_is_export(path: Path) -> None:
     if not _is_ours(path):
         raise ValueError(
             f"--export_dir={path} exists and is not an export that can be "
-            f"replaced, which has a {MANIFEST}; remove it, or give a new folder"
+            f"replaced, which has a {manifests.EXPORT}; remove it, or give a "
+            "new folder"
         )
-    listed = _listed(path)
+    listed = manifests.listed(path, manifests.EXPORT)
     for name in _contents(path):
         if name not in listed:
             raise ValueError(
@@ -61,7 +60,7 @@ def _check_is_export(path: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    return (path / MANIFEST).is_file() and not path.is_symlink()
+    return (path / manifests.EXPORT).is_file() and not path.is_symlink()
 
 
 def _may_remove(path: Path) -> bool:
@@ -72,15 +71,9 @@ def _may_remove(path: Path) -> bool:
         return True
     if not _is_ours(path):
         return False
-    listed = _listed(path)
+    listed = manifests.listed(path, manifests.EXPORT)
     # Nothing is listed while the export is written.
     return listed == [] or all(name in listed for name in _contents(path))
-
-
-def _listed(path: Path) -> list[str]:
-    """Returns what an export's manifest lists."""
-    listed = json_files.read_json(path / MANIFEST).get("files")
-    return listed if isinstance(listed, list) else []
 
 
 def _remove(path: Path) -> None:
@@ -90,7 +83,7 @@ def _remove(path: Path) -> None:
     for file in path.iterdir():
         if file.is_dir():
             shutil.rmtree(file)
-        elif file.name != MANIFEST:
+        elif file.name != manifests.EXPORT:
             file.unlink()
     shutil.rmtree(path)
 
@@ -206,11 +199,9 @@ def _new_export(path: Path) -> Iterator[Path]:
     unfinished.mkdir(parents=True)
     try:
         # Also marks what a killed process leaves as ours, not the user's.
-        atomic.write_json(unfinished / MANIFEST, {"files": []})
+        manifests.write(unfinished, manifests.EXPORT, [])
         yield unfinished
-        atomic.write_json(
-            unfinished / MANIFEST, {"files": _contents(unfinished)}
-        )
+        manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
         # The files that came into it since the work began.
         check_export_dir(path)
         if path.exists():

@@ -465,7 +465,7 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert before.keys() == {
         "bert_config.json",
-        manifests.NAME,
+        manifests.WEIGHTS,
         "bert_model.ckpt.data-00000-of-00001",
         "bert_model.ckpt.index",
         "labels.txt",

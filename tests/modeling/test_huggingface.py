@@ -189,7 +189,7 @@ def test_there_and_back(tmp_path, old_names):
     back = tmp_path / "back"
     save_huggingface(model, back)
     assert sorted(path.name for path in back.iterdir()) == [
-        manifests.NAME,
+        manifests.WEIGHTS,
         "config.json",
         "model.safetensors",
     ]

@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 from data.text import tokenization
+from files import manifests
 from tests import script_runner
 from training import export
 
@@ -308,7 +309,7 @@ def test_only_an_export_is_replaced(tmp_path, write):
     )
     write(made)
     # As from before exports had a manifest, or from another program.
-    (made / export.MANIFEST).unlink()
+    (made / manifests.EXPORT).unlink()
     plain.mkdir()
     (plain / "saved_model.pb").write_text("x")
     for path in (made, plain, tmp_path):
@@ -318,10 +319,10 @@ def test_only_an_export_is_replaced(tmp_path, write):
     for path in (linked, plain / "saved_model.pb"):
         with pytest.raises(ValueError, match="is not a folder"):
             export.check_export_dir(path)
-    (plain / export.MANIFEST).write_text("[]")
-    with pytest.raises(ValueError, match=export.MANIFEST):
+    (plain / manifests.EXPORT).write_text("[]")
+    with pytest.raises(ValueError, match=manifests.EXPORT):
         export.check_export_dir(plain)
-    (plain / export.MANIFEST).write_text('{"files": 5}')
+    (plain / manifests.EXPORT).write_text('{"files": 5}')
     with pytest.raises(ValueError, match="is not a part"):
         export.check_export_dir(plain)
     empty.mkdir()
@@ -368,7 +369,7 @@ def test_what_a_kill_left_is_cleared_away(tmp_path, write):
     assert list(tmp_path.iterdir()) == [path]
     # Killed while it was written, or while the earlier one was removed.
     unfinished.mkdir()
-    (unfinished / export.MANIFEST).write_text('{"files": []}')
+    (unfinished / manifests.EXPORT).write_text('{"files": []}')
     (unfinished / "variables").mkdir()
     replaced.mkdir()
     write(path)
