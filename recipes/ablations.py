@@ -111,22 +111,16 @@ def run(
     folder = options.output_dir / name.replace(" ", "_")
     pretrained = pretrain(ROWS[name], options, folder)
     results = runs.read_results(pretrained / "eval_results.txt")
-    found = {
+    found: dict[str, float | list[float]] = {
         "perplexity": math.exp(results["masked_lm_loss"]),
         "masked_lm_accuracy": results["masked_lm_accuracy"],
     }
     flags = create_flags(
-        options.data_dir,
-        options.output_dir / "data",
+        options,
         FINE_TUNED,
-        {
-            "vocab_file": options.model_dir / "vocab.txt",
-            "bert_config_file": folder / "bert_config.json",
-            "max_seq_length": options.max_seq_length,
-            "train_batch_size": 16,
-            "learning_rate": 2e-4,
-            "mixed_precision": options.mixed_precision,
-        },
+        folder / "bert_config.json",
+        options.max_seq_length,
+        learning_rate=2e-4,
     )
     checkpoint = pretrained / f"model.ckpt-{options.num_train_steps}"
     for task in flags:

@@ -43,9 +43,10 @@ class Evaluation:
         self.more = more
         self.rows: list[tuple[str, ...]] = []
 
-    def run(self, script: str, output: str, is_task: bool = True, **flags):
+    def run(self, script: str, output: str, **flags: object) -> Path:
         """Runs a script, unless its output is there; returns that path."""
         path = Path(self.options.output, output)
+        is_task = script.startswith("run_")
         done = path / "eval_results.txt" if is_task else path
         arguments = [f"--{name}={value}" for name, value in flags.items()]
         if is_task:
@@ -190,7 +191,6 @@ class Evaluation:
         train_file = self.run(
             "create_squad_from_triviaqa.py",
             "triviaqa.json",
-            is_task=False,
             input_file=f"{options.triviaqa}/qa/wikipedia-train.json",
             evidence_dir=f"{options.triviaqa}/evidence",
         )
@@ -230,38 +230,53 @@ class Evaluation:
             "EM / F1 78.7 / 81.9",
         )
 
-    def swag(self) -> None:
-        """SWAG: which of four endings."""
+    def single(
+        self,
+        task: str,
+        model: str,
+        row: str,
+        figure: str,
+        paper: tuple[float, float],
+        **flags: object,
+    ) -> None:
+        """Fine-tunes once on the data of --TASK by run_TASK.py."""
         run = self.run(
-            "run_swag.py",
-            "swag",
-            **self.model(self.options.model),
-            data_dir=self.options.swag,
+            f"run_{task}.py",
+            task,
+            **self.model(model),
+            data_dir=getattr(self.options, task),
             do_train=True,
             do_eval=True,
+            **flags,
+        )
+        self.report(row, "single", 100 * self.figure(run, figure), *paper)
+
+    def swag(self) -> None:
+        """SWAG: which of four endings."""
+        self.single(
+            "swag",
+            self.options.model,
+            "SWAG, accuracy",
+            "eval_accuracy",
+            (81.6, 86.6),
             train_batch_size=16,
             learning_rate=2e-5,
             num_train_epochs=3,
         )
-        value = 100 * self.figure(run, "eval_accuracy")
-        self.report("SWAG, accuracy", "single", value, 81.6, 86.6)
 
     def ner(self) -> None:
         """CoNLL-2003, with a cased model."""
-        run = self.run(
-            "run_ner.py",
+        self.single(
             "ner",
-            **self.model(self.options.cased_model),
-            data_dir=self.options.ner,
+            self.options.cased_model,
+            "CoNLL-2003, F1",
+            "f1",
+            (96.4, 96.6),
             do_lower_case=False,
-            do_train=True,
-            do_eval=True,
             train_batch_size=32,
             learning_rate=5e-5,
             num_train_epochs=4,
         )
-        value = 100 * self.figure(run, "f1")
-        self.report("CoNLL-2003, F1", "single", value, 96.4, 96.6)
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:

@@ -1,5 +1,6 @@
 """The tasks that recipes fine-tune on: their files, scripts and figures."""
 
+import argparse
 import dataclasses
 import json
 import shutil
@@ -137,25 +138,37 @@ def run_row(
 
 
 def create_flags(
-    data_dir: Path,
-    output_dir: Path,
+    options: argparse.Namespace,
     names: Iterable[str],
-    common: dict[str, object],
+    bert_config_file: Path,
+    max_seq_length: int,
+    learning_rate: float,
 ) -> dict[str, dict[str, object]]:
     """Makes the files of the tasks whose folder is there.
 
     Args:
-        data_dir: has a folder for each task.
-        output_dir: where files are written, a folder for each task.
+        options: `data_dir` has a folder for each task, `output_dir` gets one
+            for each; `model_dir` has the vocabulary; and `mixed_precision`.
         names: of TASKS.
-        common: flags that all tasks get.
+        bert_config_file: of the model.
+        max_seq_length: of its inputs.
+        learning_rate: of fine-tuning.
 
     Returns:
         {name: flags of its script}.
     """
+    common = {
+        "vocab_file": options.model_dir / "vocab.txt",
+        "bert_config_file": bert_config_file,
+        "max_seq_length": max_seq_length,
+        "train_batch_size": 16,
+        "learning_rate": learning_rate,
+        "mixed_precision": options.mixed_precision,
+    }
     found = {}
     for name in names:
-        source, folder = data_dir / TASKS[name].folder, output_dir / name
+        source = options.data_dir / TASKS[name].folder
+        folder = options.output_dir / "data" / name
         if source.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
             found[name] = common | TASKS[name].prepare(source, folder)

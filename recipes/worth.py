@@ -81,21 +81,17 @@ def main() -> None:
         if not Path(f"{checkpoint}.index").is_file():
             parser.error(f"--start={start}: there is no {checkpoint}.index")
     flags = create_flags(
-        options.data_dir,
-        options.output_dir / "data",
+        options,
         options.task,
-        {
-            "vocab_file": options.model_dir / "vocab.txt",
-            "bert_config_file": options.model_dir / "bert_config.json",
-            "max_seq_length": 128,
-            "train_batch_size": 16,
-            "learning_rate": options.learning_rate,
-            "mixed_precision": options.mixed_precision,
-        },
+        options.model_dir / "bert_config.json",
+        max_seq_length=128,
+        learning_rate=options.learning_rate,
     )
     if not flags:
         parser.error(f"--data_dir={options.data_dir} has no task's folder")
-    figures = {name: {start: [] for start in starts} for name in flags}
+    figures: dict[str, dict[str, list[float]]] = {
+        name: {start: [] for start in starts} for name in flags
+    }
     for seed, name, start in itertools.product(options.seed, flags, starts):
         figures[name][start].append(
             run_row(
