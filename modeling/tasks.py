@@ -11,6 +11,7 @@ entries that it does not know, so a whole training batch can be given:
     segment_ids: int [B, T]; absent = zeros.
 """
 
+import abc
 from typing import Any
 
 import keras
@@ -25,7 +26,7 @@ from modeling.ops import Tensor, dropout, dropout_seed, gather_indexes
 HEAD_DROPOUT_PROB = 0.1
 
 
-class TaskModel(FeaturesModel):
+class TaskModel(FeaturesModel, abc.ABC):
     """A `BertModel` named `bert`; subclasses add the head.
 
     Args:
@@ -95,6 +96,7 @@ class TaskModel(FeaturesModel):
         encoded, seed = self.encode(features, training, seed)
         return self.apply_head(encoded, features, seed)
 
+    @abc.abstractmethod
     def apply_head(
         self,
         encoded: dict[str, Any],
@@ -108,7 +110,6 @@ class TaskModel(FeaturesModel):
             features: dict of tensors; see the top of this file.
             seed: int [2], seed of the head's dropout; None = no dropout.
         """
-        raise NotImplementedError
 
     def encode(
         self,
@@ -210,6 +211,9 @@ class BertClassifier(TaskModel):
         logits, float [B, num_labels].
     """
 
+    # The output of `BertModel` that the head takes.
+    head_input = "pooled_output"
+
     def __init__(
         self, config: BertConfig, num_labels: int, **kwargs: Any
     ) -> None:
@@ -229,9 +233,8 @@ class BertClassifier(TaskModel):
         seed: Tensor | None,
     ) -> Tensor:
         """Computes the logits; see the class."""
-        return self.head(
-            dropout(encoded["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
-        )
+        inputs = encoded[self.head_input]
+        return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
@@ -256,16 +259,7 @@ class BertTokenClassifier(BertClassifier):
         logits, float [B, T, num_labels].
     """
 
-    def apply_head(
-        self,
-        encoded: dict[str, Any],
-        features: dict[str, Tensor],
-        seed: Tensor | None,
-    ) -> Tensor:
-        """Computes the logits; see the class."""
-        return self.head(
-            dropout(encoded["sequence_output"], HEAD_DROPOUT_PROB, seed=seed)
-        )
+    head_input = "sequence_output"
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""

@@ -4,7 +4,7 @@ N = examples, L = labels.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -85,20 +85,17 @@ def _of_labels(
     yield from _label_scores(names, truth, guesses)
     confidence = probabilities.max(-1)
     yield from _calibration(confidence, is_right)
-    wrong = np.flatnonzero(~is_right)
-    wrong = wrong[np.argsort(-confidence[wrong], kind="stable")]
-    entries = [
-        _entry(
-            examples[index],
+    yield from _errors(
+        examples,
+        names,
+        probabilities,
+        ~is_right,
+        confidence,
+        lambda index: (
             f"right: {escape(names[label_ids[index]])}, predicted: "
-            f"{escape(names[predictions[index]])} "
-            f"({confidence[index]:.3f})",
-            zip(names, probabilities[index].tolist(), strict=True),
-        )
-        for index in wrong[:max_examples]
-    ]
-    yield from html_report.section(
-        "Errors, the most confident first", entries, len(wrong)
+            f"{escape(names[predictions[index]])} ({confidence[index]:.3f})"
+        ),
+        max_examples,
     )
 
 
@@ -120,19 +117,51 @@ def _of_many_labels(
     yield from _label_scores(names, truth, guesses)
     confidence = np.maximum(probabilities, 1 - probabilities)
     yield from _calibration(confidence.ravel(), is_right.ravel())
-    # By their most confident error.
-    worst = np.where(is_right, 0.0, confidence).max(-1, initial=0.0)
-    wrong = np.flatnonzero(~is_right.all(-1))
-    wrong = wrong[np.argsort(-worst[wrong], kind="stable")]
 
     def listed(row: np.ndarray) -> str:
         return escape(", ".join(np.array(names)[row]) or "none")
 
+    yield from _errors(
+        examples,
+        names,
+        probabilities,
+        ~is_right.all(-1),
+        # Of several wrong labels the most confident.
+        np.where(is_right, 0.0, confidence).max(-1, initial=0.0),
+        lambda index: (
+            f"right: {listed(truth[index])}; predicted: "
+            f"{listed(guesses[index])}"
+        ),
+        max_examples,
+    )
+
+
+def _errors(
+    examples: Sequence[InputExample],
+    names: Sequence[str],
+    probabilities: np.ndarray,
+    is_wrong: np.ndarray,
+    confidence: np.ndarray,
+    verdict: Callable[[int], str],
+    max_examples: int,
+) -> Iterator[str]:
+    """Yields the examples that are wrong, the most confident first.
+
+    Args:
+        examples: N of them.
+        names: of the L labels.
+        probabilities: float [N, L].
+        is_wrong: bool [N].
+        confidence: float [N], by which they are sorted.
+        verdict: returns what was right and what predicted, as HTML.
+        max_examples: that are shown.
+    """
+    wrong = np.flatnonzero(is_wrong)
+    wrong = wrong[np.argsort(-confidence[wrong], kind="stable")]
     entries = [
         _entry(
             examples[index],
-            f"right: {listed(truth[index])}; predicted: "
-            f"{listed(guesses[index])}",
+            verdict(index),
             zip(names, probabilities[index].tolist(), strict=True),
         )
         for index in wrong[:max_examples]

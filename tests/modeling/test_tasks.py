@@ -18,6 +18,7 @@ from modeling import (
     BertTokenClassifier,
 )
 from modeling.losses import ClassifierLoss, PretrainingLoss
+from modeling.tasks import TaskModel
 from tests import golden
 
 B, T, P, LABELS, CHOICES = 3, 16, 4, 5, 2
@@ -320,3 +321,8 @@ def test_keras_exports_free_sizes(kind, tmp_path):
             name: tf.constant(features[name][..., :length]) for name in names
         }
         assert_equal(exported.serve(part), model(part), 1e-5)
+
+
+def test_a_model_needs_a_head():
+    with pytest.raises(TypeError, match="abstract method '?apply_head"):
+        TaskModel(CONFIG)
