@@ -11,14 +11,14 @@ whole batch's.
 """
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
 
 from modeling.ops import Tensor, at_least_float32
 
-Features = dict[str, Tensor]
+Features = Mapping[str, Tensor]
 
 
 class Loss(abc.ABC):
@@ -33,7 +33,7 @@ class Loss(abc.ABC):
     """
 
     names: tuple[str, ...] = ("loss",)
-    epsilon: dict[str, float] = {"loss": 0.0}
+    epsilon: Mapping[str, float] = {"loss": 0.0}
 
     @abc.abstractmethod
     def weights(self, features: Features) -> Features:
@@ -87,32 +87,43 @@ class Loss(abc.ABC):
         return sum(values.values()), values
 
 
-class ExampleLoss(Loss):
-    """The mean over the batch of one number for each example."""
+class WeightedLoss(Loss):
+    """A mean of values with weights: of an example each, or a WordPiece each.
+
+    A subclass gives the values of each part.
+    """
 
     @abc.abstractmethod
-    def example_loss(self, outputs: Any, features: Features) -> Tensor:
-        """Returns float [B], each example's loss."""
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns {part: its values}; arguments as `Loss.sums`."""
 
-    def example_weights(self, features: Features) -> Tensor:
-        """Returns float [B], how much each example counts."""
-        return _example_weights(features)
-
-    def example_divergence(
+    def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Tensor:
-        """Returns float [B], each example's; by default that of classes."""
-        return _divergence(outputs, teacher_outputs, temperature)
+    ) -> Features:
+        """Returns {part: how far each is from a teacher's}.
+
+        By default outputs are the logits of classes.
+        """
+        return {"loss": _divergence(outputs, teacher_outputs, temperature)}
+
+    def value_weights(self, features: Features) -> Features:
+        """Returns {part: how much each value counts}.
+
+        By default values are of examples, and all real ones count alike.
+        """
+        return {"loss": _example_weights(features)}
 
     def weights(self, features: Features) -> Features:
-        """Returns the sum of the examples' weights; see `Loss.weights`."""
-        return {"loss": keras.ops.sum(self.example_weights(features))}
+        """Returns the parts' sums of weights; see `Loss.weights`."""
+        weights = self.value_weights(features)
+        return {
+            name: keras.ops.sum(at_least_float32(weights[name]))
+            for name in self.names
+        }
 
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns the weighted sum over examples; see `Loss.sums`."""
-        example_loss = self.example_loss(outputs, features)
-        weights = self.example_weights(features)
-        return {"loss": weighted_sum(example_loss, weights)}
+        """Returns the parts' weighted sums; see `Loss.sums`."""
+        return self._weighted_sums(self.values(outputs, features), features)
 
     def divergences(
         self,
@@ -121,15 +132,21 @@ class ExampleLoss(Loss):
         features: Features,
         temperature: float,
     ) -> Features:
-        """Returns the weighted sum over examples; see `Loss.divergences`."""
-        divergence = self.example_divergence(
+        """Returns the parts' weighted sums; see `Loss.divergences`."""
+        divergences = self.value_divergences(
             outputs, teacher_outputs, temperature
         )
-        weights = self.example_weights(features)
-        return {"loss": weighted_sum(divergence, weights)}
+        return self._weighted_sums(divergences, features)
+
+    def _weighted_sums(self, values: Features, features: Features) -> Features:
+        weights = self.value_weights(features)
+        return {
+            name: weighted_sum(values[name], weights[name])
+            for name in self.names
+        }
 
 
-class ClassifierLoss(ExampleLoss):
+class ClassifierLoss(WeightedLoss):
     """Cross entropy of the right class, mean over the examples.
 
     Reads `label_ids` int [B] and logits [B, L].
@@ -142,17 +159,19 @@ class ClassifierLoss(ExampleLoss):
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
         self._class_weights = class_weights
 
-    def example_weights(self, features: Features) -> Tensor:
-        """Returns float [B], how much each example counts."""
-        weights = super().example_weights(features)
-        if self._class_weights is None:
-            return weights
-        by_class = keras.ops.convert_to_tensor(self._class_weights, "float32")
-        return weights * keras.ops.take(by_class, features["label_ids"])
+    def value_weights(self, features: Features) -> Features:
+        """Returns how much each example counts, float [B]."""
+        weights = _example_weights(features)
+        if self._class_weights is not None:
+            by_class = keras.ops.convert_to_tensor(
+                self._class_weights, "float32"
+            )
+            weights *= keras.ops.take(by_class, features["label_ids"])
+        return {"loss": weights}
 
-    def example_loss(self, outputs: Any, features: Features) -> Tensor:
-        """Returns float [B], each example's loss."""
-        return _cross_entropy(outputs, features["label_ids"])
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
+        return {"loss": _cross_entropy(outputs, features["label_ids"])}
 
 
 class MultipleChoiceLoss(ClassifierLoss):
@@ -162,79 +181,76 @@ class MultipleChoiceLoss(ClassifierLoss):
     """
 
 
-class RegressionLoss(ExampleLoss):
+class RegressionLoss(WeightedLoss):
     """Squared difference, mean over the examples.
 
     Reads `label_ids` float [B] and predictions [B, 1].
     """
 
-    def example_loss(self, outputs: Any, features: Features) -> Tensor:
-        """Returns float [B], each example's loss."""
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
-        return keras.ops.square(predictions - labels)
+        return {"loss": keras.ops.square(predictions - labels)}
 
-    def example_divergence(
+    def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Tensor:
-        """Returns float [B], the squared difference, without temperature."""
-        difference = at_least_float32(outputs) - at_least_float32(
-            teacher_outputs
-        )
-        return keras.ops.square(difference)[..., 0]
+    ) -> Features:
+        """Returns the squared differences, float [B], without temperature."""
+        return self.values(outputs, {"label_ids": teacher_outputs[..., 0]})
 
 
-class MultiLabelLoss(ExampleLoss):
+class MultiLabelLoss(WeightedLoss):
     """Binary cross entropy, mean over labels, then over the examples.
 
     Reads `label_ids` int or float [B, L], 1 = the label holds, and logits
     [B, L].
     """
 
-    def example_loss(self, outputs: Any, features: Features) -> Tensor:
-        """Returns float [B], each example's loss."""
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
         label_loss = labels * keras.ops.softplus(-logits) + (
             1.0 - labels
         ) * keras.ops.softplus(logits)
-        return keras.ops.mean(label_loss, axis=-1)
+        return {"loss": keras.ops.mean(label_loss, axis=-1)}
 
-    def example_divergence(
+    def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Tensor:
-        """Returns float [B], the divergence of a label, the mean over them."""
+    ) -> Features:
+        """Returns each example's mean over its labels, float [B]."""
         # A label is a choice between itself, and 0 for its absence.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
             for logits in (outputs, teacher_outputs)
         )
         label_divergence = _divergence(student, teacher, temperature)
-        return keras.ops.mean(label_divergence, axis=-1)
+        return {"loss": keras.ops.mean(label_divergence, axis=-1)}
 
 
-class SpanLoss(ExampleLoss):
+class SpanLoss(WeightedLoss):
     """Cross entropy of the right start and of the right end, their mean.
 
     Reads `start_positions` and `end_positions`, int [B]; a position outside
     the sequence costs nothing.
     """
 
-    def example_loss(self, outputs: Any, features: Features) -> Tensor:
-        """Returns float [B], each example's loss."""
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
         start_loss = _cross_entropy(
             outputs["start_logits"], features["start_positions"]
         )
         end_loss = _cross_entropy(
             outputs["end_logits"], features["end_positions"]
         )
-        return (start_loss + end_loss) / 2.0
+        return {"loss": (start_loss + end_loss) / 2.0}
 
-    def example_divergence(
+    def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Tensor:
-        """Returns float [B], the mean divergence of start and end."""
+    ) -> Features:
+        """Returns each example's mean of start and end, float [B]."""
         start, end = (
             _divergence(
                 outputs[name],
@@ -243,10 +259,10 @@ class SpanLoss(ExampleLoss):
             )
             for name in ("start_logits", "end_logits")
         )
-        return (start + end) / 2.0
+        return {"loss": (start + end) / 2.0}
 
 
-class TokenLoss(Loss):
+class TokenLoss(WeightedLoss):
     """Cross entropy of each WordPiece's label, mean over those that count.
 
     Reads `label_ids` int [B, T] and `label_weights` float [B, T], 1 = counts
@@ -256,33 +272,23 @@ class TokenLoss(Loss):
     # Keeps a batch without any weight finite, as in the masked LM.
     epsilon = {"loss": 1e-5}
 
-    def weights(self, features: Features) -> Features:
-        """Returns the number of WordPieces that count; see `Loss.weights`."""
-        return {"loss": _float_sum(features["label_weights"])}
+    def value_weights(self, features: Features) -> Features:
+        """Returns which WordPieces count, float [B, T]."""
+        return {"loss": features["label_weights"]}
 
-    def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns the sum over WordPieces; see `Loss.sums`."""
-        return {
-            "loss": _weighted_cross_entropy(
-                outputs, features["label_ids"], features["label_weights"]
-            )
-        }
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each WordPiece's loss, float [B, T]."""
+        return {"loss": _cross_entropy(outputs, features["label_ids"])}
 
-    def divergences(
-        self,
-        outputs: Any,
-        teacher_outputs: Any,
-        features: Features,
-        temperature: float,
+    def value_divergences(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the sum over WordPieces; see `Loss.divergences`."""
-        divergence = _divergence(
-            outputs, _like(outputs, teacher_outputs), temperature
-        )
-        return {"loss": weighted_sum(divergence, features["label_weights"])}
+        """Returns each WordPiece's, float [B, T]."""
+        teacher_outputs = _like(outputs, teacher_outputs)
+        return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
 
-class PretrainingLoss(Loss):
+class PretrainingLoss(WeightedLoss):
     """Masked LM loss, mean over masked positions, + next sentence loss.
 
     Reads `masked_lm_ids` int and `masked_lm_weights` float [B, P] (0 = not a
@@ -299,57 +305,41 @@ class PretrainingLoss(Loss):
         if not next_sentence:
             self.names = ("masked_lm_loss",)
 
-    def weights(self, features: Features) -> Features:
-        """Returns masked positions and examples; see `Loss.weights`."""
-        weights = {
-            "masked_lm_loss": _float_sum(features["masked_lm_weights"]),
-            "next_sentence_loss": keras.ops.sum(
-                _example_weights(features, "next_sentence_labels")
+    def value_weights(self, features: Features) -> Features:
+        """Returns which positions count, [B, P], and which examples, [B]."""
+        return {
+            "masked_lm_loss": features["masked_lm_weights"],
+            "next_sentence_loss": _example_weights(
+                features, "next_sentence_labels"
             ),
         }
-        return {name: weights[name] for name in self.names}
 
-    def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns the parts' sums; see `Loss.sums`."""
-        sums = {
-            "masked_lm_loss": _weighted_cross_entropy(
-                outputs["masked_lm_logits"],
-                features["masked_lm_ids"],
-                features["masked_lm_weights"],
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns those of masked positions, [B, P], and examples, [B]."""
+        next_sentence_labels = keras.ops.reshape(
+            features["next_sentence_labels"], (-1,)
+        )
+        return {
+            "masked_lm_loss": _cross_entropy(
+                outputs["masked_lm_logits"], features["masked_lm_ids"]
             ),
-            "next_sentence_loss": _weighted_cross_entropy(
-                outputs["next_sentence_logits"],
-                keras.ops.reshape(features["next_sentence_labels"], (-1,)),
-                _example_weights(features, "next_sentence_labels"),
+            "next_sentence_loss": _cross_entropy(
+                outputs["next_sentence_logits"], next_sentence_labels
             ),
         }
-        return {name: sums[name] for name in self.names}
 
-    def divergences(
-        self,
-        outputs: Any,
-        teacher_outputs: Any,
-        features: Features,
-        temperature: float,
+    def value_divergences(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the parts' sums; see `Loss.divergences`."""
+        """Returns those of masked positions, [B, P], and examples, [B]."""
         masked_lm, next_sentence = (
             _divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("masked_lm_logits", "next_sentence_logits")
         )
-        sums = {
-            "masked_lm_loss": weighted_sum(
-                masked_lm, features["masked_lm_weights"]
-            ),
-            "next_sentence_loss": weighted_sum(
-                next_sentence, _example_weights(features)
-            ),
+        return {
+            "masked_lm_loss": masked_lm,
+            "next_sentence_loss": next_sentence,
         }
-        return {name: sums[name] for name in self.names}
-
-
-def _float_sum(weights: Tensor):
-    return keras.ops.sum(at_least_float32(weights))
 
 
 def _example_weights(features: Features, counted: str = "input_ids"):
@@ -367,11 +357,6 @@ def _cross_entropy(logits: Tensor, labels: Tensor):
     num_labels = keras.ops.shape(logits)[-1]
     one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
-
-
-def _weighted_cross_entropy(logits: Tensor, labels: Tensor, weights: Tensor):
-    """Returns the sum of the weighted cross entropy, a scalar."""
-    return weighted_sum(_cross_entropy(logits, labels), weights)
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
