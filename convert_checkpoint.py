@@ -6,8 +6,9 @@ config.json, vocab.txt and the tokenizer's other files), or the other way
 round; no weight changes. With --extended_vocab_file it gets rows for new words.
 """
 
+import functools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from absl import flags, logging
@@ -321,17 +322,18 @@ def main(_: Sequence[str]) -> None:
     if rows is not None:
         model = modeling.extend_model(model, rows)
         vocab_file = FLAGS.extended_vocab_file
-    contents = {
-        "vocab_file": vocab_file,
-        "labels": labels,
-        "leave_out": leave_out,
-    }
-    if output_format == "tf1":
-        modeling.save_release(model, FLAGS.output_dir, **contents)
-    else:
-        modeling.save_huggingface(
-            model, FLAGS.output_dir, **contents, do_lower_case=casing
+    save: Callable[..., None] = modeling.save_release
+    if output_format == "huggingface":
+        save = functools.partial(
+            modeling.save_huggingface, do_lower_case=casing
         )
+    save(
+        model,
+        FLAGS.output_dir,
+        vocab_file=vocab_file,
+        labels=labels,
+        leave_out=leave_out,
+    )
     logging.info("Wrote %s", FLAGS.output_dir)
 
 

@@ -263,7 +263,7 @@ def create_at_scale(
             "so that unfinished work can resume; give a local path and copy "
             "the shards"
         )
-    boundary_files = ()
+    boundary_files: list[str] = []
     if FLAGS.word_boundary_file:
         boundary_files = text_files.expand_patterns(
             FLAGS.word_boundary_file, "word_boundary_file"
@@ -289,7 +289,7 @@ def create_at_scale(
     if FLAGS.pipeline == "beam":
         from data.io import beam_executor
 
-        executor = beam_executor.BeamExecutor(beam_arguments)
+        executor: stages.Executor = beam_executor.BeamExecutor(beam_arguments)
     else:
         num_processes = FLAGS.num_processes
         executor = workers.WorkerPool(

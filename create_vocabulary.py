@@ -93,7 +93,7 @@ def main(_: Sequence[str]) -> None:
     start = time.monotonic()
     input_files = text_files.expand_patterns(FLAGS.input_file, "input_file")
     check_flags()
-    dropped = collections.Counter()
+    dropped: collections.Counter[str] = collections.Counter()
     lines = itertools.chain.from_iterable(
         text_files.read_lines(path, dropped) for path in input_files
     )

@@ -193,13 +193,13 @@ def write_answers(
     """
     num_answers = num_errors = 0
     for batch in batches:
-        problems = [find_problem(task, item) for _, item in batch]
-        pairs = list(zip(batch, problems, strict=True))
-        asked = [item for (_, item), problem in pairs if problem is None]
+        checked = [check_request(task, item) for _, item in batch]
+        asked = [item for item in checked if not isinstance(item, ValueError)]
         found = iter(task.answer(asked) if asked else [])
         answers: list[dict[str, Any]] = []
-        for (number, item), problem in pairs:
-            answer = problem or _checked(next(found))
+        for (number, item), answer in zip(batch, checked, strict=True):
+            if not isinstance(answer, ValueError):
+                answer = _checked(next(found))
             if isinstance(answer, ValueError):
                 if FLAGS.strict:
                     write(answers)
@@ -214,10 +214,10 @@ def write_answers(
     return num_answers, num_errors
 
 
-def find_problem(
+def check_request(
     task: "text_task.TextTask", item: dict[str, Any] | ValueError
-) -> ValueError | None:
-    """Returns what is wrong with a request, or None."""
+) -> dict[str, Any] | ValueError:
+    """Returns a request, or what is wrong with it."""
     if isinstance(item, ValueError):
         return item
     if not _can_write(item.get("id")):
@@ -226,7 +226,7 @@ def find_problem(
         task.check(item)
     except ValueError as error:
         return error
-    return None
+    return item
 
 
 def _checked(

@@ -5,7 +5,7 @@ resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ def define_table_flags() -> None:
 
 def create_processors(
     options: FineTuningOptions, saved_labels: Sequence[str] | None
-) -> dict[str, data_examples.DataProcessor]:
+) -> Mapping[str, data_examples.DataProcessor]:
     """Returns {suffix: processor} of --task_name (classification/glue.py).
 
     Args:
@@ -187,7 +187,7 @@ class ClassifierTask(task.Task):
             )
         # The last one is the one that the paper reports.
         self.metrics = processor.metrics[::-1]
-        self.settings = {
+        self.settings: dict[str, Any] = {
             "task_name": name,
             "output_mode": processor.output_mode,
             "labels": self.labels,
@@ -216,14 +216,15 @@ class ClassifierTask(task.Task):
 
     def _weight_classes(self, examples: Sequence[Any]) -> None:
         """Gives the training loss the weights of --class_weights."""
+        labels = self.labels or []
         if FLAGS.class_weights == class_weights.BALANCED:
             weights = class_weights.balanced(
-                self.labels, (example.label for example in examples)
+                labels, (example.label for example in examples)
             )
         else:
-            weights = class_weights.read(FLAGS.class_weights, self.labels)
+            weights = class_weights.read(FLAGS.class_weights, labels)
         self.train_loss = modeling.ClassifierLoss(weights)
-        by_label = dict(zip(self.labels, weights, strict=True))
+        by_label = dict(zip(labels, weights, strict=True))
         self.settings["class_weights"] = by_label
         logging.info("Weights of the classes: %s", by_label)
 

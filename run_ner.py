@@ -48,6 +48,7 @@ class NerTask(task.Task):
     """Tags the words that name a person, a place or an organisation."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
+    labels: list[str]
 
     def __init__(self, options: FineTuningOptions) -> None:
         self.options = options

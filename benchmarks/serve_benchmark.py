@@ -172,7 +172,8 @@ def time_rows(folder: Path) -> None:
 def memory(process_id: int) -> float:
     """Returns the resident memory of a process, in MB."""
     status = Path(f"/proc/{process_id}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1000
+    (kilobytes,) = re.findall(r"VmRSS:\s+(\d+)", status)
+    return int(kilobytes) / 1000
 
 
 def hostile(port: int, seed: int) -> None:

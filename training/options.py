@@ -192,7 +192,9 @@ class PretrainingOptions(TrainingOptions):
 class FineTuningOptions(TrainingOptions):
     """Length of training a task, what to do with it, and when to stop."""
 
-    data_dir: str | None = None
+    vocab_file: str = dataclasses.field()
+    # SQuAD has files instead.
+    data_dir: str = ""
     max_seq_length: int = 128
     trim_padding: bool = True
     do_predict: bool = False

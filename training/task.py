@@ -22,21 +22,23 @@ class Loss(Protocol):
 
     A batch can be cut into parts: their sums and weights are added up first.
 
-    Attributes:
-        epsilon: {part: number that is added to its weight}.
     """
 
-    epsilon: Mapping[str, float]
+    @property
+    def epsilon(self) -> Mapping[str, float]:
+        """Returns {part: number that is added to its weight}."""
 
-    def sums(self, outputs: Any, features: Mapping[str, Any]) -> dict:
+    def sums(
+        self, outputs: Any, features: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """Returns {part: its sum over the batch}."""
 
-    def weights(self, features: Mapping[str, Any]) -> dict:
+    def weights(self, features: Mapping[str, Any]) -> Mapping[str, Any]:
         """Returns {part: what its sum is divided by}."""
 
     def __call__(
         self, outputs: Any, features: Mapping[str, Any]
-    ) -> tuple[Any, dict]:
+    ) -> tuple[Any, Mapping[str, Any]]:
         """Returns the loss of one batch, and {part: its share}."""
 
 
@@ -84,6 +86,7 @@ class Task(Protocol):
             ValueError: a flag contradicts another or a file.
             OSError: a file is missing.
         """
+        return
 
     def splits(self, purpose: str) -> Sequence[str]:
         """Returns the names of the splits that serve a purpose.
@@ -145,6 +148,7 @@ class Task(Protocol):
         self, split: str, batches: Batches, output_dir: str
     ) -> None:
         """Writes a page about the outputs of a split that is evaluated."""
+        return
 
     @abc.abstractmethod
     def write_predictions(

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from absl import logging
 
 from data.classification import features
+from data.classification.decoding import Label
 from data.classification.examples import (
     InputExample,
     SplitFilesProcessor,
@@ -207,7 +208,7 @@ def submission_file(task_name: str) -> str:
 def write_submission(
     output_dir: str | os.PathLike[str],
     task_name: str,
-    predictions: Iterable[str | float],
+    predictions: Iterable[Label],
 ) -> str:
     """Writes the predictions of a test set as GLUE's site takes them.
 
@@ -228,7 +229,7 @@ def write_submission(
     with atomic_open(path) as writer:
         writer.write(b"index\tprediction\n")
         for index, prediction in enumerate(predictions):
-            if not isinstance(prediction, str):
+            if isinstance(prediction, float):
                 prediction = f"{min(max(prediction, 0.0), 5.0):.3f}"
             writer.write(f"{index}\t{prediction}\n".encode())
     return path

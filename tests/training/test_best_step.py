@@ -71,6 +71,7 @@ def options(tmp_path):
     (tmp_path / "export").mkdir()
     return FineTuningOptions(
         bert_config_file=str(config),
+        vocab_file="vocab.txt",
         output_dir=str(tmp_path / "run"),
         export_dir=str(tmp_path / "export"),
         max_seq_length=LENGTH,

@@ -45,6 +45,7 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
 def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     command = options.FineTuningOptions(
         bert_config_file="bert_config.json",
+        vocab_file="vocab.txt",
         output_dir=str(tmp_path),
         do_train=True,
         seed=2**32 - 2,
@@ -62,6 +63,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     for start in (tmp_path, tmp_path / "bert_model.ckpt"):
         command = options.FineTuningOptions(
             bert_config_file="bert_config.json",
+            vocab_file="vocab.txt",
             init_checkpoint=str(start),
             output_dir=f"{tmp_path}/.",
             do_train=True,

@@ -86,6 +86,7 @@ def options(tmp_path, teacher):
     write_config(tmp_path / "config.json")
     return FineTuningOptions(
         bert_config_file=str(tmp_path / "config.json"),
+        vocab_file="vocab.txt",
         output_dir=str(tmp_path / "run"),
         max_seq_length=LENGTH,
         train_batch_size=BATCH_SIZE,

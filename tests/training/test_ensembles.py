@@ -197,6 +197,7 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         modeling.save_release(model, tmp_path / name, labels=labels)
     options = FineTuningOptions(
         bert_config_file="c",
+        vocab_file="v",
         output_dir="out",
         **{"ensemble": "member_0,other"} | changed,
     )

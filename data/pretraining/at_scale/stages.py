@@ -41,7 +41,7 @@ Progress = Callable[[Iterable, int, str], Iterable]
 Run = Callable[[Job, str, list[tuple]], list]
 
 
-class Executor(Protocol):
+class Executor(contextlib.AbstractContextManager, Protocol):
     """Runs tasks; see workers.WorkerPool."""
 
     def run(
