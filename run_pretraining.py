@@ -73,11 +73,7 @@ def define_flags() -> None:
         "Train on the next sentence too; without it, the paper's ablation "
         "No NSP.",
     )
-    flags.DEFINE_bool(
-        "left_to_right",
-        False,
-        "Let no WordPiece see those that follow it: the paper's ablation LTR.",
-    )
+    common_flags.define_left_to_right_flag()
     flags.DEFINE_bool("do_train", False, "Train on --input_file.")
     flags.DEFINE_bool("do_eval", False, "Evaluate on --input_file.")
     flags.DEFINE_integer(

@@ -14,9 +14,12 @@ from modeling.encoder import Transformer
 from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import (
     Tensor,
+    attended_positions,
     create_attention_mask_from_input_mask,
     create_initializer,
     dropout_seed,
+    gather_vectors,
+    last_positions,
 )
 from modeling.unpadding import UnpaddedRows
 
@@ -42,7 +45,8 @@ class BertModel(FeaturesModel):
         gradient_checkpointing: recompute each block's activations in the
             backward pass instead of keeping them.
         left_to_right: let no position see those that follow it (the
-            ablation of paper 5.1).
+            ablation of paper 5.1); the last WordPiece, which sees all, is
+            pooled in place of the first.
         unpad: compute no padding, where an `input_mask` of rank 2 is given;
             in training, pack short sequences for attention. The outputs at
             padding are then meaningless; the others are the same to
@@ -170,6 +174,7 @@ class BertModel(FeaturesModel):
             )
         self._check_shape(input_ids.shape)
         rows = packed = None
+        given_mask = input_mask
         if input_mask is None:
             input_mask = keras.ops.ones_like(input_ids)
         elif self.unpad and len(input_mask.shape) == 2:
@@ -205,9 +210,20 @@ class BertModel(FeaturesModel):
             "embedding_output": embedding_output,
             "all_encoder_layers": all_encoder_layers,
             "sequence_output": sequence_output,
-            "pooled_output": self.pooler(sequence_output[:, 0]),
+            "pooled_output": self._pool(sequence_output, given_mask),
             **attention,
         }
+
+    def _pool(
+        self, sequence_output: Tensor, input_mask: Tensor | None
+    ) -> Tensor:
+        """Returns the pooled output; see the class."""
+        if not self.left_to_right:
+            return self.pooler(sequence_output[:, 0])
+        if input_mask is None:
+            return self.pooler(sequence_output[:, -1])
+        last = last_positions(attended_positions(input_mask))
+        return self.pooler(gather_vectors(sequence_output, last))
 
     def compute_output_shape(
         self, input_shape: Shape | dict[str, Shape]

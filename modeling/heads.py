@@ -12,7 +12,12 @@ from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.layers import BertLayer
 from modeling.model import Shape
-from modeling.ops import ACTIVATIONS, Tensor
+from modeling.ops import (
+    ACTIVATIONS,
+    Tensor,
+    gather_vectors,
+    last_positions,
+)
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -71,6 +76,84 @@ class OutputHead(keras.layers.Layer):
             "hidden_size": self.hidden_size,
             "initializer": keras.initializers.serialize(self.initializer),
         }
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BidirectionalLSTM(keras.layers.Layer):
+    """An LSTM in each direction over the encoder's output (paper 5.1).
+
+    Gives a left-to-right encoder some sight of what follows.
+
+    Args:
+        hidden_size: W, an even number; each direction has half of it.
+        seed_generator: `keras.random.SeedGenerator` of the initial weights.
+
+    Call arguments:
+        inputs: float [B, T, W].
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding; None = all ones.
+
+    Returns:
+        (sequence_output, pooled_output): float [B, T, W], and [B, W], where
+        each direction ends.
+
+    Raises:
+        ValueError: `hidden_size` is odd.
+    """
+
+    def __init__(
+        self, hidden_size: int, seed_generator: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        if hidden_size % 2:
+            raise ValueError(
+                "An LSTM in each direction needs an even `hidden_size`. "
+                f"Received: hidden_size={hidden_size}"
+            )
+        self.hidden_size = hidden_size
+        half = keras.layers.LSTM(
+            hidden_size // 2,
+            kernel_initializer=keras.initializers.GlorotUniform(seed_generator),
+            recurrent_initializer=keras.initializers.Orthogonal(
+                seed=seed_generator
+            ),
+            return_sequences=True,
+            name="lstm",
+            dtype=self.dtype_policy,
+        )
+        self.both = keras.layers.Bidirectional(
+            half, name="bidirectional", dtype=self.dtype_policy
+        )
+
+    def build(self, input_shape: Any = None) -> None:
+        """Creates the weights of both directions."""
+        self.both.build((None, None, self.hidden_size))
+
+    def call(
+        self, inputs: Tensor, input_mask: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Computes both outputs; see the class."""
+        half = self.hidden_size // 2
+        if input_mask is None:
+            outputs = self.both(inputs)
+            last = outputs[:, -1]
+        else:
+            mask = keras.ops.cast(input_mask, "bool")
+            # A copy, without the mask that Keras attaches to it.
+            outputs = keras.ops.copy(self.both(inputs, mask=mask))
+            last = gather_vectors(outputs, last_positions(input_mask))
+        ends = [last[:, :half], outputs[:, 0, half:]]
+        return outputs, keras.ops.concatenate(ends, -1)
+
+    def compute_output_shape(
+        self, inputs_shape: Shape, input_mask_shape: Shape | None = None
+    ) -> tuple[Shape, Shape]:
+        """Returns the shapes of both outputs."""
+        del input_mask_shape
+        return inputs_shape, (inputs_shape[0], self.hidden_size)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments; a loaded one has weights."""
+        return {**super().get_config(), "hidden_size": self.hidden_size}
 
 
 @keras.saving.register_keras_serializable(package="bert")

@@ -363,6 +363,24 @@ def create_attention_mask_from_input_mask(
     return mask
 
 
+def attended_positions(input_mask: Tensor) -> Tensor:
+    """Returns which positions any other attends to, int [B, T].
+
+    Args:
+        input_mask: int [B, T] or [B, F, T]; see
+            `create_attention_mask_from_input_mask`.
+    """
+    if len(input_mask.shape) == 2:
+        return input_mask
+    return keras.ops.max(input_mask, axis=1)
+
+
+def last_positions(mask: Tensor) -> Tensor:
+    """Returns the last position of each row that is 1, int [B]; 0 for none."""
+    positions = keras.ops.arange(keras.ops.shape(mask)[-1], dtype=mask.dtype)
+    return keras.ops.max(mask * positions, axis=-1)
+
+
 def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
     """Gathers the vectors at `positions` of each sequence.
 
@@ -380,6 +398,22 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
     flat_positions = positions + first
     flat_sequence = keras.ops.reshape(sequence_tensor, (-1, width))
     return keras.ops.take(flat_sequence, flat_positions, axis=0)
+
+
+def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
+    """Gathers one vector of each sequence.
+
+    Args:
+        sequence_tensor: float [B, T, W].
+        positions: int [B], each in [0, T).
+
+    Returns:
+        float [B, W].
+    """
+    vectors = gather_indexes(
+        sequence_tensor, keras.ops.expand_dims(positions, 1)
+    )
+    return keras.ops.squeeze(vectors, 1)
 
 
 def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:

@@ -18,9 +18,19 @@ import keras
 
 from modeling.bert import BertModel
 from modeling.config import BertConfig
-from modeling.heads import MaskedLanguageModelHead, OutputHead
+from modeling.heads import (
+    BidirectionalLSTM,
+    MaskedLanguageModelHead,
+    OutputHead,
+)
 from modeling.model import FeaturesModel, Shape, get_feature
-from modeling.ops import Tensor, dropout, dropout_seed, gather_indexes
+from modeling.ops import (
+    Tensor,
+    attended_positions,
+    dropout,
+    dropout_seed,
+    gather_indexes,
+)
 
 # The original fixes this one: keep 0.9, whatever the configuration says.
 HEAD_DROPOUT_PROB = 0.1
@@ -34,6 +44,8 @@ class TaskModel(FeaturesModel, abc.ABC):
         name: as `keras.Model`.
         dtype: as `keras.Model`, a policy such as `"mixed_bfloat16"`.
         trainable: as `keras.Model`.
+        bilstm: put a bidirectional LSTM between encoder and head, whose
+            outputs take the place of the encoder's (paper 5.1).
         **options: arguments of `BertModel`: `use_one_hot_embeddings`,
             `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
 
@@ -53,10 +65,19 @@ class TaskModel(FeaturesModel, abc.ABC):
         name: str | None = None,
         dtype: Any = None,
         trainable: bool = True,
+        bilstm: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(name=name, dtype=dtype, trainable=trainable)
         self.bert = BertModel(config, dtype=self.dtype_policy, **options)
+        self.bilstm: BidirectionalLSTM | None = None
+        if bilstm:
+            self.bilstm = BidirectionalLSTM(
+                config.hidden_size,
+                self.bert.seed_generator,
+                name="bilstm",
+                dtype=self.dtype_policy,
+            )
 
     @property
     def config(self) -> BertConfig:
@@ -66,6 +87,8 @@ class TaskModel(FeaturesModel, abc.ABC):
     def build(self, input_shape: Any = None) -> None:
         """Creates all weights; no input is needed."""
         self.bert.build()
+        if self.bilstm:
+            self.bilstm.build()
         self.build_head()
 
     def build_head(self) -> None:
@@ -120,18 +143,31 @@ class TaskModel(FeaturesModel, abc.ABC):
         """Returns `BertModel`'s outputs and the seed for the head's dropout."""
         if seed is None:
             seed = self.draw_seed(training)
+        input_ids = get_feature(features, "input_ids")
+        mask = features.get("input_mask")
         outputs = self.bert(
-            get_feature(features, "input_ids"),
-            features.get("input_mask"),
+            input_ids,
+            mask,
             features.get("segment_ids"),
             training=training,
             seed=seed,
         )
+        if self.bilstm:
+            sequence_output, pooled_output = self.bilstm(
+                outputs["sequence_output"],
+                None if mask is None else attended_positions(mask),
+            )
+            outputs = {
+                **outputs,
+                "sequence_output": sequence_output,
+                "pooled_output": pooled_output,
+            }
         return outputs, dropout_seed(seed, self.bert.num_dropouts)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
-        return {**super().get_config(), **self.bert.get_options()}
+        options = {"bilstm": self.bilstm is not None}
+        return {**super().get_config(), **self.bert.get_options(), **options}
 
 
 @keras.saving.register_keras_serializable(package="bert")

@@ -28,11 +28,18 @@ class Row:
         paper: the paper's dev figures of this variant of BERT.
         flags: of run_pretraining.py.
         config: of the model; heads stay 64 wide.
+        fine_tuning: flags of run_classifier.py.
+        pretrained_as: the row whose pretraining it takes; None for its own.
     """
 
     paper: str
     flags: Mapping[str, object] = dataclasses.field(default_factory=dict)
     config: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    fine_tuning: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    pretrained_as: str | None = None
+
+
+LEFT_TO_RIGHT = "left-to-right, no next sentence"
 
 
 def masking(mask: float, same: float, paper: str) -> Row:
@@ -56,6 +63,17 @@ ROWS = {
     "as it is": Row("table 5: MRPC 86.7, SST-2 92.7"),
     "no next sentence": Row(
         "table 5: MRPC 86.5, SST-2 92.6", {"next_sentence": False}
+    ),
+    LEFT_TO_RIGHT: Row(
+        "table 5: MRPC 77.5, SST-2 92.1",
+        {"next_sentence": False, "left_to_right": True},
+        fine_tuning={"left_to_right": True},
+    ),
+    "left-to-right with a BiLSTM": Row(
+        "table 5: MRPC 75.7, SST-2 91.6",
+        {"next_sentence": False, "left_to_right": True},
+        fine_tuning={"left_to_right": True, "bilstm": True},
+        pretrained_as=LEFT_TO_RIGHT,
     ),
     "1 x 256": size(1, 256, "3 x 768: perplexity 5.84, MRPC 79.8, SST-2 88.4"),
     "2 x 256": size(2, 256, "6 x 768: perplexity 4.68, MRPC 84.8, SST-2 91.3"),
@@ -104,12 +122,19 @@ def pretrain(row: Row, options: argparse.Namespace, folder: Path) -> Path:
     return folder / "pretraining"
 
 
+def folder_of(name: str, output_dir: Path) -> Path:
+    """Returns the folder of a row."""
+    return output_dir / name.replace(" ", "_")
+
+
 def run(
     name: str, options: argparse.Namespace
 ) -> dict[str, float | list[float]]:
     """Pretrains and fine-tunes a row; returns its figures."""
-    folder = options.output_dir / name.replace(" ", "_")
-    pretrained = pretrain(ROWS[name], options, folder)
+    row = ROWS[name]
+    folder = folder_of(name, options.output_dir)
+    start = folder_of(row.pretrained_as or name, options.output_dir)
+    pretrained = pretrain(row, options, start)
     results = runs.read_results(pretrained / "eval_results.txt")
     found: dict[str, float | list[float]] = {
         "perplexity": math.exp(results["masked_lm_loss"]),
@@ -118,7 +143,7 @@ def run(
     flags = create_flags(
         options,
         FINE_TUNED,
-        folder / "bert_config.json",
+        start / "bert_config.json",
         options.max_seq_length,
         learning_rate=2e-4,
     )
@@ -127,7 +152,7 @@ def run(
         found[task] = [
             run_row(
                 TASKS[task],
-                flags[task] | {"seed": seed},
+                {**flags[task], **row.fine_tuning, "seed": seed},
                 checkpoint,
                 folder / f"{task}_seed_{seed}",
             )
@@ -140,7 +165,7 @@ def write_table(output_dir: Path, rows: Sequence[str]) -> str:
     """Writes ablations.md of the rows that are done; returns it."""
     lines = []
     for name in rows:
-        path = output_dir / name.replace(" ", "_") / "figures.json"
+        path = folder_of(name, output_dir) / "figures.json"
         if path.exists():
             found = json.loads(path.read_text())
             cells = [name, f"{found['perplexity']:.1f}"]
@@ -179,7 +204,7 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.row:
         figures = run(name, options)
-        folder = options.output_dir / name.replace(" ", "_")
+        folder = folder_of(name, options.output_dir)
         (folder / "figures.json").write_text(json.dumps(figures) + "\n")
         write_table(options.output_dir, list(ROWS))
     print("\n" + write_table(options.output_dir, list(ROWS)))

@@ -311,6 +311,31 @@ def check_settings(
         write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
 
 
+def check_network(
+    output_dir: str | os.PathLike[str], network: Mapping[str, bool]
+) -> None:
+    """Refuses to use a run's weights in another network.
+
+    Args:
+        output_dir: folder of the run, or one without.
+        network: {flag: whether it is given}, of those that change a network.
+
+    Raises:
+        ValueError: a flag differs; the message names it.
+    """
+    path = Path(output_dir) / SETTINGS_FILE
+    if not path.is_file():
+        return
+    begun = json_files.read_json(path)
+    for name, given in network.items():
+        if begun.get(name, False) != given:
+            flag = f"--no{name}" if given else f"--{name}"
+            raise ValueError(
+                f"--output_dir={output_dir} was trained with {flag}; give it "
+                "here too"
+            )
+
+
 def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
     """Returns name and values of the part of a setting that differs."""
     if isinstance(former, dict) and isinstance(given, dict):

@@ -96,6 +96,7 @@ class _Driver:
             self.steps_per_epoch = max(num_records // options.batch_size, 1)
             self.settings = {
                 **task.settings,
+                **{name: True for name, on in options.network.items() if on},
                 "train_records": checkpointing.fingerprint(
                     self.splits.files("train")
                 ),
@@ -107,7 +108,9 @@ class _Driver:
         """Returns the run of some options, trained if they ask for it."""
         run = runner.Run(
             options,
-            functools.partial(self.task.create_model, self.config),
+            functools.partial(
+                self.task.create_model, self.config, **self.options.network
+            ),
             self.task.train_loss or self.task.loss,
             *self.steps,
             # WordPieces of an example in a step.
@@ -343,6 +346,8 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     config = checks.load_config(
         options.bert_config_file, options.max_seq_length
     )
+    if not options.do_train:
+        checkpointing.check_network(options.output_dir, options.network)
     distillation.check_options(options, config)
     saved_labels = _read_labels(options)
     task.prepare(config, saved_labels)

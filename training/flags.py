@@ -222,6 +222,23 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
         "averaged.",
     )
     define_padding_flag(trim_padding)
+    define_left_to_right_flag()
+    flags.DEFINE_bool(
+        "bilstm",
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+
+
+def define_left_to_right_flag() -> None:
+    """Defines whether positions attend to those that follow."""
+    flags.DEFINE_bool(
+        "left_to_right",
+        False,
+        "Let no WordPiece see those that follow it: the paper's ablation LTR. "
+        "The last one is pooled in place of [CLS], which then sees nothing.",
+    )
 
 
 def define_padding_flag(trim_padding: bool) -> None:

@@ -208,8 +208,15 @@ class FineTuningOptions(TrainingOptions):
     metric_for_best: str | None = None
     load_best: bool = True
     ensemble: str | None = None
+    left_to_right: bool = False
+    bilstm: bool = False
 
     actions = (*TrainingOptions.actions, "do_predict")
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """Changes to the network that no configuration file tells."""
+        return {"left_to_right": self.left_to_right, "bilstm": self.bilstm}
 
     @property
     def evaluates_while_training(self) -> bool:

@@ -107,6 +107,8 @@ def runs(tmp_path_factory, flags):
             "do_eval": True,
             "early_stopping_patience": 1,
             "class_weights": "balanced",
+            "left_to_right": True,
+            "bilstm": True,
         },
         "csv": {"do_eval": True, "do_predict": True},
     }
@@ -254,6 +256,14 @@ def test_multinli_is_evaluated_on_both_sets(runs):
     )
 
 
+def test_an_lstm_is_trained_and_kept(runs):
+    values = tf.train.load_checkpoint(str(runs[0] / "mnli"))
+    names = [n for n in values.get_variable_to_shape_map() if "lstm" in n]
+    # Three of each direction, and the optimizer's of each.
+    for kind, count in (("adam_m", 6), ("adam_v", 6), ("", 18)):
+        assert len([name for name in names if kind in name]) == count
+
+
 def test_several_labels_each(runs):
     folder = runs[0] / "csv"
     assert (folder / "labels.txt").read_text() == "blue\nred\n"
@@ -394,6 +404,13 @@ def test_what_does_not_fit_is_named(runs):
         ("csv", {"task_name": "mnlli"}, "--task_name=mnlli is not known"),
         ("csv", {"class_weights": "balanced"}, "Received: multilabel"),
         ("csv", {"num_train_runs": 2}, "holds a single run"),
+        ("csv", no_training | {"bilstm": True}, "trained with --nobilstm"),
+        ("mnli", {"bilstm": False}, "holds a run with bilstm=True"),
+        (
+            "mnli",
+            no_training | {"left_to_right": False},
+            "trained with --left_to_right; give it here too",
+        ),
         ("mrpc", {"num_train_runs": 1}, "holds several runs"),
         ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv does not exist"),
     ]

@@ -1,0 +1,148 @@
+"""Left-to-right models, and the LSTM on top of them (paper 5.1)."""
+
+import keras
+import numpy as np
+import pytest
+
+from modeling import BertClassifier, BertModel, BertSpanLabeler
+from tests.modeling.test_tasks import (
+    CONFIG,
+    LABELS,
+    MODELS,
+    B,
+    T,
+    assert_equal,
+    create_features,
+)
+
+KINDS = {"classifier", "tokens", "spans", "choices"}
+
+
+def test_no_position_sees_a_later_one():
+    features = create_features()
+    ids = features["input_ids"]
+    model = BertModel(CONFIG, left_to_right=True)
+    changed = np.where(np.arange(T) < T // 2, ids, 1)
+    one, other = model(ids), model(changed)
+    half = one["sequence_output"][:, : T // 2]
+    assert_equal(half, other["sequence_output"][:, : T // 2], 1e-6)
+    difference = one["pooled_output"] - other["pooled_output"]
+    assert np.abs(difference).max() > 0.01
+
+
+@pytest.mark.parametrize("unpad", [False, True])
+def test_the_last_wordpiece_is_pooled(unpad):
+    features = create_features()
+    ids, mask = features["input_ids"], features["input_mask"]
+    model = BertModel(CONFIG, left_to_right=True, unpad=unpad)
+    outputs = model(ids, mask)
+    last = np.asarray(outputs["sequence_output"])[
+        np.arange(B), mask.sum(-1) - 1
+    ]
+    assert_equal(outputs["pooled_output"], model.pooler(last), 1e-6)
+    # A mask with from positions, which says the same.
+    square = np.repeat(mask[:, None], T, 1)
+    assert_equal(
+        model(ids, square)["pooled_output"], outputs["pooled_output"], 1e-5
+    )
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(inputs, kernel, recurrent_kernel, bias):
+    """The outputs of an LSTM on one sequence [T, W], after its equations."""
+    cell = hidden = np.zeros(recurrent_kernel.shape[0])
+    outputs = []
+    for x in inputs:
+        gates = x @ kernel + hidden @ recurrent_kernel + bias
+        i, f, candidate, o = np.split(gates, 4)
+        cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(candidate)
+        hidden = sigmoid(o) * np.tanh(cell)
+        outputs.append(hidden)
+    return np.array(outputs)
+
+
+def test_the_lstm_is_that_of_numpy_on_each_row_without_padding():
+    model = BertClassifier(CONFIG, LABELS, bilstm=True, dtype="float64")
+    features = create_features()
+    encoded, _ = model.encode(features, training=False, seed=None)
+    inputs = np.asarray(
+        model.bert(features)["sequence_output"], dtype="float64"
+    )
+    layers = model.bilstm.both
+    there, back = (
+        [np.asarray(weight) for weight in layer.trainable_weights]
+        for layer in (layers.forward_layer, layers.backward_layer)
+    )
+    for row, length in enumerate(features["input_mask"].sum(-1)):
+        forward = lstm(inputs[row, :length], *there)
+        backward = lstm(inputs[row, :length][::-1], *back)[::-1]
+        expected = np.concatenate([forward, backward], -1)
+        found = encoded["sequence_output"][row, :length]
+        assert_equal(found, expected, 1e-12)
+        ends = np.concatenate([forward[-1], backward[0]])
+        assert_equal(encoded["pooled_output"][row], ends, 1e-12)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("unpad", [False, True])
+def test_every_task_takes_an_lstm(kind, unpad):
+    features = create_features(kind)
+    options = {"bilstm": True, "left_to_right": True, "unpad": unpad, "seed": 3}
+    model, again = MODELS[kind](**options), MODELS[kind](**options)
+    model.build()
+    again.build()
+    for one, other in zip(model.weights, again.weights, strict=True):
+        assert_equal(one, other)
+    outputs = model(features)
+    # The same on rows cut to their length: padding takes no part.
+    longest = int(features["input_mask"].sum(-1).max())
+    short = {
+        name: features[name][..., :longest]
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+    cut = model(short)
+    if kind in ("tokens", "spans"):
+        mask = short["input_mask"].astype(bool)
+        outputs = [np.asarray(x)[:, :longest][mask] for x in _flat(outputs)]
+        cut = [np.asarray(x)[mask] for x in _flat(cut)]
+    assert_equal(outputs, cut, 1e-5)
+
+
+def _flat(outputs):
+    return keras.tree.flatten(outputs)
+
+
+def test_only_the_lstm_shows_the_first_wordpiece_what_follows():
+    features = create_features()
+    ids = features["input_ids"]
+    changed = ids.copy()
+    changed[:, -1] = (ids[:, -1] + 1) % CONFIG.vocab_size
+    for bilstm, sees in ((False, False), (True, True)):
+        model = BertSpanLabeler(
+            CONFIG, bilstm=bilstm, left_to_right=True, seed=1
+        )
+        one, other = (
+            np.asarray(model({"input_ids": x})["start_logits"])[:, 0]
+            for x in (ids, changed)
+        )
+        assert (np.abs(one - other).max() > 1e-9) == sees
+
+
+def test_it_is_saved_with_the_model(tmp_path):
+    model = BertClassifier(CONFIG, LABELS, bilstm=True, left_to_right=True)
+    features = create_features()
+    expected = model(features)
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert_equal(loaded(features), expected, 1e-6)
+
+
+def test_an_odd_width_is_named():
+    config = CONFIG.__class__(
+        vocab_size=50, hidden_size=15, num_attention_heads=3
+    )
+    with pytest.raises(ValueError, match="hidden_size=15"):
+        BertClassifier(config, LABELS, bilstm=True)
