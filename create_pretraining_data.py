@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from absl import flags, logging
 
 from data.io import records, text_files, workers
+from data.pretraining import flags as pretraining_flags
 from data.pretraining import instances as pretraining
 from data.pretraining import masking
 from data.pretraining.at_scale import stages, token_store
@@ -28,6 +29,7 @@ from data.text import sentences, tokenization
 from files import paths
 from files.atomic import is_remote
 from training import cli, progress
+from training import flags as common_flags
 
 FLAGS = flags.FLAGS
 
@@ -65,60 +67,7 @@ def define_flags() -> None:
         True,
         "Lower-case the text: true for uncased models, false for cased ones.",
     )
-    flags.DEFINE_bool(
-        "do_whole_word_mask",
-        False,
-        "Mask all WordPieces of a word, or none of them.",
-    )
-    flags.DEFINE_integer(
-        "max_seq_length",
-        128,
-        "WordPieces in an instance.",
-        lower_bound=5,
-        upper_bound=1 << 16,
-    )
-    flags.DEFINE_integer(
-        "max_predictions_per_seq",
-        20,
-        "Maximum number of masked WordPieces in an instance.",
-        lower_bound=1,
-    )
-    flags.DEFINE_integer("random_seed", 12345, "Seed of every draw.")
-    flags.DEFINE_integer(
-        "dupe_factor",
-        10,
-        "Times to go through the input, with different masks.",
-        lower_bound=1,
-        upper_bound=10_000,
-    )
-    flags.DEFINE_float(
-        "masked_lm_prob",
-        0.15,
-        "Share of WordPieces to mask.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
-    flags.DEFINE_float(
-        "short_seq_prob",
-        0.1,
-        "Share of sequences made shorter than max_seq_length.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
-    flags.DEFINE_float(
-        "mask_token_prob",
-        0.8,
-        "Share of the WordPieces to predict that become [MASK].",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
-    flags.DEFINE_float(
-        "same_token_prob",
-        0.1,
-        "Share that stay as they are; the rest become random ones.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
+    pretraining_flags.define_instance_flags()
     _define_scalable_flags()
 
 
@@ -162,45 +111,6 @@ def _define_scalable_flags() -> None:
         "module:function that splits a sentence to its words, instead of "
         "--word_boundary_file.",
     )
-    flags.DEFINE_bool(
-        "whole_word_draw",
-        None,
-        "Decide once for each word, not for each WordPiece, whether it becomes "
-        "[MASK], stays as it is, or becomes a random word.",
-    )
-    flags.DEFINE_bool(
-        "dynamic_masking",
-        None,
-        "Leave the masks to run_pretraining.py, which draws new ones in "
-        "every epoch; --dupe_factor=1 will then do.",
-    )
-    flags.DEFINE_float(
-        "eval_fraction",
-        None,
-        "Share of the documents to hold out for evaluation. They go, with "
-        "masks, to a file of their own, eval-OUTPUT; the seed and the number "
-        "of documents decide which they are.",
-        lower_bound=0.0,
-        upper_bound=0.5,
-    )
-
-
-def instance_options() -> InstanceOptions:
-    """Returns the flags' InstanceOptions."""
-    return InstanceOptions(
-        max_seq_length=FLAGS.max_seq_length,
-        max_predictions_per_seq=FLAGS.max_predictions_per_seq,
-        random_seed=FLAGS.random_seed,
-        dupe_factor=FLAGS.dupe_factor,
-        masked_lm_prob=FLAGS.masked_lm_prob,
-        short_seq_prob=FLAGS.short_seq_prob,
-        do_whole_word_mask=FLAGS.do_whole_word_mask,
-        whole_word_draw=bool(FLAGS.whole_word_draw),
-        dynamic_masking=bool(FLAGS.dynamic_masking),
-        mask_token_prob=FLAGS.mask_token_prob,
-        same_token_prob=FLAGS.same_token_prob,
-        eval_fraction=FLAGS.eval_fraction or 0.0,
-    )
 
 
 def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
@@ -221,7 +131,7 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
         instances = pretraining.create_training_instances(
             input_files,
             tokenizer,
-            instance_options(),
+            common_flags.read(InstanceOptions),
             functools.partial(progress.track, unit="document"),
         )
         logging.info("The first instance:\n%s", instances[0])
@@ -274,13 +184,8 @@ def create_at_scale(
                 f"{len(input_files)} input files; give one for each"
             )
     job = Job(
-        token_store.TextOptions(
-            FLAGS.vocab_file,
-            FLAGS.do_lower_case,
-            FLAGS.sentence_split or "",
-            FLAGS.segmenter or "",
-        ),
-        instance_options(),
+        common_flags.read(token_store.TextOptions),
+        common_flags.read(InstanceOptions),
         tuple(input_files),
         tuple(boundary_files),
         FLAGS.output_file,

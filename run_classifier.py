@@ -4,8 +4,9 @@ GLUE's tasks, XNLI, and a user's own tables (--task_name=csv). Training
 resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
+import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,18 @@ from data.classification import (
     decoding,
     features,
     glue,
+    processors,
     report,
     table_task,
 )
-from data.classification import examples as data_examples
+from data.classification import flags as classification_flags
 from data.io import feature_specs
 from data.text import tokenization
-from training import cli, metrics, task
+from training import commands, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
 FLAGS = flags.FLAGS
-
-TASKS = sorted([*glue.PROCESSORS, "csv"])
 
 LOSSES = {
     "classification": "ClassifierLoss",
@@ -45,8 +45,8 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "task_name",
         None,
-        f"One of {', '.join(TASKS)}; csv is your own train, dev and test "
-        "files, .csv, .tsv or .jsonl.",
+        f"One of {', '.join(processors.NAMES)}; csv is your own train, dev "
+        "and test files, .csv, .tsv or .jsonl.",
     )
     flags.DEFINE_enum(
         "xnli_language",
@@ -72,82 +72,7 @@ def define_flags() -> None:
         "the scores of each label, the most confident errors; of numbers, a "
         "scatter plot.",
     )
-    define_table_flags()
-
-
-def define_table_flags() -> None:
-    """Defines how the tables of --task_name=csv are read."""
-    flags.DEFINE_string(
-        "text_column",
-        "text",
-        "Column of the text. Where all columns are given by number, from 1, "
-        "a table's first line does not name them.",
-    )
-    flags.DEFINE_string(
-        "text_b_column", None, "Column of the second text of a pair."
-    )
-    flags.DEFINE_string("label_column", "label", "Column of the label.")
-    flags.DEFINE_string(
-        "id_column",
-        None,
-        "Column that names each example in the predictions; by default they "
-        "are numbered.",
-    )
-    flags.DEFINE_list(
-        "labels",
-        None,
-        "The labels in their order; by default those of the train set, "
-        "sorted, or those that the model was trained with.",
-    )
-    flags.DEFINE_enum(
-        "output_mode",
-        "classification",
-        list(LOSSES),
-        "One label each; any number of labels; or a number.",
-    )
-    flags.DEFINE_string(
-        "label_separator", ",", "Separates the labels in a multilabel cell."
-    )
-    flags.DEFINE_bool(
-        "quoting", True, 'Whether " quotes cells; else it is a character.'
-    )
-
-
-def create_processors(
-    options: FineTuningOptions, saved_labels: Sequence[str] | None
-) -> Mapping[str, data_examples.DataProcessor]:
-    """Returns {suffix: processor} of --task_name (classification/glue.py).
-
-    Args:
-        options: FineTuningOptions.
-        saved_labels: those that the model was trained with, or None.
-
-    Raises:
-        ValueError: there is no such task.
-    """
-    name = FLAGS.task_name.lower()
-    if name not in TASKS:
-        raise ValueError(
-            f"--task_name={FLAGS.task_name} is not known; give one of "
-            f"{', '.join(TASKS)}"
-        )
-    if name != "csv":
-        return glue.create_processors(name, FLAGS.xnli_language)
-    labels = FLAGS.labels
-    if labels is None and not options.do_train:
-        labels = saved_labels
-    processor = table_task.TableProcessor(
-        options.data_dir,
-        FLAGS.text_column,
-        FLAGS.label_column,
-        FLAGS.text_b_column,
-        labels,
-        FLAGS.output_mode,
-        FLAGS.label_separator,
-        FLAGS.quoting,
-        FLAGS.id_column,
-    )
-    return {"": processor}
+    classification_flags.define_table_flags()
 
 
 class ClassifierTask(task.Task):
@@ -175,7 +100,12 @@ class ClassifierTask(task.Task):
             config.vocab_size,
             options.init_checkpoint,
         )
-        self.processors = create_processors(options, saved_labels)
+        table = common_flags.read(table_task.TableOptions)
+        if table.labels is None and not options.do_train:
+            table = dataclasses.replace(table, labels=saved_labels)
+        self.processors = processors.create_processors(
+            FLAGS.task_name, options.data_dir, table, FLAGS.xnli_language
+        )
         processor = self.processors[""]
         self.labels = processor.get_labels()
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
@@ -217,12 +147,11 @@ class ClassifierTask(task.Task):
     def _weight_classes(self, examples: Sequence[Any]) -> None:
         """Gives the training loss the weights of --class_weights."""
         labels = self.labels or []
-        if FLAGS.class_weights == class_weights.BALANCED:
-            weights = class_weights.balanced(
-                labels, (example.label for example in examples)
-            )
-        else:
-            weights = class_weights.read(FLAGS.class_weights, labels)
+        weights = class_weights.create(
+            FLAGS.class_weights,
+            labels,
+            (example.label for example in examples),
+        )
         self.train_loss = modeling.ClassifierLoss(weights)
         by_label = dict(zip(labels, weights, strict=True))
         self.settings["class_weights"] = by_label
@@ -331,19 +260,10 @@ class ClassifierTask(task.Task):
         )
 
 
-def main(_: Sequence[str]) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    options = common_flags.read(FineTuningOptions)
-    fine_tuning.run(ClassifierTask(options), options)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main,
+    commands.run_task(
+        ClassifierTask,
         define_flags,
         (
             "data_dir",

@@ -15,7 +15,7 @@ import serving
 from data.io import feature_specs
 from data.ner import reading, report, scoring, windows
 from data.text import tokenization
-from training import cli, task
+from training import commands, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -163,22 +163,9 @@ class NerTask(task.Task):
         )
 
 
-def main(_: Sequence[str]) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    options = common_flags.read(FineTuningOptions)
-    fine_tuning.run(NerTask(options), options)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main,
-        define_flags,
-        ("data_dir", "bert_config_file", "vocab_file", "output_dir"),
-    )
+    commands.run_task(NerTask, define_flags)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from absl import flags
 
 import serving
+from data.pretraining import flags as pretraining_flags
 from data.text import tokenization
 from files import paths
 from training import cli
@@ -113,40 +114,13 @@ def _define_masking_flags() -> None:
         True,
         "Whether the export lower-cases text: as the records were made.",
     )
-    flags.DEFINE_float(
-        "masked_lm_prob",
-        0.15,
-        "Share of WordPieces to mask, in records without masks.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
-    flags.DEFINE_bool(
-        "do_whole_word_mask",
-        False,
-        "Mask all WordPieces of a word, or none of them, in records without "
-        "masks.",
-    )
+    pretraining_flags.define_masking_flags(", in records without masks")
     flags.DEFINE_bool(
         "whole_word_draw",
         False,
         "Decide once for each word, not for each WordPiece, whether it becomes "
         "[MASK], stays as it is, or becomes a random word, in "
         "records without masks.",
-    )
-    flags.DEFINE_float(
-        "mask_token_prob",
-        0.8,
-        "Share of the WordPieces to predict that become [MASK], in records "
-        "without masks.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
-    flags.DEFINE_float(
-        "same_token_prob",
-        0.1,
-        "Share that stay as they are; the rest become random ones.",
-        lower_bound=0.0,
-        upper_bound=1.0,
     )
 
 

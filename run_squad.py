@@ -14,17 +14,11 @@ from absl import flags, logging
 import modeling
 import serving
 from data.io import feature_specs
-from data.squad import (
-    decoding,
-    ensembles,
-    reading,
-    records,
-    report,
-    scoring,
-)
+from data.squad import answers, decoding, reading, records, report, scoring
+from data.squad import flags as squad_flags
 from data.squad import windows as squad
 from data.text import tokenization
-from files import atomic, json_files, paths
+from files import paths
 from training import cli, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -51,21 +45,8 @@ def define_flags() -> None:
     cli.define_path(
         "predict_file", paths.Kind.INPUT_FILE, "SQuAD JSON to answer."
     )
-    flags.DEFINE_integer(
-        "max_seq_length", 384, "Length of a window, in WordPieces."
-    )
-    flags.DEFINE_integer(
-        "doc_stride",
-        128,
-        "WordPieces from the start of one window to that of the next.",
-        lower_bound=1,
-    )
-    flags.DEFINE_integer(
-        "max_query_length",
-        64,
-        "WordPieces of the question that are kept.",
-        lower_bound=1,
-    )
+    squad_flags.define_window_flags()
+    squad_flags.define_decoding_flags()
     flags.DEFINE_bool("do_train", False, "Train on --train_file.")
     flags.DEFINE_bool("do_predict", False, "Answer --predict_file.")
     flags.DEFINE_integer(
@@ -77,38 +58,6 @@ def define_flags() -> None:
         "Processes that make the windows of --train_file; the records do not "
         "depend on it.",
         lower_bound=1,
-    )
-    flags.DEFINE_integer(
-        "n_best_size",
-        20,
-        "Answers to each question in nbest_predictions.json.",
-        lower_bound=1,
-    )
-    flags.DEFINE_integer(
-        "max_answer_length",
-        30,
-        "Longest answer, in WordPieces.",
-        lower_bound=1,
-    )
-    flags.DEFINE_bool(
-        "verbose_logging", False, "Log answers that cannot be aligned."
-    )
-    flags.DEFINE_bool(
-        "version_2_with_negative",
-        False,
-        "SQuAD v2.0: some questions have no answer.",
-    )
-    flags.DEFINE_float(
-        "null_score_diff_threshold",
-        0.0,
-        "No answer is given where the null score is higher by more than this.",
-    )
-    flags.DEFINE_bool(
-        "use_char_offsets",
-        False,
-        "Find answers by their characters, and cut predictions out of the "
-        "passage where their tokens are in it: right for scripts without "
-        "spaces, such as Chinese.",
     )
     flags.DEFINE_bool(
         "report",
@@ -152,20 +101,8 @@ class SquadTask(task.Task):
                 "room for the passage"
             )
         self.loss = modeling.SpanLoss()
-        self.windows = squad.WindowOptions(
-            options.max_seq_length,
-            FLAGS.doc_stride,
-            FLAGS.max_query_length,
-            FLAGS.use_char_offsets,
-        )
-        self.decoding = decoding.DecodingOptions(
-            FLAGS.n_best_size,
-            FLAGS.max_answer_length,
-            options.do_lower_case,
-            FLAGS.version_2_with_negative,
-            FLAGS.null_score_diff_threshold,
-            FLAGS.verbose_logging,
-        )
+        self.windows = common_flags.read(squad.WindowOptions)
+        self.decoding = common_flags.read(decoding.DecodingOptions)
         self.tokenizer = tokenization.load_tokenizer(
             options.vocab_file,
             options.do_lower_case,
@@ -254,7 +191,7 @@ class SquadTask(task.Task):
         }
         if FLAGS.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
-        write_json_files(output_dir, outputs)
+        answers.write_json_files(output_dir, outputs)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             scores = self._score(predictions, nbest, null_odds)
@@ -274,27 +211,8 @@ class SquadTask(task.Task):
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
         """Returns the answers, as decoding.decode_predictions does."""
-        results: list[list[decoding.RawResult]] = []
-        for features, outputs in batches:
-            members = outputs if isinstance(outputs, list) else [outputs]
-            results = results or [[] for _ in members]
-            for found, member in zip(results, members, strict=True):
-                found += map(
-                    decoding.RawResult,
-                    features["unique_ids"].tolist(),
-                    member["start_logits"],
-                    member["end_logits"],
-                )
-        answers = [
-            decoding.decode_predictions(
-                self.examples, self.features, found, self.decoding
-            )
-            for found in results
-        ]
-        if len(answers) == 1:
-            return answers[0]
-        return ensembles.average_nbest(
-            [nbest for _, nbest, _ in answers], self.decoding
+        return answers.find_answers(
+            self.examples, self.features, batches, self.decoding
         )
 
     def _score(
@@ -314,21 +232,6 @@ class SquadTask(task.Task):
             self.decoding,
             self.options.predict_batch_size,
         )
-
-
-def write_json_files(output_dir: str, outputs: dict[str, Any]) -> None:
-    """Writes the original's files, by name, all or none of them.
-
-    Raises:
-        OSError: a file cannot be written.
-        ValueError: a number is not finite.
-    """
-    texts = {}
-    for name, content in outputs.items():
-        path = os.path.join(output_dir, name)
-        texts[path] = json_files.format_json(content, path, indent=4)
-    for path, text in texts.items():
-        atomic.write_text(path, f"{text}\n")
 
 
 def main(_: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ import serving
 from data.classification import decoding, features, swag
 from data.io import feature_specs
 from data.text import tokenization
-from training import cli, metrics, task
+from training import commands, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -118,22 +118,9 @@ def _describe(example: swag.SwagExample) -> dict[str, str]:
     return entry
 
 
-def main(_: Sequence[str]) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    options = common_flags.read(FineTuningOptions)
-    fine_tuning.run(SwagTask(options), options)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main,
-        define_flags,
-        ("data_dir", "bert_config_file", "vocab_file", "output_dir"),
-    )
+    commands.run_task(SwagTask, define_flags)
 
 
 if __name__ == "__main__":

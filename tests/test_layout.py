@@ -109,6 +109,14 @@ def test_rooms_of_data_have_no_circles():
     }
 
 
+def test_only_modules_of_flags_know_flags():
+    """Everything else gets options."""
+    for package in PACKAGES:
+        for path in sources(package):
+            if not path.stem.endswith("flags") and path.name != "cli.py":
+                assert "absl.flags" not in imported(path), path
+
+
 def test_the_import_rules_look_at_something():
     assert len(SCRIPTS) >= 5
     for package in PACKAGES:

@@ -68,7 +68,8 @@ def run(
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     # --help shows the docstring of __main__, which is not the script's where
     # the script runs as an installed command.
-    sys.modules["__main__"].__doc__ = sys.modules[main.__module__].__doc__
+    script = sys.modules[define_flags.__module__]
+    sys.modules["__main__"].__doc__ = script.__doc__
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))

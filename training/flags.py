@@ -22,12 +22,17 @@ Options = TypeVar("Options", bound="DataclassInstance")
 def read(kind: type[Options]) -> Options:
     """Returns the parsed flags as options of a kind.
 
-    What has no flag in the script keeps its default.
+    What has no flag in the script, or a flag without a value, keeps its
+    default.
     """
     given: dict[str, Any] = {
         field.name: flags.FLAGS[field.name].value
         for field in dataclasses.fields(kind)
         if field.name in flags.FLAGS
+        and (
+            flags.FLAGS[field.name].value is not None
+            or field.default is dataclasses.MISSING
+        )
     }
     if issubclass(kind, options.TrainingOptions):
         given["export_dir"] = cli.export_folder(flags.FLAGS)

@@ -23,6 +23,15 @@ def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:
     return [total / (len(labels) * max(counts[name], 1)) for name in labels]
 
 
+def create(
+    setting: str, labels: Sequence[str], found: Iterable[str]
+) -> list[float]:
+    """Returns the weights of "balanced", or of a JSON file; see below."""
+    if setting == BALANCED:
+        return balanced(labels, found)
+    return read(setting, labels)
+
+
 def read(path: str, labels: Sequence[str]) -> list[float]:
     """Reads weights from a JSON file, {"label": weight}.
 

@@ -1,6 +1,8 @@
 """A user's own classification task: CSV, TSV or JSON lines, by column names."""
 
+import dataclasses
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from absl import logging
@@ -19,11 +21,45 @@ from data.io.tables import check_text, read_table
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
 
+# By output mode.
 _METRICS = {
     "classification": ("accuracy", "f1_macro"),
     "multilabel": ("accuracy", "f1_micro", "f1_macro"),
     "regression": ("pearson", "spearman"),
 }
+OUTPUT_MODES = tuple(_METRICS)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """Where a table has its texts and labels, and what these are.
+
+    Attributes:
+        text_column: the text's column.
+        label_column: the label's column. The test set need not have it, and
+            there a cell may be empty (in multi-label classification, where
+            that means no label applies, a JSON null): such examples have the
+            label None.
+        text_b_column: the second text's column; None for single texts.
+        labels: in their order; None for those of the train set, sorted.
+        output_mode: "classification"; "multilabel", any number of labels
+            each; or "regression", a number.
+        label_separator: separates the labels in a multilabel cell. JSON lines
+            may have a list instead.
+        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
+            write them; otherwise it is an ordinary character.
+        id_column: the column that names the examples; by default they are
+            numbered.
+    """
+
+    text_column: str = "text"
+    label_column: str = "label"
+    text_b_column: str | None = None
+    labels: Sequence[str] | None = None
+    output_mode: str = "classification"
+    label_separator: str = ","
+    quoting: bool = True
+    id_column: str | None = None
 
 
 class TableProcessor(DataProcessor):
@@ -34,21 +70,7 @@ class TableProcessor(DataProcessor):
 
     Args:
         data_dir: folder of the files, where the labels are looked up.
-        text_column: str, the text's column.
-        label_column: str, the label's column. The test set need not have
-            it, and there a cell may be empty (in multi-label classification,
-            where that means no label applies, a JSON null): such examples
-            have the label None.
-        text_b_column: str, the second text's column; None for single texts.
-        labels: list of str; None for those of the train set, sorted.
-        output_mode: "classification"; "multilabel", any number of labels
-            each; or "regression", a number.
-        label_separator: str, separates the labels in a multilabel cell. JSON
-            lines may have a list instead.
-        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them; otherwise it is an ordinary character.
-        id_column: str, the column that names the examples; by default they
-            are numbered.
+        options: TableOptions.
 
     Raises:
         ValueError: there is no such output mode, or the labels are too few
@@ -58,33 +80,24 @@ class TableProcessor(DataProcessor):
     test_set_has_labels = True
 
     def __init__(
-        self,
-        data_dir: str | os.PathLike[str],
-        text_column: str = "text",
-        label_column: str = "label",
-        text_b_column: str | None = None,
-        labels: list[str] | None = None,
-        output_mode: str = "classification",
-        label_separator: str = ",",
-        quoting: bool = True,
-        id_column: str | None = None,
+        self, data_dir: str | os.PathLike[str], options: TableOptions
     ) -> None:
-        if output_mode not in _METRICS:
+        self.output_mode = options.output_mode
+        if self.output_mode not in _METRICS:
             raise ValueError(
                 f"output_mode must be one of {', '.join(_METRICS)}. Received: "
-                f"{output_mode!r}"
+                f"{self.output_mode!r}"
             )
-        self.output_mode = output_mode
-        self.metrics = _METRICS[output_mode]
-        self._data_dir = data_dir
-        self._text_columns = [text_column, *filter(None, [text_b_column])]
-        self._label_column = label_column
-        self._id_column = id_column
-        if labels is not None:
-            self._check_labels(labels, "given")
-        self._labels = labels
-        self._label_separator = label_separator
-        self._quoting = quoting
+        self.metrics = _METRICS[self.output_mode]
+        self._options, self._data_dir = options, data_dir
+        self._text_columns = [
+            options.text_column,
+            *filter(None, [options.text_b_column]),
+        ]
+        self._labels: list[str] | None = None
+        if options.labels is not None:
+            self._labels = list(options.labels)
+            self._check_labels(self._labels, "given")
 
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression.
@@ -118,32 +131,35 @@ class TableProcessor(DataProcessor):
 
         The label of a test example is None where it is not known.
         """
-        path = _find_file(data_dir, name)
-        columns = [*self._text_columns, *filter(None, [self._id_column])]
+        path, options = _find_file(data_dir, name), self._options
+        columns = [
+            *self._text_columns,
+            *filter(None, [options.id_column]),
+        ]
         optional_columns = []
         if name == "test":
-            optional_columns.append(self._label_column)
+            optional_columns.append(options.label_column)
         else:
-            columns.append(self._label_column)
+            columns.append(options.label_column)
         num_texts = len(self._text_columns)
         examples: list[InputExample] = []
         for where, cells in read_table(
-            path, columns, self._quoting, optional_columns
+            path, columns, options.quoting, optional_columns
         ):
             texts = cells[:num_texts]
             for text, column in zip(texts, self._text_columns, strict=True):
                 check_text(text, where, column)
             guid = f"{name}-{len(examples) + 1}"
-            if self._id_column:
+            if options.id_column:
                 guid = cells[num_texts]
                 if type(guid) not in (str, int):
                     raise ValueError(
-                        f"{where}, column {self._id_column!r}: an id must be "
+                        f"{where}, column {options.id_column!r}: an id must be "
                         f"a string or an integer. Received: {guid}"
                     )
             label = None
             if name != "test" or not self._is_unknown(cells[-1]):
-                place = f"{where}, column {self._label_column!r}"
+                place = f"{where}, column {options.label_column!r}"
                 label = self._read_label(cells[-1], place, name)
             text_a, text_b = (*texts, None)[:2]
             examples.append(InputExample(guid, text_a, text_b, label))
@@ -163,7 +179,7 @@ class TableProcessor(DataProcessor):
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
             if isinstance(cell, str):
-                values = cell.split(self._label_separator)
+                values = cell.split(self._options.label_separator)
                 cell = [value for value in values if value.strip()]
             if not isinstance(cell, list):
                 raise ValueError(

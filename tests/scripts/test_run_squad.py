@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-import run_squad
+from data.squad import answers
 from tests import script_runner
 
 SQUAD = script_runner.SAMPLES / "squad"
@@ -131,5 +131,5 @@ def test_scores_that_are_not_finite_leave_no_file(tmp_path):
         "nbest_predictions.json": {"q": [{"probability": math.nan}]},
     }
     with pytest.raises(ValueError, match="nbest_predictions.json would hold"):
-        run_squad.write_json_files(str(tmp_path), outputs)
+        answers.write_json_files(str(tmp_path), outputs)
     assert not list(tmp_path.iterdir())

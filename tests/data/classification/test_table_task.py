@@ -9,7 +9,8 @@ from tests import golden
 
 
 def processor(folder, **kwargs):
-    return table_task.TableProcessor(folder, **kwargs)
+    options = table_task.TableOptions(**kwargs)
+    return table_task.TableProcessor(folder, options)
 
 
 def contents(examples):

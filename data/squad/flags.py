@@ -1,0 +1,58 @@
+"""Flags of SQuAD's windows and answers: WindowOptions and DecodingOptions."""
+
+from absl import flags
+
+
+def define_window_flags() -> None:
+    """Defines how questions and passages become windows."""
+    flags.DEFINE_integer(
+        "max_seq_length", 384, "Length of a window, in WordPieces."
+    )
+    flags.DEFINE_integer(
+        "doc_stride",
+        128,
+        "WordPieces from the start of one window to that of the next.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "max_query_length",
+        64,
+        "WordPieces of the question that are kept.",
+        lower_bound=1,
+    )
+    flags.DEFINE_bool(
+        "use_char_offsets",
+        False,
+        "Find answers by their characters, and cut predictions out of the "
+        "passage where their tokens are in it: right for scripts without "
+        "spaces, such as Chinese.",
+    )
+
+
+def define_decoding_flags() -> None:
+    """Defines how logits become answers."""
+    flags.DEFINE_integer(
+        "n_best_size",
+        20,
+        "Answers to each question in nbest_predictions.json.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "max_answer_length",
+        30,
+        "Longest answer, in WordPieces.",
+        lower_bound=1,
+    )
+    flags.DEFINE_bool(
+        "version_2_with_negative",
+        False,
+        "SQuAD v2.0: some questions have no answer.",
+    )
+    flags.DEFINE_float(
+        "null_score_diff_threshold",
+        0.0,
+        "No answer is given where the null score is higher by more than this.",
+    )
+    flags.DEFINE_bool(
+        "verbose_logging", False, "Log answers that cannot be aligned."
+    )

@@ -1,0 +1,35 @@
+"""The command of a fine-tuning script, from its flags to its task."""
+
+from collections.abc import Callable, Sequence
+
+from training import cli, flags
+from training.options import FineTuningOptions
+from training.task import Task
+
+
+def run_task(
+    create_task: Callable[[FineTuningOptions], Task],
+    define_flags: Callable[[], None],
+    required: Sequence[str] = (
+        "data_dir",
+        "bert_config_file",
+        "vocab_file",
+        "output_dir",
+    ),
+) -> None:
+    """Trains, evaluates, predicts and exports a task as the flags say.
+
+    Args:
+        create_task: makes the task from the options that all tasks share.
+        define_flags: defines the script's flags.
+        required: names of flags that must be given.
+    """
+
+    def main(_: Sequence[str]) -> None:
+        # It loads TensorFlow, which --help and wrong flags do not wait for.
+        from training import fine_tuning
+
+        options = flags.read(FineTuningOptions)
+        fine_tuning.run(create_task(options), options)
+
+    cli.run(main, define_flags, required)
