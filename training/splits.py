@@ -15,6 +15,11 @@ from training.options import FineTuningOptions
 from training.task import Task
 
 
+def suffix_of(split: str) -> str:
+    """Returns "_mm" of the split "eval_mm", and "" of "eval"."""
+    return "".join(split.partition("_")[1:])
+
+
 class Splits:
     """Splits that the options need; all are read before any is written.
 

@@ -18,7 +18,14 @@ from benchmarks.contestants import worker
 from data.io import tfrecords
 from modeling import losses
 from modeling.accelerated.inference import pack_weights
-from training import checks, fine_tuning, pretraining, report, runner
+from training import (
+    checks,
+    fine_tuning,
+    preparation,
+    pretraining,
+    report,
+    runner,
+)
 from training import flags as common_flags
 from training.options import FineTuningOptions, PretrainingOptions
 from training.splits import Splits
@@ -171,7 +178,7 @@ def mrpc(spec):
         learning_rate=5e-5,
     )
     task = run_classifier.ClassifierTask(options)
-    config = fine_tuning.prepare(task, options)
+    config = preparation.prepare(task, options)
     splits = Splits(task, options)
     run = create_run(
         options, functools.partial(task.create_model, config), task.loss

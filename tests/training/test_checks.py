@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from training import checks, fine_tuning, options, report
+from training import checks, options, preparation, report
 
 SIZES = {
     "vocab_size": 100,
@@ -51,10 +51,10 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
         seed=2**32 - 2,
         num_train_runs=2,
     )
-    fine_tuning._check_num_train_runs(command)
+    preparation.check_num_train_runs(command)
     command = dataclasses.replace(command, num_train_runs=3)
     with pytest.raises(ValueError, match="--seed=4294967294 is too large"):
-        fine_tuning._check_num_train_runs(command)
+        preparation.check_num_train_runs(command)
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
