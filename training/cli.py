@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
-from files import json_files, locks, paths
+from files import json_files, locks, path_checks, paths
 from training import chatter
 
 # Problems with what the user gave; anything else is a fault of ours and
@@ -245,10 +245,10 @@ def _guarded(
             pack_weights("bfloat16")
     try:
         given = _given_paths()
-        paths.check_paths(given)
+        path_checks.check_paths(given)
         with contextlib.ExitStack() as stack:
             for flag in given if is_chief() else ():
-                if path := paths.lock_path(flag):
+                if path := path_checks.lock_path(flag):
                     stack.enter_context(locks.hold(path, str(flag)))
             return main(argv)
     except Exception as error:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from files import locks, paths
+from files import locks, path_checks, paths
 from tests.golden import ROOT
 
 HOLD = """
@@ -196,7 +196,7 @@ def test_outputs_and_their_locks():
         (paths.Kind.RUN_FOLDER, "gs://a/run", None),
     ]:
         flag = paths.PathFlag("flag", value, kind)
-        assert paths.lock_path(flag) == expected
+        assert path_checks.lock_path(flag) == expected
 
 
 def test_remote_paths_are_let_through():

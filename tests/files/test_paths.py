@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from files import manifests, paths
+from files import manifests, path_checks, paths
 from files.paths import Kind
 
 KINDS = {
@@ -53,7 +53,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def check(**values):
-    paths.check_paths(
+    path_checks.check_paths(
         [
             paths.PathFlag(flag, value, KINDS[flag])
             for flag, value in values.items()
