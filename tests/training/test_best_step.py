@@ -9,46 +9,24 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from data.io import feature_specs, tfrecords
-from modeling import losses
-from tests import conftest
-from training import checkpointing, fine_tuning, task
+from tests import conftest, toy_task
+from training import checkpointing, fine_tuning
 from training.options import FineTuningOptions
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
 
 
-class ScriptedTask(task.Task):
+class ScriptedTask(toy_task.ToyTask):
     """A task whose scores are given, one dict for each evaluation."""
 
-    loss = losses.ClassifierLoss()
     metrics = ("accuracy", "f1")
+    num_examples = EXAMPLES
+    max_seq_length = LENGTH
 
     def __init__(self, *scores):
         self.scores = iter(scores)
         self.num_evaluations = 0
-
-    def read_examples(self, split):
-        return range(EXAMPLES)
-
-    def encode(self, split, examples):
-        for number in examples:
-            yield tfrecords.encode_example(
-                {
-                    "input_ids": [number] * LENGTH,
-                    "input_mask": [1] * LENGTH,
-                    "segment_ids": [0] * LENGTH,
-                    "label_ids": [number % 2],
-                    "is_real_example": [1],
-                }
-            )
-
-    def feature_spec(self, split):
-        return feature_specs.classifier_features(LENGTH)
-
-    def create_model(self, config, **options):
-        return modeling.BertClassifier(config, 2, **options)
 
     def evaluate(self, split, batches):
         assert len(list(batches)) == 1

@@ -11,55 +11,28 @@ import tensorflow as tf
 import modeling
 from data.io import feature_specs, tfrecords
 from modeling import losses
-from tests import conftest, script_runner
-from training import distillation, fine_tuning, task
+from tests import conftest, script_runner, toy_task
+from training import distillation, fine_tuning
 from training.options import FineTuningOptions
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 
 
-class ToyTask(task.Task):
+class ToyTask(toy_task.ToyTask):
     """Classifies sequences of different lengths."""
 
-    loss = losses.ClassifierLoss()
-    metrics = ("accuracy",)
     labels = ("no", "yes")
+    num_examples = EXAMPLES
+    max_seq_length = LENGTH
 
     def __init__(self, first_label=0):
         self.first_label = first_label
 
-    def read_examples(self, split):
-        return range(EXAMPLES)
+    def length(self, number):
+        return 2 + number % (LENGTH - 2)
 
-    def encode(self, split, examples):
-        for number in examples:
-            length = 2 + number % (LENGTH - 2)
-            label = self.first_label if number == 5 else number % 2
-            yield tfrecords.encode_example(
-                {
-                    "input_ids": [number + 7] * length
-                    + [0] * (LENGTH - length),
-                    "input_mask": [1] * length + [0] * (LENGTH - length),
-                    "segment_ids": [0] * LENGTH,
-                    "label_ids": [label],
-                    "is_real_example": [1],
-                }
-            )
-
-    def feature_spec(self, split):
-        return feature_specs.classifier_features(LENGTH)
-
-    def create_model(self, config, **options):
-        return modeling.BertClassifier(config, 2, **options)
-
-    def evaluate(self, split, batches):
-        return {"accuracy": 0.5}
-
-    def write_predictions(self, split, batches, output_dir):
-        return {}
-
-    def export(self, export_dir, model):
-        pass
+    def label(self, number):
+        return self.first_label if number == 5 else number % 2
 
 
 def write_config(path, **changes):

@@ -1,0 +1,58 @@
+"""A task small enough to train in a test, without a script or files."""
+
+import modeling
+from data.io import feature_specs, tfrecords
+from modeling import losses
+from training import task
+
+
+class ToyTask(task.Task):
+    """Classifies sequences of WordPieces, by default all of one length.
+
+    Attributes:
+        num_examples: of each split.
+        max_seq_length: of the records.
+    """
+
+    loss = losses.ClassifierLoss()
+    metrics = ("accuracy",)
+    num_examples = 12
+    max_seq_length = 8
+
+    def read_examples(self, split):
+        return range(self.num_examples)
+
+    def encode(self, split, examples):
+        for number in examples:
+            length = self.length(number)
+            padding = [0] * (self.max_seq_length - length)
+            yield tfrecords.encode_example(
+                {
+                    "input_ids": [number] * length + padding,
+                    "input_mask": [1] * length + padding,
+                    "segment_ids": [0] * self.max_seq_length,
+                    "label_ids": [self.label(number)],
+                    "is_real_example": [1],
+                }
+            )
+
+    def length(self, number):
+        return self.max_seq_length
+
+    def label(self, number):
+        return number % 2
+
+    def feature_spec(self, split):
+        return feature_specs.classifier_features(self.max_seq_length)
+
+    def create_model(self, config, **options):
+        return modeling.BertClassifier(config, 2, **options)
+
+    def evaluate(self, split, batches):
+        return {"accuracy": 0.5}
+
+    def write_predictions(self, split, batches, output_dir):
+        return {}
+
+    def export(self, export_dir, model):
+        pass
