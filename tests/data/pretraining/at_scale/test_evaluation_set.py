@@ -1,0 +1,71 @@
+"""Documents that are held out as an evaluation set."""
+
+import hashlib
+import os
+
+import pytest
+
+from data.io import feature_specs
+from data.text import tokenization
+from tests.shards import VOCAB, create, read
+
+
+def test_documents_are_held_out_for_evaluation(tmp_path):
+    path = tmp_path / "corpus.txt"
+    # Each document repeats a word of its own.
+    vocab = tokenization.load_vocab(VOCAB)
+    words = [word for word in vocab if word.isascii() and word.isalpha()][-20:]
+    path.write_text("\n".join(f"{word} {word}\n" * 12 for word in words))
+    # What is chosen stays as it is, so that all words can be seen.
+    kept = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
+
+    def words_in(ids):
+        return {word for word in words if vocab[word] in ids}
+
+    whole, _ = create(tmp_path / "whole", [path], **kept)
+    assert "eval_shards" not in whole
+    assert len(words_in(read(whole)["input_ids"])) == 20
+    found = {}
+    for name, changed in (
+        ("plain", {}),
+        ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
+        ("repeated", {"dupe_factor": 5}),
+    ):
+        manifest, _ = create(
+            tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
+        )
+        (entry,) = manifest["eval_shards"]
+        assert entry["path"] == str(tmp_path / name / "eval-out")
+        spec = None
+        if "dynamic_masking" in changed:
+            spec = feature_specs.unmasked_features(64)
+        training = words_in(read(manifest, spec)["input_ids"])
+        held_out = read({"shards": [entry]})
+        assert held_out["masked_lm_weights"].sum() > 0
+        assert len(held_out["input_ids"]) == entry["num_records"]
+        assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
+        found[name] = words_in(held_out["input_ids"])
+        assert len(found[name]) == 4
+        assert len(training) == 16 and not training & found[name]
+        with open(entry["path"], "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        found[name] = (found[name], digest)
+        num_rows = sum(shard["num_records"] for shard in manifest["shards"])
+        assert manifest["statistics"]["num_instances"] == num_rows
+    # The same file for any number of shards, of passes and kind of masking.
+    assert found["plain"] == found["dynamic"] == found["repeated"]
+
+    os.remove(entry["path"])
+    again, _ = create(
+        tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
+    )
+    assert again == manifest
+    with open(entry["path"], "rb") as file:
+        assert hashlib.sha256(file.read()).hexdigest() == digest
+
+
+def test_one_document_cannot_be_held_out(tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text("One sentence.\nAnd another.\n")
+    with pytest.raises(ValueError, match="--eval_fraction=0.1 holds out"):
+        create(tmp_path, [path], eval_fraction=0.1)

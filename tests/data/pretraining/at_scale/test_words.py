@@ -1,0 +1,112 @@
+"""Where words and sentences begin, in text that does not say so itself."""
+
+import os
+import sys
+
+import pytest
+
+from data.text import sentences, tokenization
+from tests.shards import create, read
+
+
+@pytest.mark.parametrize(
+    ("segmenter", "message"),
+    [
+        ("os:getcwd", "it raised TypeError: .*no arguments"),
+        ("os:sep", "it raised TypeError: 'str' object is not callable"),
+        ("builtins:str", "must return a list of str.*it returned A tug"),
+        ("builtins:len", "it raised TypeError: 'int' object is not iter"),
+        ("builtins:enumerate", "must return a list of str"),
+        ("no_such_module:cut", "no module:function that can be imported"),
+        ("os", "no module:function that can be imported"),
+    ],
+)
+def test_what_is_no_segmenter_leaves_nothing(tmp_path, segmenter, message):
+    with pytest.raises(ValueError, match=f"{segmenter} .*{message}"):
+        create(tmp_path, text={"segmenter": segmenter})
+    assert os.listdir(tmp_path) == []
+
+
+def words_masked_whole(manifest, words, vocab_file):
+    """Whether each occurrence of words is masked whole or not at all."""
+    features = read(manifest)
+    tokenizer = tokenization.FullTokenizer(vocab_file)
+    seen = 0
+    for row in range(len(features["input_ids"])):
+        ids = features["input_ids"][row].copy()
+        count = (features["masked_lm_weights"][row] > 0).sum()
+        positions = features["masked_lm_positions"][row, :count]
+        ids[positions] = features["masked_lm_ids"][row, :count]
+        for word in words:
+            wanted = tokenizer.convert_tokens_to_ids(list(word))
+            for start in range(len(ids) - len(word) + 1):
+                stretch = range(start, start + len(word))
+                if ids[list(stretch)].tolist() == wanted:
+                    masked = len(set(stretch) & set(positions))
+                    if masked not in (0, len(word)):
+                        return False
+                    seen += masked > 0
+    return seen > 0
+
+
+def split_to_pairs(text):
+    """A segmenter for tests: every two characters are a word."""
+    return [text[start : start + 2] for start in range(0, len(text), 2)]
+
+
+def test_word_boundaries_for_text_without_spaces(tmp_path):
+    words = ["\u4e2d\u6587", "\u6d4b\u8bd5", "\u53e5\u5b50"]
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text(
+        "\n".join([*tokenization.SPECIAL_TOKENS, *"".join(words)])
+    )
+    text = {"vocab_file": str(vocab_file)}
+    line = "".join(words)
+    corpus, boundaries = tmp_path / "corpus.txt", tmp_path / "words.txt"
+    corpus.write_text(f"{line}\n{line}\n\n" * 30)
+    boundaries.write_text(f"{' '.join(words)}\n{' '.join(words)}\n\n" * 30)
+    options = {"do_whole_word_mask": True, "masked_lm_prob": 0.4}
+    assert not words_masked_whole(
+        create(tmp_path / "plain", [corpus], text=text, **options)[0],
+        words,
+        vocab_file,
+    )
+    assert words_masked_whole(
+        create(
+            tmp_path / "file",
+            [corpus],
+            text=text,
+            boundary_files=[boundaries],
+            **options,
+        )[0],
+        words,
+        vocab_file,
+    )
+    assert words_masked_whole(
+        create(
+            tmp_path / "segmenter",
+            [corpus],
+            text={**text, "segmenter": f"{__name__}:split_to_pairs"},
+            **options,
+        )[0],
+        words,
+        vocab_file,
+    )
+    boundaries.write_text("other\n")
+    with pytest.raises(ValueError, match="words.txt, line 1: its words"):
+        create(tmp_path / "x", [corpus], boundary_files=[boundaries])
+    assert not (tmp_path / "x").exists()
+
+
+def test_sentence_split(tmp_path):
+    pytest.importorskip("sentencex")
+    path = tmp_path / "corpus.txt"
+    path.write_text("Dr. Smith went. He slept! Did he?\n\nOne. Two.\n")
+    manifest, _ = create(tmp_path, [path], text={"sentence_split": "en"})
+    assert manifest["corpus"]["num_sentences"] == 5
+
+
+def test_sentence_split_without_the_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentencex", None)
+    with pytest.raises(ValueError, match="pip install sentencex"):
+        sentences.splitter("en")

@@ -1,0 +1,64 @@
+"""Makes shards of pretraining records at scale, and reads them."""
+
+import hashlib
+
+from data.io import feature_specs, records, tfrecords, workers
+from data.pretraining.at_scale import stages, token_store
+from data.pretraining.at_scale.job import Job
+from data.pretraining.options import InstanceOptions
+from tests import golden
+
+SAMPLES = golden.ROOT / "tests/testdata/golden"
+VOCAB = str(SAMPLES / "vocab/uncased.txt")
+CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
+
+
+def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
+    num_shards = options.pop("num_shards", 3)
+    boundary_files = options.pop("boundary_files", ())
+    job = Job(
+        token_store.TextOptions(
+            **{"vocab_file": VOCAB, "do_lower_case": True, **(text or {})}
+        ),
+        InstanceOptions(
+            **{
+                "max_seq_length": 64,
+                "max_predictions_per_seq": 10,
+                "dupe_factor": 3,
+                **options,
+            }
+        ),
+        tuple(map(str, input_files)),
+        tuple(map(str, boundary_files)),
+        str(tmp_path / "out"),
+        num_shards,
+    )
+    reported = []
+    with workers.WorkerPool(num_processes) as executor:
+        manifest, _ = stages.create_shards(
+            job,
+            executor,
+            lambda iterable, total, label: iterable,
+            lambda line, is_warning: reported.append((line, is_warning)),
+        )
+    return manifest, reported
+
+
+def digests(manifest):
+    found = []
+    for shard in manifest["shards"]:
+        with open(shard["path"], "rb") as file:
+            found.append(hashlib.sha256(file.read()).hexdigest())
+    return found
+
+
+def read(manifest, spec=None):
+    serialized = [
+        record
+        for shard in manifest["shards"]
+        for record in records.read_records(shard["path"])
+    ]
+    features = tfrecords.decode(
+        serialized, spec or feature_specs.pretraining_features(64, 10)
+    )
+    return {name: value.numpy() for name, value in features.items()}
