@@ -1,7 +1,6 @@
 """TF1 checkpoints: Google's format and names, in and out."""
 
 import logging
-import os
 import re
 import shutil
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from files import manifests
 from modeling import (
     BertClassifier,
     BertConfig,
@@ -20,11 +18,7 @@ from modeling import (
     find_checkpoint,
     load_checkpoint,
     load_config,
-    load_labels,
     save_checkpoint,
-    save_huggingface,
-    save_labels,
-    save_release,
 )
 from modeling.checkpoints.names import original_name
 from tests import golden
@@ -383,127 +377,6 @@ def test_weights_of_another_type_are_refused(tmp_path):
             match="bert/pooler/dense/bias in .* is of type .*float32",
         ):
             load_checkpoint(model, path)
-
-
-BAD_LABELS = [
-    (["no", "ye\ns"], r"label 2, 'ye\\ns', holds a line end"),
-    (["no\r", "yes"], r"label 1, 'no\\r', holds a line end"),
-    (["no", "\udc00"], "half of a surrogate pair"),
-    (["", "yes"], "label 1, '', is empty"),
-    (["no", 1], "label 2, 1, is not a text"),
-    (["no", None], "label 2, None, is not a text"),
-    (["no", "no"], "label 2, 'no', is label 1 too"),
-]
-
-
-@pytest.mark.parametrize(("labels", "message"), BAD_LABELS)
-def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
-    model = BertClassifier(SMALL, 2)
-    model.build()
-    for save in (
-        lambda: save_labels(tmp_path, labels),
-        lambda: save_release(model, tmp_path / "new", labels=labels),
-    ):
-        with pytest.raises(ValueError, match=message):
-            save()
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("labels", [[], ["yes"], ["a", "b", "c"]])
-def test_labels_for_another_number_of_outputs_are_refused(tmp_path, labels):
-    model = BertClassifier(SMALL, 2)
-    model.build()
-    with pytest.raises(ValueError, match="must name the model's 2 outputs"):
-        save_release(model, tmp_path / "new", labels=labels)
-    assert not list(tmp_path.iterdir())
-
-
-def test_labels_that_cannot_be_read_name_their_file(tmp_path):
-    path = tmp_path / "labels.txt"
-    for contents, message in (
-        (b"no\r\nyes\r\n", "labels.txt: label 1, .* holds a line end"),
-        (b"no\n\xff\n", "labels.txt: byte 3 is not UTF-8"),
-        (b"no\n\n", "labels.txt: label 2, '', is empty"),
-        (b"no\n", "labels.txt must name the model's 2 outputs"),
-    ):
-        path.write_bytes(contents)
-        with pytest.raises(ValueError, match=message):
-            load_labels(tmp_path, 2)
-    path.write_text("no\nyes\n")
-    assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
-
-
-def test_a_release_replaces_only_an_earlier_one_of_its_kind(tmp_path):
-    model = BertClassifier(SMALL, 2)
-    model.build()
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "bert_config.json").write_text("theirs")
-    with pytest.raises(ValueError, match="theirs holds bert_config.json, whi"):
-        save_release(model, theirs)
-    assert [path.name for path in theirs.iterdir()] == ["bert_config.json"]
-    # The old labels would name the new model's outputs.
-    ours = tmp_path / "ours"
-    save_release(model, ours, labels=["no", "yes"])
-    before = {path.name: path.read_bytes() for path in ours.iterdir()}
-    model.head.output_bias.assign([1.0, 2.0])
-    for save in (save_release, save_huggingface):
-        with pytest.raises(ValueError, match="holds a model with.* labels.txt"):
-            save(model, ours)
-    assert before == {path.name: path.read_bytes() for path in ours.iterdir()}
-    save_release(model, ours, labels=["no", "yes"])
-    other = BertClassifier(load_config(ours), 2)
-    load_checkpoint(other, ours)
-    np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])
-
-
-def test_a_release_appears_whole_or_not_at_all(tmp_path):
-    model = BertClassifier(SMALL, 2)
-    model.build()
-    folder = tmp_path / "release"
-    save_release(model, folder, labels=["no", "yes"])
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert before.keys() == {
-        "bert_config.json",
-        manifests.WEIGHTS,
-        "bert_model.ckpt.data-00000-of-00001",
-        "bert_model.ckpt.index",
-        "labels.txt",
-    }
-    model.head.output_bias.assign([1.0, 2.0])
-    (folder / "vocab.txt").mkdir()
-    vocab_file = tmp_path / "vocab.txt"
-    # The first is not there; the second has no place to go.
-    with pytest.raises(FileNotFoundError, match="vocab.txt"):
-        save_release(model, folder, vocab_file, ["a", "b"])
-    vocab_file.write_text("[PAD]\n")
-    with pytest.raises(IsADirectoryError, match="vocab.txt is a folder"):
-        save_release(model, folder, vocab_file, ["a", "b"])
-    (folder / "vocab.txt").rmdir()
-    after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert after == before
-    save_release(model, folder, vocab_file, ["a", "b"])
-    assert load_labels(folder, 2) == ["a", "b"]
-    assert len(list(folder.iterdir())) == 6
-    other = BertClassifier(load_config(folder), 2)
-    load_checkpoint(other, folder)
-    np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])
-
-
-def test_a_link_stays_and_its_target_is_replaced(tmp_path):
-    model = BertClassifier(SMALL, 2)
-    model.build()
-    folder, elsewhere = tmp_path / "release", tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    save_release(model, folder, labels=["a", "b"])
-    for name in ("labels.txt", "bert_model.ckpt.index"):
-        shutil.move(folder / name, elsewhere / name)
-        os.symlink(elsewhere / name, folder / name)
-    save_release(model, folder, labels=["no", "yes"])
-    for name in ("labels.txt", "bert_model.ckpt.index"):
-        assert (folder / name).is_symlink()
-    assert load_labels(elsewhere) == ["no", "yes"]
-    load_checkpoint(BertClassifier(SMALL, 2), folder)
 
 
 @pytest.mark.parametrize("name", ["keras_bert_test", "chinese_index"])

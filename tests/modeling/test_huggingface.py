@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from data.text import tokenization
 from files import manifests
 from modeling import (
     BertClassifier,
@@ -28,7 +27,6 @@ from modeling import (
     save_huggingface,
 )
 from modeling.checkpoints import huggingface
-from tests.modeling.test_checkpoints import BAD_LABELS
 
 W, V, LAYERS, HEADS, INNER, POSITIONS = 12, 30, 2, 3, 20, 16
 CONFIG = {
@@ -279,53 +277,6 @@ def test_heads(tmp_path, create, head, architecture):
         np.testing.assert_array_equal(one, two)
 
 
-def test_labels_are_kept(tmp_path):
-    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
-    model.build()
-    save_huggingface(model, tmp_path, labels=["no", "yes"])
-    config = json.loads((tmp_path / "config.json").read_text())
-    assert config["id2label"] == {"0": "no", "1": "yes"}
-    assert config["label2id"] == {"no": 0, "yes": 1}
-    assert load_labels(tmp_path) == ["no", "yes"]
-    save_huggingface(model, tmp_path)
-    assert load_labels(tmp_path / "model.safetensors") is None
-
-
-def test_labels_that_cannot_be_written_leave_no_file(tmp_path):
-    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
-    model.build()
-    number = (["no"], "`labels` must name the model's 2 outputs. Received 1")
-    for labels, message in [*BAD_LABELS, number]:
-        with pytest.raises(ValueError, match=message):
-            save_huggingface(model, tmp_path / "new", labels=labels)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("id2label", "message"),
-    [
-        ({"0": "no", "2": "yes"}, 'must number the labels from "0" on'),
-        (["no", "yes"], 'must number the labels from "0" on'),
-        ("no", 'must number the labels from "0" on'),
-        (5, 'must number the labels from "0" on'),
-        ({}, "must name the model's 2 outputs. Received 0"),
-        ({"0": "no"}, "must name the model's 2 outputs. Received 1"),
-        ({"0": 0, "1": 1}, "label 1, 0, is not a text"),
-        ({"0": "no", "1": None}, "label 2, None, is not a text"),
-        ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a text"),
-        ({"0": "no", "1": "no"}, "label 2, 'no', is label 1 too"),
-    ],
-)
-def test_labels_that_a_config_cannot_mean_are_refused(
-    tmp_path, id2label, message
-):
-    write(tmp_path, {}, id2label=id2label)
-    with pytest.raises(
-        ValueError, match=f"config.json: `id2label`:? {message}"
-    ):
-        load_labels(tmp_path, 2)
-
-
 def test_a_missing_pooler_is_reported(tmp_path, caplog):
     tensors = create_tensors()
     for name in ("pooler.dense.weight", "pooler.dense.bias"):
@@ -456,107 +407,6 @@ def test_a_config_that_is_no_json_object_is_named(tmp_path, read):
         (tmp_path / "config.json").write_text(contents)
         with pytest.raises(ValueError, match="config.json"):
             read(tmp_path)
-
-
-TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
-
-
-def create_vocab(path, *more):
-    tokens = [*TOKENS, *more]
-    tokens += [f"[unused{index}]" for index in range(V - len(tokens))]
-    path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
-    return path
-
-
-@pytest.fixture
-def bert():
-    model = BertModel(BertConfig.from_dict(CONFIG))
-    model.build()
-    return model
-
-
-@pytest.mark.parametrize(
-    ("more", "given", "expected"),
-    [
-        (["<S>"], None, True),
-        (["Un"], None, False),
-        (["É"], None, False),
-        (["Un"], True, True),
-        ([], False, False),
-    ],
-)
-def test_a_tokenizer_goes_with_the_weights(
-    tmp_path, bert, more, given, expected
-):
-    vocab_file = create_vocab(tmp_path / "vocab.txt", *more)
-    folder = tmp_path / "new"
-    save_huggingface(bert, folder, vocab_file=vocab_file, do_lower_case=given)
-    assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
-    config = json.loads((folder / "tokenizer_config.json").read_text())
-    special = json.loads((folder / "special_tokens_map.json").read_text())
-    assert config["do_lower_case"] is expected
-    assert config["model_max_length"] == POSITIONS
-    assert config["tokenizer_class"] == "BertTokenizer"
-    assert special["pad_token"] == "[PAD]"
-    assert huggingface.read_do_lower_case(folder / "x.ckpt") is expected
-    assert json.loads((folder / "config.json").read_text())["pad_token_id"] == 4
-
-
-@pytest.mark.parametrize("do_lower_case", [True, False])
-def test_tokenizer_json_tokenizes_as_the_project_does(
-    tmp_path, bert, do_lower_case
-):
-    tokenizers = pytest.importorskip("tokenizers")
-    vocab_file = create_vocab(tmp_path / "vocab.txt", "e", "Un", "日", "a")
-    save_huggingface(
-        bert, tmp_path, vocab_file=vocab_file, do_lower_case=do_lower_case
-    )
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    text = f"Unable unable Un日un é É\u00a0e\u200b, {'a' * 150}"
-    ours = tokenization.FullTokenizer(vocab_file, do_lower_case)
-    encoded = theirs.encode(text, "é")
-    assert encoded.ids == ours.convert_tokens_to_ids(
-        [
-            *("[CLS]", *ours.tokenize(text), "[SEP]"),
-            *(*ours.tokenize("é"), "[SEP]"),
-        ]
-    )
-    assert encoded.type_ids[-2:] == [1, 1]
-
-
-def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
-    vocab_file = create_vocab(tmp_path / "vocab.txt")
-    text = vocab_file.read_text("utf-8")
-    for contents, message in (
-        (text + "more\n", "has 31 WordPieces and the model 30"),
-        (text.replace("[PAD]", "pad"), r"has no \[PAD\]"),
-        ("\ufeff" + text, r"has no \[UNK\]"),
-    ):
-        vocab_file.write_text(contents, "utf-8")
-        with pytest.raises(ValueError, match=f"vocab.txt {message}"):
-            save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
-    vocab_file.write_bytes(b"\xff\n")
-    with pytest.raises(ValueError, match="vocab.txt is not UTF-8"):
-        save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_casing_that_is_no_truth_value_is_refused(tmp_path):
-    path = tmp_path / "tokenizer_config.json"
-    path.write_text('{"do_lower_case": "yes"}')
-    with pytest.raises(ValueError, match="tokenizer_config.json: `do_lower_"):
-        huggingface.read_do_lower_case(tmp_path / "model.safetensors")
-    path.write_text("{}")
-    assert huggingface.read_do_lower_case(tmp_path / "bert_model.ckpt") is None
-
-
-def test_a_folder_appears_whole_or_not_at_all(tmp_path, bert):
-    vocab_file = create_vocab(tmp_path / "vocab.txt")
-    folder = tmp_path / "new"
-    (folder / "tokenizer_config.json").mkdir(parents=True)
-    with pytest.raises(IsADirectoryError, match="tokenizer_config.json is a"):
-        save_huggingface(bert, folder, vocab_file=vocab_file)
-    assert [path.name for path in folder.iterdir()] == ["tokenizer_config.json"]
 
 
 def test_minilm(tmp_path):

@@ -1,0 +1,114 @@
+"""The tokenizer files of Hugging Face's format."""
+
+import json
+
+import pytest
+
+from data.text import tokenization
+from modeling import (
+    BertConfig,
+    BertModel,
+    save_huggingface,
+)
+from modeling.checkpoints import huggingface
+from tests.modeling.test_huggingface import CONFIG, POSITIONS, V
+
+TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
+
+
+def create_vocab(path, *more):
+    tokens = [*TOKENS, *more]
+    tokens += [f"[unused{index}]" for index in range(V - len(tokens))]
+    path.write_text("".join(f"{token}\n" for token in tokens), "utf-8")
+    return path
+
+
+@pytest.fixture
+def bert():
+    model = BertModel(BertConfig.from_dict(CONFIG))
+    model.build()
+    return model
+
+
+@pytest.mark.parametrize(
+    ("more", "given", "expected"),
+    [
+        (["<S>"], None, True),
+        (["Un"], None, False),
+        (["É"], None, False),
+        (["Un"], True, True),
+        ([], False, False),
+    ],
+)
+def test_a_tokenizer_goes_with_the_weights(
+    tmp_path, bert, more, given, expected
+):
+    vocab_file = create_vocab(tmp_path / "vocab.txt", *more)
+    folder = tmp_path / "new"
+    save_huggingface(bert, folder, vocab_file=vocab_file, do_lower_case=given)
+    assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    special = json.loads((folder / "special_tokens_map.json").read_text())
+    assert config["do_lower_case"] is expected
+    assert config["model_max_length"] == POSITIONS
+    assert config["tokenizer_class"] == "BertTokenizer"
+    assert special["pad_token"] == "[PAD]"
+    assert huggingface.read_do_lower_case(folder / "x.ckpt") is expected
+    assert json.loads((folder / "config.json").read_text())["pad_token_id"] == 4
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_tokenizer_json_tokenizes_as_the_project_does(
+    tmp_path, bert, do_lower_case
+):
+    tokenizers = pytest.importorskip("tokenizers")
+    vocab_file = create_vocab(tmp_path / "vocab.txt", "e", "Un", "日", "a")
+    save_huggingface(
+        bert, tmp_path, vocab_file=vocab_file, do_lower_case=do_lower_case
+    )
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    text = f"Unable unable Un日un é É\u00a0e\u200b, {'a' * 150}"
+    ours = tokenization.FullTokenizer(vocab_file, do_lower_case)
+    encoded = theirs.encode(text, "é")
+    assert encoded.ids == ours.convert_tokens_to_ids(
+        [
+            *("[CLS]", *ours.tokenize(text), "[SEP]"),
+            *(*ours.tokenize("é"), "[SEP]"),
+        ]
+    )
+    assert encoded.type_ids[-2:] == [1, 1]
+
+
+def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
+    vocab_file = create_vocab(tmp_path / "vocab.txt")
+    text = vocab_file.read_text("utf-8")
+    for contents, message in (
+        (text + "more\n", "has 31 WordPieces and the model 30"),
+        (text.replace("[PAD]", "pad"), r"has no \[PAD\]"),
+        ("\ufeff" + text, r"has no \[UNK\]"),
+    ):
+        vocab_file.write_text(contents, "utf-8")
+        with pytest.raises(ValueError, match=f"vocab.txt {message}"):
+            save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
+    vocab_file.write_bytes(b"\xff\n")
+    with pytest.raises(ValueError, match="vocab.txt is not UTF-8"):
+        save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_casing_that_is_no_truth_value_is_refused(tmp_path):
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text('{"do_lower_case": "yes"}')
+    with pytest.raises(ValueError, match="tokenizer_config.json: `do_lower_"):
+        huggingface.read_do_lower_case(tmp_path / "model.safetensors")
+    path.write_text("{}")
+    assert huggingface.read_do_lower_case(tmp_path / "bert_model.ckpt") is None
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path, bert):
+    vocab_file = create_vocab(tmp_path / "vocab.txt")
+    folder = tmp_path / "new"
+    (folder / "tokenizer_config.json").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError, match="tokenizer_config.json is a"):
+        save_huggingface(bert, folder, vocab_file=vocab_file)
+    assert [path.name for path in folder.iterdir()] == ["tokenizer_config.json"]

@@ -1,0 +1,110 @@
+"""The labels next to a model, in both formats."""
+
+import json
+
+import pytest
+
+from modeling import (
+    BertClassifier,
+    BertConfig,
+    load_labels,
+    save_huggingface,
+    save_labels,
+    save_release,
+)
+from tests.modeling.test_checkpoints import SMALL
+from tests.modeling.test_huggingface import CONFIG, write
+
+BAD_LABELS = [
+    (["no", "ye\ns"], r"label 2, 'ye\\ns', holds a line end"),
+    (["no\r", "yes"], r"label 1, 'no\\r', holds a line end"),
+    (["no", "\udc00"], "half of a surrogate pair"),
+    (["", "yes"], "label 1, '', is empty"),
+    (["no", 1], "label 2, 1, is not a text"),
+    (["no", None], "label 2, None, is not a text"),
+    (["no", "no"], "label 2, 'no', is label 1 too"),
+]
+
+
+@pytest.mark.parametrize(("labels", "message"), BAD_LABELS)
+def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    for save in (
+        lambda: save_labels(tmp_path, labels),
+        lambda: save_release(model, tmp_path / "new", labels=labels),
+    ):
+        with pytest.raises(ValueError, match=message):
+            save()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("labels", [[], ["yes"], ["a", "b", "c"]])
+def test_labels_for_another_number_of_outputs_are_refused(tmp_path, labels):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    with pytest.raises(ValueError, match="must name the model's 2 outputs"):
+        save_release(model, tmp_path / "new", labels=labels)
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_that_cannot_be_read_name_their_file(tmp_path):
+    path = tmp_path / "labels.txt"
+    for contents, message in (
+        (b"no\r\nyes\r\n", "labels.txt: label 1, .* holds a line end"),
+        (b"no\n\xff\n", "labels.txt: byte 3 is not UTF-8"),
+        (b"no\n\n", "labels.txt: label 2, '', is empty"),
+        (b"no\n", "labels.txt must name the model's 2 outputs"),
+    ):
+        path.write_bytes(contents)
+        with pytest.raises(ValueError, match=message):
+            load_labels(tmp_path, 2)
+    path.write_text("no\nyes\n")
+    assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
+
+
+def test_labels_are_kept(tmp_path):
+    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
+    model.build()
+    save_huggingface(model, tmp_path, labels=["no", "yes"])
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["id2label"] == {"0": "no", "1": "yes"}
+    assert config["label2id"] == {"no": 0, "yes": 1}
+    assert load_labels(tmp_path) == ["no", "yes"]
+    save_huggingface(model, tmp_path)
+    assert load_labels(tmp_path / "model.safetensors") is None
+
+
+def test_labels_that_huggingface_cannot_hold_leave_no_file(tmp_path):
+    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
+    model.build()
+    number = (["no"], "`labels` must name the model's 2 outputs. Received 1")
+    for labels, message in [*BAD_LABELS, number]:
+        with pytest.raises(ValueError, match=message):
+            save_huggingface(model, tmp_path / "new", labels=labels)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("id2label", "message"),
+    [
+        ({"0": "no", "2": "yes"}, 'must number the labels from "0" on'),
+        (["no", "yes"], 'must number the labels from "0" on'),
+        ("no", 'must number the labels from "0" on'),
+        (5, 'must number the labels from "0" on'),
+        ({}, "must name the model's 2 outputs. Received 0"),
+        ({"0": "no"}, "must name the model's 2 outputs. Received 1"),
+        ({"0": 0, "1": 1}, "label 1, 0, is not a text"),
+        ({"0": "no", "1": None}, "label 2, None, is not a text"),
+        ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a text"),
+        ({"0": "no", "1": "no"}, "label 2, 'no', is label 1 too"),
+    ],
+)
+def test_labels_that_a_config_cannot_mean_are_refused(
+    tmp_path, id2label, message
+):
+    write(tmp_path, {}, id2label=id2label)
+    with pytest.raises(
+        ValueError, match=f"config.json: `id2label`:? {message}"
+    ):
+        load_labels(tmp_path, 2)

@@ -1,0 +1,91 @@
+"""Folders laid out as the original's releases, and what they replace."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from files import manifests
+from modeling import (
+    BertClassifier,
+    load_checkpoint,
+    load_config,
+    load_labels,
+    save_huggingface,
+    save_release,
+)
+from tests.modeling.test_checkpoints import SMALL
+
+
+def test_a_release_replaces_only_an_earlier_one_of_its_kind(tmp_path):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "bert_config.json").write_text("theirs")
+    with pytest.raises(ValueError, match="theirs holds bert_config.json, whi"):
+        save_release(model, theirs)
+    assert [path.name for path in theirs.iterdir()] == ["bert_config.json"]
+    # The old labels would name the new model's outputs.
+    ours = tmp_path / "ours"
+    save_release(model, ours, labels=["no", "yes"])
+    before = {path.name: path.read_bytes() for path in ours.iterdir()}
+    model.head.output_bias.assign([1.0, 2.0])
+    for save in (save_release, save_huggingface):
+        with pytest.raises(ValueError, match="holds a model with.* labels.txt"):
+            save(model, ours)
+    assert before == {path.name: path.read_bytes() for path in ours.iterdir()}
+    save_release(model, ours, labels=["no", "yes"])
+    other = BertClassifier(load_config(ours), 2)
+    load_checkpoint(other, ours)
+    np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])
+
+
+def test_a_release_appears_whole_or_not_at_all(tmp_path):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    folder = tmp_path / "release"
+    save_release(model, folder, labels=["no", "yes"])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert before.keys() == {
+        "bert_config.json",
+        manifests.WEIGHTS,
+        "bert_model.ckpt.data-00000-of-00001",
+        "bert_model.ckpt.index",
+        "labels.txt",
+    }
+    model.head.output_bias.assign([1.0, 2.0])
+    (folder / "vocab.txt").mkdir()
+    vocab_file = tmp_path / "vocab.txt"
+    # The first is not there; the second has no place to go.
+    with pytest.raises(FileNotFoundError, match="vocab.txt"):
+        save_release(model, folder, vocab_file, ["a", "b"])
+    vocab_file.write_text("[PAD]\n")
+    with pytest.raises(IsADirectoryError, match="vocab.txt is a folder"):
+        save_release(model, folder, vocab_file, ["a", "b"])
+    (folder / "vocab.txt").rmdir()
+    after = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert after == before
+    save_release(model, folder, vocab_file, ["a", "b"])
+    assert load_labels(folder, 2) == ["a", "b"]
+    assert len(list(folder.iterdir())) == 6
+    other = BertClassifier(load_config(folder), 2)
+    load_checkpoint(other, folder)
+    np.testing.assert_array_equal(other.head.output_bias, [1.0, 2.0])
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path):
+    model = BertClassifier(SMALL, 2)
+    model.build()
+    folder, elsewhere = tmp_path / "release", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    save_release(model, folder, labels=["a", "b"])
+    for name in ("labels.txt", "bert_model.ckpt.index"):
+        shutil.move(folder / name, elsewhere / name)
+        os.symlink(elsewhere / name, folder / name)
+    save_release(model, folder, labels=["no", "yes"])
+    for name in ("labels.txt", "bert_model.ckpt.index"):
+        assert (folder / name).is_symlink()
+    assert load_labels(elsewhere) == ["no", "yes"]
+    load_checkpoint(BertClassifier(SMALL, 2), folder)
