@@ -27,14 +27,20 @@ class TaskOptions:
             gives.
         tokens: whether to embed each WordPiece too.
         n_best: answers given to a question.
+        max_values: numbers in the attention of one text, at most; None = any.
     """
 
     top_k: int = 5
     tokens: bool = False
     n_best: int = 1
+    max_values: int | None = None
 
 
 DEFAULTS = TaskOptions()
+
+
+class TooLarge(ValueError):
+    """The answer would hold more numbers than TaskOptions.max_values."""
 
 
 class TextTask(abc.ABC):
@@ -68,6 +74,10 @@ class TextTask(abc.ABC):
                     f"no {field!r}; {self.name} takes {listed(self.fields)}"
                 )
             check_text(field, request.get(field, ""))
+
+    def texts_of(self, request: Request) -> list[str]:
+        """Returns the texts that the model reads of a request, checked."""
+        return [request[field] for field in self.fields if field in request]
 
     def answer(self, requests: Sequence[Request]) -> list[Reply]:
         """Returns the answer to each request, or what is wrong with it.

@@ -12,6 +12,7 @@ from serving.text_task import (
     Reply,
     Request,
     TextTask,
+    TooLarge,
     check_text,
     to_number,
     to_text,
@@ -195,6 +196,12 @@ class Tag(TextTask):
                     f"Received: {repr(word)[:80]}"
                 )
 
+    def texts_of(self, request: Request) -> list[str]:
+        """See TextTask; words are one text."""
+        if "words" in request:
+            return [" ".join(request["words"])]
+        return super().texts_of(request)
+
     def answer(self, requests: Sequence[Request]) -> list[Reply]:
         """See TextTask; texts and word lists have their own signatures."""
         answers: dict[int, Reply] = {}
@@ -212,7 +219,7 @@ class Tag(TextTask):
     def call_all(self, requests: Sequence[Request]) -> Outputs:
         """See TextTask."""
         if "words" in requests[0]:
-            texts = [" ".join(request["words"]) for request in requests]
+            texts = [text for one in requests for text in self.texts_of(one)]
             return self.call("tag_words", {"text": texts})
         return super().call_all(requests)
 
@@ -297,6 +304,12 @@ class Attention(_PairTask):
         """See TextTask; `attention` is by block, head, from and to."""
         count = outputs["lengths"][row]
         probs = outputs["attention_probs"][row, :, :, :count, :count]
+        most = self.options.max_values
+        if most is not None and probs.size > most:
+            raise TooLarge(
+                f"the attention of {count} WordPieces holds {probs.size} "
+                f"values, more than {most}; send a shorter text"
+            )
         if not np.isfinite(probs).all():
             raise ValueError("the model gives weights that are not finite")
         return {

@@ -32,6 +32,7 @@ from serving.server.versions import (
     TaskKey,
     not_found,
 )
+from serving.text_task import TooLarge
 
 PAGE = Path(__file__).parent / "page"
 # What a page may load: its own files.
@@ -204,12 +205,7 @@ class Server:
             task.check(asked)
         except ValueError as error:
             raise RestError(400, str(error)) from None
-        texts = [
-            text.encode()
-            for value in asked.values()
-            for text in (value if isinstance(value, list) else [value])
-            if isinstance(text, str)
-        ]
+        texts = [text.encode() for text in task.texts_of(asked)]
         seen.num_texts = 1
 
         def submit(version: LoadedVersion) -> Future:
@@ -226,7 +222,8 @@ class Server:
                 return version.batcher.submit(None, compute, 1)
             return version.batcher.submit(TaskKey(name), asked, 1)
 
-        return to_json(await self._compute(model, None, submit))
+        answer = await self._compute(model, None, submit)
+        return await asyncio.to_thread(to_json, answer)
 
     async def _rest(self, request: Request, seen: Any) -> Response:
         """Answers by TensorFlow Serving's protocol."""
@@ -280,7 +277,11 @@ class Server:
                 f"{version.definitions[signature].method_name}",
             )
         seen.what = signature
-        arrays = protocol.parse_inputs(asked, version.inputs[signature])
+        self.limits.check_rows(asked)
+        # In a thread, as others are answered while a large one is read.
+        arrays = await asyncio.to_thread(
+            protocol.parse_inputs, asked, version.inputs[signature]
+        )
         num_rows, texts = self.limits.check_size(arrays)
         seen.num_texts = num_rows
 
@@ -341,6 +342,8 @@ class Server:
             raise RestError(
                 504, f"no answer within {self.limits.timeout:g} s"
             ) from None
+        except TooLarge as error:
+            raise RestError(413, str(error)) from None
         except ValueError as error:
             raise RestError(400, str(error)) from None
         return result

@@ -74,6 +74,29 @@ class Limits:
             raise too_large
         return bytes(body)
 
+    def check_rows(self, asked: Mapping[str, Any]) -> None:
+        """Refuses too many rows before they become arrays, which takes long.
+
+        Raises:
+            RestError: they are too many.
+        """
+        columns = asked.get("inputs")
+        if isinstance(columns, dict):
+            columns = [*columns.values()]
+        else:
+            columns = [columns]
+        for rows in (asked.get("instances"), *columns):
+            if isinstance(rows, list):
+                self._check_num_rows(len(rows))
+
+    def _check_num_rows(self, num_rows: int) -> None:
+        if num_rows > self.max_texts:
+            raise RestError(
+                413,
+                f"{num_rows} texts are more than {self.max_texts}, the "
+                "server's --max_texts; send fewer at a time",
+            )
+
     def check_size(
         self, arrays: Mapping[str, np.ndarray]
     ) -> tuple[int, list[bytes]]:
@@ -88,12 +111,6 @@ class Limits:
                 400, "input tensors must have equal 0th-dimension size"
             )
         (num_rows,) = sizes
-        if num_rows > self.max_texts:
-            raise RestError(
-                413,
-                f"{num_rows} texts are more than {self.max_texts}, the "
-                "server's --max_texts; send fewer at a time",
-            )
         values = max(array.size for array in arrays.values())
         texts = [
             text

@@ -336,8 +336,13 @@ def _type_name(value: Any) -> str:
 
 def _show(value: Any) -> str:
     """Returns a JSON value as a message shows it, shortened."""
-    text = json.dumps(value, indent=4)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    text = ""
+    # Written only as far as it is shown.
+    for part in json.JSONEncoder(indent=4).iterencode(value):
+        text += part
+        if len(text) > _SHOWN:
+            return text[:_SHOWN] + "..."
+    return text
 
 
 def _show_shape(shape: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ its place; requests that the old one took are still answered by it.
 """
 
 import dataclasses
+import gc
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from serving.models import TextModel, find_versions
 from serving.server.batching import Batcher, BatchingOptions
 from serving.server.errors import RestError
 from serving.server.protocol import Input, Inputs
+from serving.server.replies import MAX_VALUES
 from serving.text_task import TaskOptions
 
 # Outputs as long as the longest row of a call, and what counts their rows.
@@ -31,7 +33,7 @@ _RAGGED = {
     "tokenize": ("lengths", ("tokens",)),
 }
 # Answers and WordPieces that the page shows.
-_PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8)
+_PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8, max_values=MAX_VALUES)
 # TensorFlow's codes that are no fault of the request.
 _SERVER_ERRORS = (
     tf.errors.InternalError,
@@ -277,6 +279,10 @@ class ServedModel:
             if before:
                 self.states[before.number] = ("END", "")
                 before.batcher.close()
+                before.batcher.join()
+                # A loaded model holds itself, so that only this frees it.
+                del before
+                gc.collect()
 
     def find(self, version: int | None) -> LoadedVersion:
         """Returns the version asked for; None = the newest.

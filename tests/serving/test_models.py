@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import serving
+from serving.text_task import TaskOptions, TooLarge
 from tests.golden import ROOT
 from tests.serving.conftest import LENGTH, TEXTS
 
@@ -137,6 +138,15 @@ def test_attention_is_that_of_the_network(load, exports):
             probs[0], expected["attention_probs"][0][0], atol=2e-6
         )
         np.testing.assert_allclose(probs.sum(-1), 1, atol=1e-4)
+
+
+def test_attention_can_be_limited(load):
+    options = TaskOptions(max_values=2 * 5 * 5)
+    task = load("features").task("attention", options)
+    short, long = task.answer([{"text_a": "a a a"}, {"text_a": "a a a a"}])
+    assert len(short["tokens"]) == 5
+    assert isinstance(long, TooLarge)
+    assert "of 6 WordPieces holds 72 values, more than 50" in str(long)
 
 
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):

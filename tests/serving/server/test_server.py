@@ -212,6 +212,37 @@ TABLE = [
         400,
         "no 'text'; tag takes",
     ),
+    # Of what the task does not read nothing is checked.
+    (
+        "POST",
+        "/api/models/ner/tag",
+        '{"text": "a", "more": ["\\ud800", 1]}',
+        200,
+        '"words": ["a"]',
+    ),
+    # Many words are one text: counted in one call, not in one for each.
+    (
+        "POST",
+        "/api/models/ner/tag",
+        json.dumps({"words": ["a"] * 200_000}),
+        413,
+        "200000 WordPieces are more than 32768",
+    ),
+    # Rows are counted before they are read.
+    (
+        "POST",
+        "/v1/models/ner:predict",
+        json.dumps({"signature_name": "tag", "instances": [""] * 200 + [1]}),
+        413,
+        "201 texts are more than 128",
+    ),
+    (
+        "POST",
+        "/v1/models/ner:predict",
+        json.dumps({"signature_name": "tag", "inputs": [""] * 200 + [1]}),
+        413,
+        "201 texts are more than 128",
+    ),
     ("GET", "/healthz", None, 200, "alive"),
     ("GET", "/readyz", None, 200, "ready"),
     ("GET", "/page/../app.py", None, 404, ""),
