@@ -27,6 +27,8 @@ from training.clock import Clock
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
+# Larger figures cannot be drawn, and none is made.
+_LARGEST = 1e300
 
 
 class History:
@@ -193,7 +195,7 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 def _is_line(line: Mapping[str, Any]) -> bool:
     names = ("hours", "examples", "learning_rate")
-    numbers = [line.get(name) for name in names]
+    numbers = [line.get("step"), *(line.get(name) for name in names)]
     metrics = line.get("metrics")
     if isinstance(metrics, dict):
         numbers += metrics.values()
@@ -201,7 +203,10 @@ def _is_line(line: Mapping[str, Any]) -> bool:
         line.get("kind") in KINDS
         and type(line.get("step")) is int
         and isinstance(metrics, dict)
-        and all(n is None or type(n) in (int, float) for n in numbers)
+        and all(
+            n is None or (type(n) in (int, float) and abs(n) <= _LARGEST)
+            for n in numbers
+        )
     )
 
 
