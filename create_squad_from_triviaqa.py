@@ -76,11 +76,11 @@ def write_squad(
                 num_written += 1
         file.write(b"\n]}\n")
         if not num_written:
+            what = "holds an answer to" if num_passages else "belongs to"
             raise ValueError(
-                f"no document in --evidence_dir={FLAGS.evidence_dir} "
-                + ("holds an answer" if num_passages else "is one of")
-                + f" to the questions of {FLAGS.input_file}; give the folder "
-                "that holds TriviaQA's folders wikipedia and web"
+                f"no document in --evidence_dir={FLAGS.evidence_dir} {what} "
+                f"the questions of {FLAGS.input_file}; give the folder that "
+                "holds TriviaQA's folders wikipedia and web"
             )
     return num_written, num_passages
 

@@ -93,7 +93,7 @@ class TriviaQA:
     ) -> Iterator[tuple[str, str, str]]:
         """Yields the title, the name and the beginning of each document."""
         for kind, folder in _FOLDERS.items():
-            for document in question.get(kind, ()):
+            for document in _listed(question, kind, where):
                 name = self._field(document, "Filename", str, where)
                 root = os.path.join(self._evidence_dir, folder)
                 path = os.path.normpath(os.path.join(root, name))
@@ -107,6 +107,11 @@ class TriviaQA:
                 except FileNotFoundError:
                     self.num_missing += 1
                     continue
+                except ValueError:
+                    raise ValueError(
+                        f"{where}: the document {name!r} has a name that no "
+                        "file can have"
+                    ) from None
                 if beginning := self._beginning.match(text):
                     title = document.get("Title") or name
                     yield str(title), name, beginning.group().lstrip()
@@ -136,12 +141,19 @@ class TriviaQA:
         )
 
 
+def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
+    """Returns a list that may be missing."""
+    if mapping.get(name) is None:
+        return []
+    return field(mapping, name, list, where, "TriviaQA")
+
+
 def _spellings(answer: dict[str, Any], where: str) -> list[str]:
     """Returns the spellings of an answer, the usual one first."""
     found = [
         answer.get("Value"),
-        *answer.get("Aliases", ()),
-        *answer.get("HumanAnswers", ()),
+        *_listed(answer, "Aliases", where),
+        *_listed(answer, "HumanAnswers", where),
     ]
     names = [each for each in found if isinstance(each, str) and each.strip()]
     if not names:

@@ -128,6 +128,9 @@ def test_all_spellings_are_gold_answers(released):
         ({"Answer": None}, "no 'Answer' of type dict. Give .* TriviaQA's"),
         ({"QuestionId": 3}, "no 'QuestionId' of type str"),
         ({"EntityPages": [{}]}, "no 'Filename' of type str"),
+        ({"EntityPages": "a"}, "no 'EntityPages' of type list"),
+        ({"EntityPages": [{"Filename": "\0"}]}, "a name that no file can have"),
+        ({"Answer": {"Value": "a", "Aliases": "b"}}, "no 'Aliases' of type"),
         (
             {"EntityPages": [{"Filename": "../web/12/12_70.txt"}]},
             "is not in .*wikipedia",
@@ -139,6 +142,14 @@ def test_other_layouts_are_refused(released, changed, message):
     with pytest.raises(ValueError, match=message) as error:
         read(released)
     assert "web-dev.json: Data[0]" in str(error.value)
+
+
+def test_lists_may_be_null(released):
+    found = question(1, answer("Anna Holm"), ["Brant_Rock.txt"])
+    found["Answer"] |= {"Aliases": None, "HumanAnswers": None}
+    save(released, found | {"SearchResults": None})
+    _, ((passage,),) = read(released)
+    assert passage.has_answer
 
 
 def test_the_script_writes_what_run_squad_reads(released):
