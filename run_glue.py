@@ -8,8 +8,6 @@ glue.txt, glue.md and glue.json.
 """
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ from absl import flags, logging
 from data.classification import glue, glue_suite
 from files import json_files, paths
 from files.atomic import write_json, write_text
-from training import cli
+from training import child, cli
 from training import flags as common_flags
 
 FLAGS = flags.FLAGS
@@ -124,9 +122,10 @@ def train(
         "--do_eval",
         *shared,
     ]
-    return run_classifier(arguments, Path(folder_of(task, seed)) / "glue.json")[
-        "eval_results.txt"
-    ]
+    done = Path(folder_of(task, seed)) / "glue.json"
+    found = run_classifier(arguments, done)["eval_results.txt"]
+    # None is a figure that is not finite, of a model that has diverged.
+    return {name: value or 0.0 for name, value in found.items()}
 
 
 def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
@@ -153,29 +152,7 @@ def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
     # What a bfloat16 script that only predicts sets for itself.
     environment = dict(os.environ)
     environment.pop("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", None)
-    process = subprocess.Popen(
-        [sys.executable, script, *arguments],
-        env=environment,
-        start_new_session=True,
-    )
-    # It saves when it is asked to stop.
-    stopped = []
-
-    def stop(number: int, _: Any) -> None:
-        stopped.append(number)
-        process.send_signal(number)
-
-    before = {
-        number: signal.signal(number, stop)
-        for number in (signal.SIGTERM, signal.SIGINT)
-    }
-    try:
-        status = process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if stopped:
-        raise SystemExit(os.EX_TEMPFAIL)
+    status = child.run([sys.executable, script, *arguments], env=environment)
     if status:
         raise ValueError(
             f"run_classifier.py ended with status {status}, see above; the "

@@ -15,11 +15,13 @@ import argparse
 import itertools
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from training import child  # noqa: E402
 
 # By task: the folder of the benchmark's download, the metric, and the paper's
 # figures of BERT-Base and BERT-Large on the test set (table 1).
@@ -56,9 +58,10 @@ class Evaluation:
         print(shlex.join(["python", script, *arguments]), flush=True)
         if not self.options.print and not done.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run(
-                [sys.executable, str(ROOT / script), *arguments], check=True
-            )
+            command = [sys.executable, str(ROOT / script), *arguments]
+            if status := child.run(command):
+                # The script has said what was wrong.
+                sys.exit(status)
         return path
 
     def model(self, folder: str, start: Path | None = None) -> dict:
@@ -335,8 +338,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except subprocess.CalledProcessError as error:
-        # The script has said what was wrong.
-        sys.exit(error.returncode)
+    main(sys.argv[1:])

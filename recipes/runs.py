@@ -5,12 +5,14 @@ Each command is printed as you would type it. What it logs goes to a file.
 
 import shlex
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from training import child  # noqa: E402
 
 
 def run(script: str, log: Path, flags: dict[str, object]) -> None:
@@ -33,13 +35,13 @@ def run(script: str, log: Path, flags: dict[str, object]) -> None:
     print(f"\n$ python {shlex.join(command)}\n  log: {log}", flush=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as writer:
-        done = subprocess.run(
+        status = child.run(
             [sys.executable, *command], stdout=writer, stderr=writer
         )
-    if done.returncode:
+    if status:
         end = log.read_text("utf-8", errors="replace").splitlines()[-20:]
         print("\n".join([f"{script} failed; {log} ends:", *end]))
-        sys.exit(done.returncode)
+        sys.exit(status)
 
 
 def read_results(path: Path) -> dict[str, float]:

@@ -1,0 +1,63 @@
+"""A child process and the signals of its parent."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.golden import ROOT
+from training import child
+
+# Says that it runs; asked to stop it saves, which takes a moment.
+CHILD = """
+import signal, sys, time
+def stop(*_):
+    time.sleep(0.5)
+    print("saved", flush=True)
+    sys.exit(75)
+signal.signal(signal.SIGTERM, stop)
+signal.signal(signal.SIGINT, stop)
+print("runs", flush=True)
+time.sleep(60)
+"""
+PARENT = f"""
+import sys
+from training import child
+child.run([sys.executable, "-c", {CHILD!r}])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_child_saves_before_its_parent_ends(number):
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout.readline() == "runs\n"
+        parent.send_signal(number)
+        assert parent.wait(60) == os.EX_TEMPFAIL
+        assert parent.stdout.read() == "saved\n"
+
+
+def test_a_closed_terminal_ends_both():
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        parent.stdout.readline()
+        parent.send_signal(signal.SIGHUP)
+        # Read to the end: no child has it open any more.
+        assert parent.stdout.read() == ""
+        assert parent.wait(60) == os.EX_TEMPFAIL
+
+
+def test_handlers_are_as_before():
+    before = signal.getsignal(signal.SIGTERM)
+    assert child.run([sys.executable, "-c", "raise SystemExit(3)"]) == 3
+    assert signal.getsignal(signal.SIGTERM) == before
