@@ -1,12 +1,13 @@
 """Weights of classes in the loss, for classes of unequal size."""
 
 import collections
-import math
 from collections.abc import Iterable, Sequence
 
 from files import json_files
 
 BALANCED = "balanced"
+# In float32 the loss, and its gradient, are still numbers.
+_SMALLEST, _LARGEST = 1e-6, 1e6
 
 
 def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:
@@ -41,7 +42,7 @@ def read(path: str, labels: Sequence[str]) -> list[float]:
 
     Raises:
         ValueError: it is no such file, a label is missing or unknown, or a
-            weight is not above 0.
+            weight is not between 1e-6 and 1e6.
         OSError: it cannot be read.
     """
     weights = json_files.read_json(path)
@@ -53,9 +54,10 @@ def read(path: str, labels: Sequence[str]) -> list[float]:
             f"Received: {list(weights)}"
         )
     for name, weight in weights.items():
-        if type(weight) not in (int, float) or not 0 < weight < math.inf:
+        is_number = type(weight) in (int, float)
+        if not is_number or not _SMALLEST <= weight <= _LARGEST:
             raise ValueError(
-                f"{path}: the weight of {name!r} must be a number above 0. "
-                f"Received: {weight!r}"
+                f"{path}: the weight of {name!r} must be a number above 0, "
+                f"from 1e-6 to 1e6. Received: {repr(weight)[:80]}"
             )
     return [float(weights[name]) for name in labels]
