@@ -245,7 +245,11 @@ def main(_: Sequence[str]) -> None:
 
     options = common_flags.read(DeviceOptions)
     checks.check_quantize(options)
-    config = checks.load_config(FLAGS.bert_config_file, FLAGS.max_seq_length)
+    config = checks.load_config(
+        FLAGS.bert_config_file,
+        FLAGS.max_seq_length,
+        options.export_seq_length,
+    )
     tokenizer = tokenization.load_tokenizer(
         FLAGS.vocab_file,
         FLAGS.do_lower_case,

@@ -118,12 +118,14 @@ def check_labels_of_start(
 
 
 def load_config(
-    bert_config_file: str, max_seq_length: int
+    bert_config_file: str,
+    max_seq_length: int,
+    export_seq_length: int | None = None,
 ) -> modeling.BertConfig:
-    """Returns the model's configuration, checked against length and memory.
+    """Returns the model's configuration, checked against lengths and memory.
 
     Raises:
-        ValueError: the model has fewer positions than `max_seq_length`, or
+        ValueError: the model has fewer positions than one of the lengths, or
             more weights than this machine's memory can hold.
     """
     config = modeling.load_config(bert_config_file)
@@ -139,11 +141,15 @@ def load_config(
             f"{config.max_position_embeddings}, type_vocab_size="
             f"{config.type_vocab_size}"
         )
-    if max_seq_length > config.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length={max_seq_length} is more than the model's "
-            f"{config.max_position_embeddings} positions "
-            f"(max_position_embeddings in {bert_config_file}); give "
-            "a smaller --max_seq_length"
-        )
+    for name, length in (
+        ("max_seq_length", max_seq_length),
+        ("export_seq_length", export_seq_length or 0),
+    ):
+        if length > config.max_position_embeddings:
+            raise ValueError(
+                f"--{name}={length} is more than the model's "
+                f"{config.max_position_embeddings} positions "
+                f"(max_position_embeddings in {bert_config_file}); give "
+                f"a smaller --{name}"
+            )
     return config

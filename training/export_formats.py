@@ -66,7 +66,11 @@ def check(options: DeviceOptions) -> None:
         ValueError: a library is not installed, or flags contradict.
     """
     name = options.export_format
-    missing = [m for m in _NEEDED[name] if not importlib.util.find_spec(m)]
+    needed = [*_NEEDED[name]]
+    if name == "onnx" and options.quantize:
+        # Its quantizer, not tf2onnx's.
+        needed.append("onnxruntime")
+    missing = [m for m in needed if not importlib.util.find_spec(m)]
     if missing:
         raise ValueError(
             f"--export_format={name} needs {' and '.join(missing)}: pip "

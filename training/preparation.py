@@ -24,7 +24,9 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     if options.export_dir:
         export.check_export_dir(options.export_dir)
     config = checks.load_config(
-        options.bert_config_file, options.max_seq_length
+        options.bert_config_file,
+        options.max_seq_length,
+        options.export_seq_length,
     )
     if not options.do_train:
         checkpointing.check_network(options.output_dir, options.network)

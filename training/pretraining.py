@@ -56,7 +56,9 @@ def check_options(options: PretrainingOptions) -> modeling.BertConfig:
     if options.export_dir:
         export.check_export_dir(options.export_dir)
     config = checks.load_config(
-        options.bert_config_file, options.max_seq_length
+        options.bert_config_file,
+        options.max_seq_length,
+        options.export_seq_length,
     )
     distillation.check_options(options, config)
     return config

@@ -42,6 +42,15 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
         checks.load_config(str(path), 64)
 
 
+def test_lengths_beyond_the_positions_are_refused(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(SIZES))
+    assert checks.load_config(str(path), 64, 64).max_position_embeddings == 64
+    for lengths, name in (((65, 8), "max"), ((8, 65), "export")):
+        with pytest.raises(ValueError, match=f"--{name}_seq_length=65 is more"):
+            checks.load_config(str(path), *lengths)
+
+
 def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     command = options.FineTuningOptions(
         bert_config_file="bert_config.json",
