@@ -17,6 +17,14 @@ from files import atomic
 # Points of each kind, at most: those that a browser can move.
 MAX_POINTS = 10_000
 _CONFIG = "projector_config.pbtxt"
+_KINDS = ("lines", "tokens")
+_PARTS = ("", "_metadata")
+_CONFIG_TEXT = "".join(
+    f'embeddings {{\n  tensor_name: "{kind}"\n'
+    f'  tensor_path: "{kind}.tsv"\n'
+    f'  metadata_path: "{kind}_metadata.tsv"\n}}\n'
+    for kind in _KINDS
+)
 
 # (WordPieces, vectors [T, W], pooled output [W]) of one line.
 Write = Callable[[Sequence[str], np.ndarray, np.ndarray], None]
@@ -36,18 +44,22 @@ def projector_writer(folder: str | os.PathLike[str]) -> Iterator[Write]:
             and the projector's configuration.
 
     Raises:
-        OSError: a file cannot be written.
+        OSError: a file cannot be written, or is there and is not the
+            projector's.
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    counts = {"lines": 0, "tokens": 0}
+    _check_may_replace(path)
+    # First, as it says that the others are ours.
+    atomic.write_text(path / _CONFIG, _CONFIG_TEXT)
+    counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:
         files: dict[str, IO[bytes]] = {
             f"{kind}{part}": stack.enter_context(
                 atomic.atomic_open(path / f"{kind}{part}.tsv")
             )
             for kind in counts
-            for part in ("", "_metadata")
+            for part in _PARTS
         }
         # One column needs no heading, several do.
         files["tokens_metadata"].write(b"token\tline\ttext\n")
@@ -75,12 +87,21 @@ def projector_writer(folder: str | os.PathLike[str]) -> Iterator[Write]:
                 add("tokens", vector, token, num_lines, text)
 
         yield write
-    atomic.write_text(
-        path / _CONFIG,
-        "".join(
-            f'embeddings {{\n  tensor_name: "{kind}"\n'
-            f'  tensor_path: "{kind}.tsv"\n'
-            f'  metadata_path: "{kind}_metadata.tsv"\n}}\n'
-            for kind in counts
-        ),
-    )
+
+
+def _check_may_replace(path: Path) -> None:
+    """Refuses files that an earlier call did not write.
+
+    Raises:
+        FileExistsError: there is one.
+    """
+    config = path / _CONFIG
+    if config.is_file() and config.read_bytes() == _CONFIG_TEXT.encode():
+        return
+    names = [f"{kind}{part}.tsv" for kind in _KINDS for part in _PARTS]
+    for name in (_CONFIG, *names):
+        if os.path.lexists(path / name):
+            raise FileExistsError(
+                f"{path / name} is there, and is not of an earlier projector; "
+                "give another folder"
+            )

@@ -1,6 +1,7 @@
 """The projector's files, as TensorBoard's own code reads them."""
 
 import numpy as np
+import pytest
 from google.protobuf import text_format
 from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
@@ -43,3 +44,22 @@ def test_files(tmp_path, monkeypatch):
         "[SEP]\t1\tharbor",
         "[CLS]\t2\ta b c",
     ]
+
+
+@pytest.mark.parametrize("name", ["lines.tsv", "projector_config.pbtxt"])
+def test_files_of_others_are_kept(name, tmp_path):
+    (tmp_path / name).write_text("mine")
+    with (
+        pytest.raises(FileExistsError, match=f"{name} is there"),
+        projector.projector_writer(tmp_path),
+    ):
+        pass
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_earlier_files_are_replaced(tmp_path):
+    for value in (1.0, 2.0):
+        with projector.projector_writer(tmp_path) as write:
+            write(["[CLS]", "[SEP]"], np.full([2, 1], value), np.array([value]))
+        assert np.loadtxt(tmp_path / "lines.tsv") == value
