@@ -42,7 +42,11 @@ def define_flags() -> None:
         "Address to listen on; 0.0.0.0 lets other machines in.",
     )
     flags.DEFINE_integer(
-        "port", 8501, "Port; 0 takes a free one.", lower_bound=0
+        "port",
+        8501,
+        "Port; 0 takes a free one.",
+        lower_bound=0,
+        upper_bound=65535,
     )
     cli.define_path(
         "token_file",
@@ -172,6 +176,8 @@ def main(_: Sequence[str]) -> int:
     # Flags are checked before the seconds that TensorFlow takes to load.
     from serving.server import app, batching, monitoring, process, versions
 
+    # Before the minutes that large models take to load.
+    listener = process.listen(FLAGS.host, FLAGS.port)
     seen = monitoring.Monitoring(FLAGS.request_log)
     options = batching.BatchingOptions(
         FLAGS.max_batch_size, FLAGS.batch_wait_ms / 1000, FLAGS.max_queue
@@ -205,7 +211,7 @@ def main(_: Sequence[str]) -> int:
     # The server handles them; what it does after is to raise them again.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    process.serve(server, FLAGS.host, FLAGS.port)
+    process.serve(server, listener)
     for model in served.values():
         if model.current:
             model.current.batcher.close()

@@ -1,6 +1,7 @@
 """Runs the application with uvicorn, until SIGTERM or Ctrl-C."""
 
 import asyncio
+import contextlib
 import socket
 import time
 
@@ -15,20 +16,15 @@ MAX_CONNECTIONS = 1000
 MAX_HEAD_BYTES = 1 << 16
 
 
-def serve(server: Server, host: str, port: int) -> None:
+def serve(server: Server, listener: socket.socket) -> None:
     """Answers requests until the process is told to end.
 
     Those that it took by then are still answered.
 
     Args:
         server: what answers.
-        host: address to listen on.
-        port: 0 takes a free one.
-
-    Raises:
-        OSError: the port is in use, or there is no such address.
+        listener: what `listen` returned.
     """
-    listener = _listen(host, port)
     timeout = server.limits.timeout
     config = uvicorn.Config(
         server.app,
@@ -48,19 +44,31 @@ def serve(server: Server, host: str, port: int) -> None:
     asyncio.run(_Uvicorn(config, timeout).serve([listener]))
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    listener = socket.socket(family, socket.SOCK_STREAM)
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket with an address; until `serve` it takes no connection.
+
+    Args:
+        host: address to listen on.
+        port: 0 takes a free one.
+
+    Raises:
+        OSError: the port is in use, or there is no such address.
+    """
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        with contextlib.ExitStack() as stack:
+            stack.callback(listener.close)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            # It stays open where all went well.
+            stack.pop_all()
     except OSError as error:
-        listener.close()
         raise OSError(
             f"--host={host} --port={port} cannot be listened on: "
-            f"{error.strerror}; give another port, or 0 for a free one"
+            f"{error.strerror}; give another one (port 0 is any free one)"
         ) from None
     return listener
 

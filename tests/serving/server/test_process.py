@@ -1,0 +1,33 @@
+"""The start of serve.py."""
+
+import socket
+
+from tests import script_runner
+
+
+def test_what_cannot_be_listened_on_is_said_before_models_load(
+    needs_serve, tmp_path
+):
+    # No model: loading it would be another error.
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "saved_model.pb").write_bytes(b"none")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        changes = {
+            f"--port={port} cannot be listened on": {"port": port},
+            "--host=no.such.host.invalid --port=0 cannot be": {
+                "host": "no.such.host.invalid",
+                "port": 0,
+            },
+            "--model=m=m cannot be served": {"port": 0},
+            # It would be another one, modulo 65536.
+            "flag --port=99999": {"port": 99999},
+        }
+        done = script_runner.run_all(
+            [
+                ("serve.py", tmp_path, {"model": "m", **flags})
+                for flags in changes.values()
+            ]
+        )
+    for message, one in zip(changes, done, strict=True):
+        assert message in one.error
