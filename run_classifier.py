@@ -110,11 +110,8 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         self.loss = getattr(modeling, LOSSES[processor.output_mode])()
-        if FLAGS.class_weights and processor.output_mode != "classification":
-            raise ValueError(
-                "--class_weights is for --output_mode=classification. "
-                f"Received: {processor.output_mode}"
-            )
+        if FLAGS.class_weights is not None:
+            class_weights.check(FLAGS.class_weights, processor.output_mode)
         # The last one is the one that the paper reports.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {

@@ -1,6 +1,7 @@
 """Weights of classes in the loss, for classes of unequal size."""
 
 import collections
+import os
 from collections.abc import Iterable, Sequence
 
 from files import json_files
@@ -8,6 +9,29 @@ from files import json_files
 BALANCED = "balanced"
 # In float32 the loss, and its gradient, are still numbers.
 _SMALLEST, _LARGEST = 1e-6, 1e6
+
+
+def check(given: str, output_mode: str) -> None:
+    """Refuses what --class_weights cannot be, before any work.
+
+    Raises:
+        ValueError: it is empty, or the labels are no classes.
+        OSError: there is no such file.
+    """
+    if not given.strip():
+        raise ValueError(
+            "--class_weights= is empty (was a shell variable not set?); give "
+            f"{BALANCED} or a file, or leave the flag out"
+        )
+    if output_mode != "classification":
+        raise ValueError(
+            "--class_weights is for --output_mode=classification. "
+            f"Received: {output_mode}"
+        )
+    if given != BALANCED and not os.path.isfile(given):
+        raise FileNotFoundError(
+            f"--class_weights={given} is neither {BALANCED} nor a file"
+        )
 
 
 def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:

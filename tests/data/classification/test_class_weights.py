@@ -32,3 +32,18 @@ def test_a_file_has_a_weight_for_each_label(tmp_path):
         path.write_text(json.dumps(wrong))
         with pytest.raises(ValueError, match=message):
             class_weights.read(path, ["a", "b"])
+
+
+def test_what_cannot_be_weights_is_refused_at_once(tmp_path):
+    file = tmp_path / "weights.json"
+    file.write_text("{}")
+    for given in ("balanced", str(file)):
+        class_weights.check(given, "classification")
+    for given, mode, message in (
+        ("", "classification", "--class_weights= is empty"),
+        (str(tmp_path), "classification", "is neither balanced nor a file"),
+        ("none.json", "classification", "is neither balanced nor a file"),
+        ("balanced", "regression", "Received: regression"),
+    ):
+        with pytest.raises((ValueError, OSError), match=message):
+            class_weights.check(given, mode)
