@@ -26,6 +26,11 @@ def check_command(options: TrainingOptions) -> None:
         raise ValueError(
             "--lr_schedule=time needs --max_hours, the time that it takes"
         )
+    if options.export_format != "saved_model" and not options.export_dir:
+        raise ValueError(
+            f"--export_format={options.export_format} needs --export_dir, the "
+            "folder to write"
+        )
     _check_start(options)
     check_quantize(options)
     if options.quantize and options.do_train:
@@ -53,6 +58,11 @@ def check_quantize(options: DeviceOptions) -> None:
             of the format is not installed.
     """
     export_formats.check(options)
+    if options.quantize_ranges != "dynamic" and not options.quantizes:
+        raise ValueError(
+            f"--quantize_ranges={options.quantize_ranges} needs "
+            "--quantize=int8, of a model that TensorFlow runs"
+        )
     computes = any(
         getattr(options, name, False) for name in ("do_eval", "do_predict")
     )

@@ -66,6 +66,34 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
         preparation.check_num_train_runs(command)
 
 
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"export_format": "litert"}, "--export_format=litert needs --export_"),
+        ({"quantize_ranges": "static"}, "--quantize_ranges=static needs --qua"),
+        (
+            {
+                "export_dir": "x",
+                "export_format": "litert",
+                "quantize": "int8",
+                "quantize_ranges": "static",
+            },
+            "--quantize_ranges=static needs --quantize=int8, of a model that",
+        ),
+    ],
+)
+def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
+    command = options.FineTuningOptions(
+        bert_config_file="bert_config.json",
+        vocab_file="vocab.txt",
+        output_dir=str(tmp_path),
+        do_train=True,
+        **changes,
+    )
+    with pytest.raises(ValueError, match=message):
+        checks.check_command(command)
+
+
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     (tmp_path / "bert_model.ckpt.index").write_text("")
     (tmp_path / "labels.txt").write_text("no\nyes\n")
