@@ -134,3 +134,39 @@ def test_ablations(small_bert, tmp_path):
         ).read_text()
     )
     assert summary["flags"]["next_sentence"] is False
+
+
+@pytest.mark.soak
+def test_ablations_with_a_bilstm_share_what_is_pretrained(small_bert, tmp_path):
+    folder, _, _ = small_bert
+    lines = ["The O", "harbor O", "of O", "Rome B-LOC", ". O", ""] * 8
+    (tmp_path / "conll2003").mkdir()
+    (tmp_path / "MRPC").symlink_to(SAMPLES / "glue")
+    for name in ("train", "valid"):
+        (tmp_path / "conll2003" / f"{name}.txt").write_text("\n".join(lines))
+    output = tmp_path / "ablations"
+    commands = {}
+    for row in (
+        "left-to-right, no next sentence",
+        "left-to-right with a BiLSTM",
+        "NER, fine-tuned",
+        "NER by features and a BiLSTM",
+    ):
+        commands[row] = run(
+            tmp_path,
+            "ablations.py",
+            model_dir=folder / "bert",
+            data_dir=tmp_path,
+            output_dir=output,
+            row=row,
+            seed=1,
+            num_train_steps=10,
+            train_batch_size=8,
+        )
+    shown = commands["left-to-right with a BiLSTM"]
+    assert "--left_to_right --bilstm" in shown
+    shown = commands["NER by features and a BiLSTM"]
+    assert "--freeze_layers=2" in shown and "--left_to_right" not in shown
+    # One pretraining for each pair.
+    assert len(list(output.glob("*/pretraining"))) == 2
+    assert len([line for line in shown.splitlines() if "| 0.0" in line]) >= 4
