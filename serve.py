@@ -12,7 +12,6 @@ Ends at SIGTERM or Ctrl-C, when all requests that it took are answered.
 
 import os
 import re
-import signal
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -208,9 +207,6 @@ def main(_: Sequence[str]) -> int:
             FLAGS.host,
         )
     server = app.Server(served, limits, seen, FLAGS.poll_s)
-    # The server handles them; what it does after is to raise them again.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
     process.serve(server, listener)
     for model in served.values():
         if model.current:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import signal
 import socket
 import time
 
@@ -41,7 +42,12 @@ def serve(server: Server, listener: socket.socket) -> None:
         access_log=False,
         server_header=False,
     )
-    asyncio.run(_Uvicorn(config, timeout).serve([listener]))
+    running = _Uvicorn(config, timeout)
+    # Uvicorn handles them while it serves. One that comes just before ends it
+    # too, and those that it raises again at its end do nothing.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, running.handle_exit)
+    asyncio.run(running.serve([listener]))
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -1,8 +1,37 @@
 """The start of serve.py."""
 
+import signal
 import socket
 
+import pytest
+
 from tests import script_runner
+
+
+@pytest.fixture
+def handlers():
+    """Puts the signals' handlers back."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_a_signal_before_the_first_request_is_not_lost(
+    needs_serve, handlers, monkeypatch
+):
+    from serving.server import app, limits, monitoring, process
+
+    class Early(process._Uvicorn):
+        async def serve(self, sockets):
+            signal.raise_signal(signal.SIGTERM)
+            await super().serve(sockets)
+
+    monkeypatch.setattr(process, "_Uvicorn", Early)
+    server = app.Server({}, limits.Limits(), monitoring.Monitoring())
+    # Else it would serve for ever.
+    process.serve(server, process.listen("127.0.0.1", 0))
 
 
 def test_what_cannot_be_listened_on_is_said_before_models_load(
