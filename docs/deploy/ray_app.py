@@ -31,6 +31,8 @@ class Model:
         """Answers one request over HTTP."""
         try:
             asked = await request.json()
+            if not isinstance(asked, dict):
+                raise ValueError("the body must be a JSON object")
             self._task.check(asked)
         except (ValueError, TypeError) as error:
             return JSONResponse({"error": str(error)}, 400)
