@@ -212,7 +212,8 @@ class TrainStep:
         for index, grad in enumerate(grads):
             if str(index) not in squares:
                 squares[str(index)] = sum_of_squares(grad)
-        norm = tf.sqrt(tf.add_n(list(squares.values())))
+        # Not add_n: in larger graphs each process adds in an order of its own.
+        norm = tf.sqrt(tf.reduce_sum(tf.stack(list(squares.values()))))
         scale = tf.cast(self._loss_scale(), norm.dtype)
         outcome = self._outcome(norm, losses["loss"], scale)
         # As in tf.clip_by_global_norm; not finite where the norm is not.
