@@ -19,6 +19,7 @@ TINY = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Gives tests that share costly fixtures to one process of several.
 
