@@ -22,8 +22,11 @@ signal.signal(signal.SIGINT, stop)
 print("runs", flush=True)
 time.sleep(60)
 """
+# Signals that whoever started the tests ignores are heard again.
 PARENT = f"""
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from training import child
 child.run([sys.executable, "-c", {CHILD!r}])
 """

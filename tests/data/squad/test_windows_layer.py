@@ -11,7 +11,7 @@ from data.squad import decoder_layer, decoding, reading, windows_layer
 from data.squad import windows as squad
 from data.text import tokenization
 from tests import golden
-from tests.data.squad.test_windows import (
+from tests.data.squad.test_golden import (
     CASES,
     decoding_options,
     load,
