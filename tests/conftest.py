@@ -1,14 +1,12 @@
 """Fixtures that tests of several scripts share: a tiny model and its runs."""
 
 import json
-from pathlib import Path
 
 import pytest
 from absl import logging as absl_logging
 
 from tests import script_runner
 
-TESTS = Path(__file__).parent
 TINY = {
     "vocab_size": 1600,
     "hidden_size": 32,
@@ -17,18 +15,6 @@ TINY = {
     "intermediate_size": 64,
     "max_position_embeddings": 64,
 }
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Gives tests that share costly fixtures to one process of several.
-
-    Those of a file share its fixtures, those of serving/ its exports too.
-    """
-    for item in items:
-        folder = item.path.relative_to(TESTS).parts[0]
-        group = folder if folder == "serving" else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
