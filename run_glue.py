@@ -9,7 +9,7 @@ glue.txt, glue.md and glue.json.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +124,20 @@ def train(
     ]
     done = Path(folder_of(task, seed)) / "glue.json"
     found = run_classifier(arguments, done)["eval_results.txt"]
-    # None is a figure that is not finite, of a model that has diverged.
-    return {name: value or 0.0 for name, value in found.items()}
+    return make_finite(found, str(done.parent))
+
+
+def make_finite(
+    figures: Mapping[str, float | None], folder: str
+) -> dict[str, float]:
+    """Returns a run's figures, with 0 for those that are not finite.
+
+    Those are None in a summary; the model has diverged.
+    """
+    for name, value in figures.items():
+        if value is None:
+            logging.warning("%s: %s is not finite; counted as 0", folder, name)
+    return {name: value or 0.0 for name, value in figures.items()}
 
 
 def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:

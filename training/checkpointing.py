@@ -26,6 +26,7 @@ from files import json_files
 from files.atomic import write_text
 from modeling.checkpoints import tf1
 from training import averaging
+from training.options import NETWORK
 
 PREFIX = "model.ckpt"
 SETTINGS_FILE = "run_settings.json"
@@ -311,27 +312,47 @@ def check_settings(
         write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
 
 
-def check_network(
-    output_dir: str | os.PathLike[str], network: Mapping[str, bool]
-) -> None:
-    """Refuses to use a run's weights in another network.
+def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
+    """Returns how the network of a run differs from its configuration.
 
     Args:
-        output_dir: folder of the run, or one without.
-        network: {flag: whether it is given}, of those that change a network.
+        path: a checkpoint, or its folder. One that no run wrote, such as a
+            release, has the plain network.
+
+    Returns:
+        {name of NETWORK: whether it has it}.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        folder = folder.parent
+    if folder.name in ("best", "averages"):
+        folder = folder.parent
+    # Of several runs, all have what the first one has.
+    for place in (folder, folder / "run_1"):
+        if (place / SETTINGS_FILE).is_file():
+            begun = json_files.read_json(place / SETTINGS_FILE)
+            return {name: begun.get(name, False) for name in NETWORK}
+    return dict.fromkeys(NETWORK, False)
+
+
+def check_network(
+    path: str | os.PathLike[str], network: Mapping[str, bool], flag: str
+) -> None:
+    """Refuses to predict by another network than was trained.
+
+    Args:
+        path: a checkpoint, or its folder.
+        network: {name of NETWORK: whether it is given}.
+        flag: what named the path.
 
     Raises:
-        ValueError: a flag differs; the message names it.
+        ValueError: they differ; the message names the flag to give.
     """
-    path = Path(output_dir) / SETTINGS_FILE
-    if not path.is_file():
-        return
-    begun = json_files.read_json(path)
-    for name, given in network.items():
-        if begun.get(name, False) != given:
-            flag = f"--no{name}" if given else f"--{name}"
+    for name, trained in read_network(path).items():
+        if network[name] != trained:
+            needed = f"--{name}" if trained else f"--no{name}"
             raise ValueError(
-                f"--output_dir={output_dir} was trained with {flag}; give it "
+                f"{flag}={os.fspath(path)} was trained with {needed}; give it "
                 "here too"
             )
 

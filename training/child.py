@@ -8,10 +8,10 @@ from typing import Any
 
 
 def run(command: Sequence[str | os.PathLike[str]], **options: Any) -> int:
-    """Runs a command to its end; it never outlives this process.
+    """Runs a command to its end.
 
     A signal that ends this process goes to the command, which saves and ends;
-    until then this process waits.
+    until then this process waits. Only SIGKILL leaves the command running.
 
     Args:
         command: the program and its arguments.

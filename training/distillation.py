@@ -183,6 +183,7 @@ class Teacher:
         self._names: dict[str, str] | None = None
         self._model: keras.Model | None = create_model(
             load_config(path),
+            **checkpointing.read_network(path),
             unpad=options.unpads,
             dtype=distribution.PRECISIONS[options.mixed_precision],
         )

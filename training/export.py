@@ -175,10 +175,10 @@ def _write_saved_model(
 def _trace(
     function: Callable[..., Any], signature: list[tf.TensorSpec]
 ) -> Callable[..., Any]:
-    """Returns a function that calls another, which is traced here.
+    """Traces a function, and returns one that calls the result.
 
-    Keras and TensorFlow both trace what they export, the whole of it: they
-    find one call.
+    Keras and TensorFlow each trace what they export. They then trace one call
+    and not the whole function again.
     """
     traced = tf.function(
         function, signature, autograph=False

@@ -241,8 +241,8 @@ def define_left_to_right_flag() -> None:
     flags.DEFINE_bool(
         "left_to_right",
         False,
-        "Let no WordPiece see those that follow it: the paper's ablation LTR. "
-        "The last one is pooled in place of [CLS], which then sees nothing.",
+        "Let each WordPiece attend to itself and those before it only, as the "
+        "paper's ablation LTR does. The last WordPiece is pooled, not [CLS].",
     )
 
 

@@ -11,6 +11,9 @@ from typing import Any, ClassVar, Self
 
 from training.batch_sizes import BatchSizes
 
+# Flags that change the network, of which no configuration file tells.
+NETWORK = ("left_to_right", "bilstm")
+
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
 PRECISIONS = ("float32", "bfloat16", "float16")
 OPTIMIZERS = ("adamw", "lamb")
@@ -215,8 +218,8 @@ class FineTuningOptions(TrainingOptions):
 
     @property
     def network(self) -> dict[str, bool]:
-        """Changes to the network that no configuration file tells."""
-        return {"left_to_right": self.left_to_right, "bilstm": self.bilstm}
+        """Those of NETWORK, {name: whether it is given}."""
+        return {name: getattr(self, name) for name in NETWORK}
 
     @property
     def evaluates_while_training(self) -> bool:

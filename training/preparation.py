@@ -29,7 +29,7 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
         options.export_seq_length,
     )
     if not options.do_train:
-        checkpointing.check_network(options.output_dir, options.network)
+        check_network(options)
     distillation.check_options(options, config)
     saved_labels = _read_labels(options)
     task.prepare(config, saved_labels)
@@ -44,6 +44,20 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     if options.metric_for_best:
         _check_metric(task, options)
     return config
+
+
+def check_network(options: FineTuningOptions) -> None:
+    """Refuses weights that were trained in another network."""
+    if options.ensemble:
+        given = [("--ensemble", path) for path in options.ensemble.split(",")]
+    elif options.init_checkpoint and not checkpointing.checkpoint_steps(
+        options.output_dir
+    ):
+        given = [("--init_checkpoint", options.init_checkpoint)]
+    else:
+        given = [("--output_dir", options.output_dir)]
+    for flag, path in given:
+        checkpointing.check_network(path, options.network, flag)
 
 
 def _check_metric(task: Task, options: FineTuningOptions) -> None:

@@ -10,8 +10,12 @@ import keras
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
+    r"|bilstm/.+"
     r"|output_(?:weights|bias))$"
 )
+# Keras numbers the states of its own layers through the process. None here
+# draws from them.
+_STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
 def original_name(variable: keras.Variable) -> str:
@@ -23,7 +27,8 @@ def original_name(variable: keras.Variable) -> str:
     Returns:
         e.g. `bert/encoder/layer_0/attention/self/query/kernel`,
         `cls/predictions/output_bias` or, a classifier's, `output_weights`;
-        for variables that BERT does not have, `variable.path`.
+        `bilstm/...` for the LSTM that is ours; for variables that BERT does
+        not have, `variable.path`.
     """
     found = _ORIGINAL_NAME.search(variable.path)
     return found.group(1) if found else variable.path
@@ -34,7 +39,11 @@ def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
 
     That includes the state of its dropout, by its own path.
     """
-    return {original_name(variable): variable for variable in model.variables}
+    return {
+        original_name(variable): variable
+        for variable in model.variables
+        if not _STATE_OF_KERAS.match(variable.path)
+    }
 
 
 def source_name(name: str, layers: Sequence[int] | None) -> str:

@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+import run_glue
 from tests import script_runner
 
 TEXTS = ("the river is red", "a blue boat on the water")
@@ -134,6 +135,16 @@ def test_what_cannot_work_is_named(flags):
         lines = [x for x in one.stderr.splitlines() if x.startswith("error: ")]
         assert one.status == 1
         assert message in lines[-1]
+
+
+def test_a_figure_that_is_not_finite_counts_as_0_and_is_named(caplog):
+    figures = {"pearson": None, "loss": 1.5}
+    found = run_glue.make_finite(figures, "sts-b/seed_1")
+    assert found == {"pearson": 0.0, "loss": 1.5}
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "sts-b/seed_1: pearson is not finite; counted as 0"
+    )
 
 
 @pytest.mark.soak

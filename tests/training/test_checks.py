@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from training import checks, options, preparation, report
+from training import checkpointing, checks, options, preparation, report
 
 SIZES = {
     "vocab_size": 100,
@@ -113,3 +113,41 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     checks.check_labels_of_start(elsewhere, ["a", "b"])
     (tmp_path / "model.ckpt-5.index").write_text("")
     checks.check_labels_of_start(command, ["a", "b"])
+
+
+@pytest.mark.parametrize("place", ["", "run_1"])
+def test_weights_of_another_network_are_refused(tmp_path, place):
+    folder = tmp_path / "trained"
+    (folder / "best").mkdir(parents=True)
+    plain = {"left_to_right": False, "bilstm": False}
+    assert checkpointing.read_network(folder) == plain
+    assert checkpointing.read_network(folder / "model.ckpt-3") == plain
+    (folder / place).mkdir(exist_ok=True)
+    settings = json.dumps({"seed": 1, "left_to_right": True})
+    (folder / place / checkpointing.SETTINGS_FILE).write_text(settings)
+    trained = plain | {"left_to_right": True}
+    for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
+        assert checkpointing.read_network(path) == trained
+        checkpointing.check_network(path, trained, "--init_checkpoint")
+    (tmp_path / "config.json").write_text(json.dumps(SIZES))
+    given = options.FineTuningOptions(
+        bert_config_file=str(tmp_path / "config.json"),
+        vocab_file="vocab.txt",
+        output_dir=str(tmp_path / "new"),
+        max_seq_length=8,
+        do_eval=True,
+    )
+    for flag, value in (
+        ("output_dir", str(folder)),
+        ("init_checkpoint", str(folder / "best")),
+        ("ensemble", f"{tmp_path},{folder}"),
+    ):
+        message = f"--{flag}={folder}.* was trained with --left_to_right"
+        with pytest.raises(ValueError, match=message):
+            preparation.check_network(given.varied(**{flag: value}))
+    with pytest.raises(ValueError, match="trained with --nobilstm"):
+        preparation.check_network(
+            given.varied(
+                output_dir=str(folder), left_to_right=True, bilstm=True
+            )
+        )

@@ -1,5 +1,6 @@
 """A child process and the signals of its parent."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -32,8 +33,9 @@ child.run([sys.executable, "-c", {CHILD!r}])
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_child_saves_before_its_parent_ends(number):
+@contextlib.contextmanager
+def running():
+    """Yields a parent whose child runs."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT],
         cwd=ROOT,
@@ -41,19 +43,19 @@ def test_a_child_saves_before_its_parent_ends(number):
         text=True,
     ) as parent:
         assert parent.stdout.readline() == "runs\n"
+        yield parent
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_child_saves_before_its_parent_ends(number):
+    with running() as parent:
         parent.send_signal(number)
         assert parent.wait(60) == os.EX_TEMPFAIL
         assert parent.stdout.read() == "saved\n"
 
 
 def test_a_closed_terminal_ends_both():
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as parent:
-        parent.stdout.readline()
+    with running() as parent:
         parent.send_signal(signal.SIGHUP)
         # Read to the end: no child has it open any more.
         assert parent.stdout.read() == ""

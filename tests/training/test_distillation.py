@@ -12,7 +12,7 @@ import modeling
 from data.io import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest, script_runner, toy_task
-from training import distillation, fine_tuning
+from training import checkpointing, distillation, fine_tuning
 from training.options import FineTuningOptions
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
@@ -151,6 +151,32 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
     # A file that was cut off.
     path.write_bytes(path.read_bytes()[:-9])
     assert written() != other
+
+
+def test_a_teacher_keeps_its_network(options, tmp_path):
+    folder = tmp_path / "teacher"
+    config = write_config(tmp_path / "teacher.json")
+    model = modeling.BertClassifier(config, 2, bilstm=True, seed=5)
+    model.build()
+    modeling.save_release(model, folder, labels=["no", "yes"])
+    (folder / checkpointing.SETTINGS_FILE).write_text('{"bilstm": true}')
+    made = []
+
+    def create_model(config, **options):
+        made.append(modeling.BertClassifier(config, 2, **options))
+        return made[-1]
+
+    distillation.Teacher(
+        dataclasses.replace(options, teacher=str(folder)),
+        create_model,
+        modeling.ClassifierLoss(),
+    )
+    names = modeling.named_variables(made[0])
+    assert len([name for name in names if name.startswith("bilstm/")]) == 6
+    for name, value in modeling.named_variables(model).items():
+        # A release holds no state of dropout.
+        if not name.startswith("seed_generator/"):
+            np.testing.assert_array_equal(names[name], value)
 
 
 def test_another_teacher_does_not_resume(options, teacher):
