@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from absl import flags, logging
+from absl import flags
 
 import modeling
 import serving
@@ -25,7 +25,6 @@ from data.classification import (
 )
 from data.classification import flags as classification_flags
 from data.io import feature_specs
-from data.text import tokenization
 from training import commands, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -42,36 +41,7 @@ LOSSES = {
 def define_flags() -> None:
     """Defines the original's flags, and those this project adds."""
     common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
-    flags.DEFINE_string(
-        "task_name",
-        None,
-        f"One of {', '.join(processors.NAMES)}; csv is your own train, dev "
-        "and test files, .csv, .tsv or .jsonl.",
-    )
-    flags.DEFINE_enum(
-        "xnli_language",
-        "zh",
-        features.XnliProcessor.languages,
-        "XNLI's language.",
-    )
-    flags.DEFINE_bool(
-        "glue_submission",
-        False,
-        "Write the predictions also as GLUE's site takes them.",
-    )
-    flags.DEFINE_string(
-        "class_weights",
-        None,
-        "Weights of the classes in the training loss: balanced, so that all "
-        'classes count the same in all, or a JSON file, {"label": weight}.',
-    )
-    flags.DEFINE_bool(
-        "report",
-        False,
-        "Write report.html about the dev set: confusion matrix, calibration, "
-        "the scores of each label, the most confident errors; of numbers, a "
-        "scatter plot.",
-    )
+    classification_flags.define_task_flags()
     classification_flags.define_table_flags()
 
 
@@ -82,9 +52,7 @@ class ClassifierTask(task.Task):
         self.options = options
         self.examples: dict[str, Sequence[Any]] = {}
 
-    def prepare(
-        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
-    ) -> None:
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
         options, name = self.options, FLAGS.task_name.lower()
         self.writes_report = FLAGS.report
@@ -94,12 +62,7 @@ class ClassifierTask(task.Task):
             glue.submission_file(name)
             if not options.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
-        self.tokenizer = tokenization.load_tokenizer(
-            options.vocab_file,
-            options.do_lower_case,
-            config.vocab_size,
-            options.init_checkpoint,
-        )
+        self.tokenizer = task.load_tokenizer(options, config)
         table = common_flags.read(table_task.TableOptions)
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
@@ -138,21 +101,14 @@ class ClassifierTask(task.Task):
                 raise
             return None
         if purpose == "train" and FLAGS.class_weights:
-            self._weight_classes(examples)
+            weights = class_weights.create(
+                FLAGS.class_weights,
+                self.labels,
+                [example.label for example in examples],
+            )
+            self.train_loss = modeling.ClassifierLoss([*weights.values()])
+            self.settings["class_weights"] = weights
         return examples
-
-    def _weight_classes(self, examples: Sequence[Any]) -> None:
-        """Gives the training loss the weights of --class_weights."""
-        labels = self.labels or []
-        weights = class_weights.create(
-            FLAGS.class_weights,
-            labels,
-            (example.label for example in examples),
-        )
-        self.train_loss = modeling.ClassifierLoss(weights)
-        by_label = dict(zip(labels, weights, strict=True))
-        self.settings["class_weights"] = by_label
-        logging.info("Weights of the classes: %s", by_label)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
@@ -174,9 +130,7 @@ class ClassifierTask(task.Task):
             del spec["label_ids"]
         return spec
 
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> Any:
+    def create_model(self, config: Any, **options: Any) -> Any:
         """See Task."""
         return modeling.BertClassifier(
             config, self.decoder.num_outputs, **options
@@ -184,14 +138,7 @@ class ClassifierTask(task.Task):
 
     def combine(self, outputs: Sequence[Any]) -> Any:
         """Returns the mean of values, or logits of mean probabilities."""
-        if self.decoder.output_mode == "regression":
-            return np.mean(outputs, axis=0)
-        if self.decoder.output_mode == "classification":
-            return super().combine(outputs)
-        # Each label is a choice of two: it holds, or it does not.
-        pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
-        mean = super().combine(pairs)
-        return mean[..., 0] - mean[..., 1]
+        return metrics.mean_of_models(outputs, self.decoder.output_mode)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's figure and the benchmark's."""
@@ -212,7 +159,6 @@ class ClassifierTask(task.Task):
         report.write_report(
             path, self.examples[split], labels, outputs, self.decoder
         )
-        logging.info("Wrote the report %s", path)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -221,22 +167,16 @@ class ClassifierTask(task.Task):
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
         has_labels = self.processors[suffix].test_set_has_labels
-        results = os.path.join(output_dir, f"test_results{suffix}.tsv")
-        labels = decoding.write_predictions(
-            results,
-            os.path.join(output_dir, f"predictions{suffix}.jsonl"),
-            [
-                decoding.describe_example(example, has_labels)
-                for example in examples
-            ],
-            (outputs for _, outputs in batches),
-            self.decoder,
+        entries = (
+            decoding.describe_example(example, has_labels)
+            for example in examples
         )
-        logging.info("Wrote %d predictions to %s", len(labels), results)
+        labels = decoding.write_predictions(
+            output_dir, entries, batches, self.decoder, suffix
+        )
         if FLAGS.glue_submission:
             name = FLAGS.task_name.lower() + suffix.replace("_", "-")
-            path = glue.write_submission(output_dir, name, labels)
-            logging.info("Wrote GLUE's submission to %s", path)
+            glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}
         return metrics.score_known(
@@ -259,17 +199,7 @@ class ClassifierTask(task.Task):
 
 def command() -> None:
     """Runs the script as a command."""
-    commands.run_task(
-        ClassifierTask,
-        define_flags,
-        (
-            "data_dir",
-            "bert_config_file",
-            "task_name",
-            "vocab_file",
-            "output_dir",
-        ),
-    )
+    commands.run_task(ClassifierTask, define_flags, ("data_dir", "task_name"))
 
 
 if __name__ == "__main__":

@@ -8,40 +8,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from absl import flags, logging
+from absl.flags import FLAGS
 
 import modeling
 import serving
 from data.io import feature_specs
+from data.ner import flags as ner_flags
 from data.ner import reading, report, scoring, windows
-from data.text import tokenization
 from training import commands, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
-
-FLAGS = flags.FLAGS
 
 
 def define_flags() -> None:
     """Defines the flags that all tasks share, and the task's own."""
     common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
-    flags.DEFINE_bool(
-        "document_context",
-        False,
-        "Read whole documents, as the paper did, and not each sentence alone.",
-    )
-    flags.DEFINE_bool(
-        "report",
-        False,
-        "Write report.html about the dev set: each type's scores, errors by "
-        "kind, and sentences with their entities in colour.",
-    )
-    flags.DEFINE_list(
-        "labels",
-        None,
-        "The tags in their order; by default those of the train set, O "
-        "first, or those that the model was trained with.",
-    )
+    ner_flags.define()
 
 
 class NerTask(task.Task):
@@ -56,21 +38,14 @@ class NerTask(task.Task):
         self.examples: dict[str, Sequence[Any]] = {}
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
-    def prepare(
-        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
-    ) -> None:
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Finds the tags: those given, saved, or of the train set."""
         options, labels = self.options, FLAGS.labels
         self.writes_report = FLAGS.report
         if FLAGS.report and not options.do_eval:
             raise ValueError("--report needs --do_eval")
         self.loss = modeling.TokenLoss()
-        self.tokenizer = tokenization.load_tokenizer(
-            options.vocab_file,
-            options.do_lower_case,
-            config.vocab_size,
-            options.init_checkpoint,
-        )
+        self.tokenizer = task.load_tokenizer(options, config)
         if labels is None and not options.do_train:
             labels = saved_labels
         self.processor = reading.NerProcessor(labels)
@@ -100,9 +75,7 @@ class NerTask(task.Task):
         """See Task."""
         return feature_specs.ner_features(self.options.max_seq_length)
 
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> Any:
+    def create_model(self, config: Any, **options: Any) -> Any:
         """See Task."""
         return modeling.BertTokenClassifier(config, len(self.labels), **options)
 
@@ -123,19 +96,13 @@ class NerTask(task.Task):
             [example.labels for example in examples],
             self._tag(split, batches),
         )
-        logging.info("Wrote the report %s", path)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the tags, and scores where the test set has tags itself."""
         examples, tags = self.examples[split], self._tag(split, batches)
-        path = os.path.join(output_dir, "test_predictions.txt")
-        windows.write_predictions(path, examples, tags)
-        windows.write_json_lines(
-            os.path.join(output_dir, "predictions.jsonl"), examples, tags
-        )
-        logging.info("Wrote %d sentences to %s", len(tags), path)
+        windows.write_predictions(output_dir, examples, tags)
         right = [example.labels for example in examples]
         if all(label == "O" for labels in right for label in labels):
             return {}

@@ -3,13 +3,13 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
-import dataclasses
 import os
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from absl import flags, logging
+from absl import logging
+from absl.flags import FLAGS
 
 import modeling
 import serving
@@ -17,13 +17,10 @@ from data.io import feature_specs
 from data.squad import answers, decoding, reading, records, report, scoring
 from data.squad import flags as squad_flags
 from data.squad import windows as squad
-from data.text import tokenization
 from files import paths
-from training import cli, task
+from training import cli, commands, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
-
-FLAGS = flags.FLAGS
 
 
 def define_flags() -> None:
@@ -39,32 +36,11 @@ def define_flags() -> None:
         paths.Kind.RUN_FOLDER,
         "Folder for checkpoints, records and results.",
     )
-    cli.define_path(
-        "train_file", paths.Kind.INPUT_FILE, "SQuAD JSON to train on."
-    )
-    cli.define_path(
-        "predict_file", paths.Kind.INPUT_FILE, "SQuAD JSON to answer."
-    )
+    for name, use in (("train_file", "train on"), ("predict_file", "answer")):
+        cli.define_path(name, paths.Kind.INPUT_FILE, f"SQuAD JSON to {use}.")
+    squad_flags.define_task_flags()
     squad_flags.define_window_flags()
     squad_flags.define_decoding_flags()
-    flags.DEFINE_bool("do_train", False, "Train on --train_file.")
-    flags.DEFINE_bool("do_predict", False, "Answer --predict_file.")
-    flags.DEFINE_integer(
-        "predict_batch_size", 8, "Windows in a batch.", lower_bound=1
-    )
-    flags.DEFINE_integer(
-        "num_processes",
-        1,
-        "Processes that make the windows of --train_file; the records do not "
-        "depend on it.",
-        lower_bound=1,
-    )
-    flags.DEFINE_bool(
-        "report",
-        False,
-        "Write report.html: the questions answered wrong and right, with the "
-        "passages.",
-    )
 
 
 class SquadTask(task.Task):
@@ -81,9 +57,7 @@ class SquadTask(task.Task):
         self.examples: Sequence[Any] = []
         self.features: list[squad.SquadFeatures] = []
 
-    def prepare(
-        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
-    ) -> None:
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
         options = self.options
         if FLAGS.report and not options.do_predict:
@@ -103,12 +77,7 @@ class SquadTask(task.Task):
         self.loss = modeling.SpanLoss()
         self.windows = common_flags.read(squad.WindowOptions)
         self.decoding = common_flags.read(decoding.DecodingOptions)
-        self.tokenizer = tokenization.load_tokenizer(
-            options.vocab_file,
-            options.do_lower_case,
-            config.vocab_size,
-            options.init_checkpoint,
-        )
+        self.tokenizer = task.load_tokenizer(options, config)
 
     def splits(self, purpose: str) -> list[str]:
         """Evaluates and predicts the same split."""
@@ -166,9 +135,7 @@ class SquadTask(task.Task):
         """Returns the questions: the original does not count windows."""
         return num_examples
 
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> Any:
+    def create_model(self, config: Any, **options: Any) -> Any:
         """See Task."""
         return modeling.BertSpanLabeler(config, **options)
 
@@ -192,7 +159,6 @@ class SquadTask(task.Task):
         if FLAGS.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
         answers.write_json_files(output_dir, outputs)
-        logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             scores = self._score(predictions, nbest, null_odds)
         except ValueError as error:
@@ -206,7 +172,6 @@ class SquadTask(task.Task):
                 predictions,
                 FLAGS.version_2_with_negative,
             )
-            logging.info("Wrote the report %s", path)
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
@@ -234,24 +199,9 @@ class SquadTask(task.Task):
         )
 
 
-def main(_: Sequence[str]) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    options = common_flags.read(FineTuningOptions)
-    # The original has one batch size for both.
-    options = dataclasses.replace(
-        options, eval_batch_size=options.predict_batch_size
-    )
-    fine_tuning.run(SquadTask(options), options)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main, define_flags, ("bert_config_file", "vocab_file", "output_dir")
-    )
+    commands.run_task(SquadTask, define_flags, required=())
 
 
 if __name__ == "__main__":

@@ -3,17 +3,13 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-from absl import logging
 
 import modeling
 import serving
 from data.classification import decoding, features, swag
 from data.io import feature_specs
-from data.text import tokenization
 from training import commands, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -37,17 +33,10 @@ class SwagTask(task.Task):
         self.options = options
         self.decoder = decoding.LabelDecoder("classification", LABELS)
 
-    def prepare(
-        self, config: "modeling.BertConfig", saved_labels: Sequence[str] | None
-    ) -> None:
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
         self.loss = modeling.MultipleChoiceLoss()
-        self.tokenizer = tokenization.load_tokenizer(
-            self.options.vocab_file,
-            self.options.do_lower_case,
-            config.vocab_size,
-            self.options.init_checkpoint,
-        )
+        self.tokenizer = task.load_tokenizer(self.options, config)
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
@@ -68,9 +57,7 @@ class SwagTask(task.Task):
             self.options.max_seq_length, swag.NUM_CHOICES
         )
 
-    def create_model(
-        self, config: "modeling.BertConfig", **options: Any
-    ) -> Any:
+    def create_model(self, config: Any, **options: Any) -> Any:
         """See Task."""
         return modeling.BertMultipleChoice(config, **options)
 
@@ -86,19 +73,10 @@ class SwagTask(task.Task):
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes test_results.tsv and predictions.jsonl; returns the score."""
-        results = os.path.join(output_dir, "test_results.tsv")
         labels = decoding.write_predictions(
-            results,
-            os.path.join(output_dir, "predictions.jsonl"),
-            map(_describe, self.examples),
-            (outputs for _, outputs in batches),
-            self.decoder,
+            output_dir, map(_describe, self.examples), batches, self.decoder
         )
-        logging.info("Wrote %d predictions to %s", len(labels), results)
-        right = [
-            None if example.label is None else LABELS[example.label]
-            for example in self.examples
-        ]
+        right = [_gold_label(example) for example in self.examples]
         return metrics.score_known(
             self.metrics, right, labels, self.decoder.label_ids
         )
@@ -110,12 +88,14 @@ class SwagTask(task.Task):
         )
 
 
+def _gold_label(example: swag.SwagExample) -> str | None:
+    return None if example.label is None else LABELS[example.label]
+
+
 def _describe(example: swag.SwagExample) -> dict[str, str]:
     """Returns what predictions.jsonl tells of an example."""
-    entry = {"guid": example.guid}
-    if example.label is not None:
-        entry["gold_label"] = LABELS[example.label]
-    return entry
+    label = _gold_label(example)
+    return {"guid": example.guid} | ({"gold_label": label} if label else {})
 
 
 def command() -> None:

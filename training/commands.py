@@ -1,28 +1,29 @@
 """The command of a fine-tuning script, from its flags to its task."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
+
+from absl.flags import FLAGS
 
 from training import cli, flags
 from training.options import FineTuningOptions
 from training.task import Task
 
+REQUIRED = ("bert_config_file", "vocab_file", "output_dir")
+
 
 def run_task(
     create_task: Callable[[FineTuningOptions], Task],
     define_flags: Callable[[], None],
-    required: Sequence[str] = (
-        "data_dir",
-        "bert_config_file",
-        "vocab_file",
-        "output_dir",
-    ),
+    required: Sequence[str] = ("data_dir",),
 ) -> None:
     """Trains, evaluates, predicts and exports a task as the flags say.
 
     Args:
         create_task: makes the task from the options that all tasks share.
         define_flags: defines the script's flags.
-        required: names of flags that must be given.
+        required: names of flags that must be given, with those of the model
+            and of the output.
     """
 
     def main(_: Sequence[str]) -> None:
@@ -30,6 +31,11 @@ def run_task(
         from training import fine_tuning
 
         options = flags.read(FineTuningOptions)
+        if "eval_batch_size" not in FLAGS:
+            # SQuAD has one batch size for both, as the original.
+            options = dataclasses.replace(
+                options, eval_batch_size=options.predict_batch_size
+            )
         fine_tuning.run(create_task(options), options)
 
-    cli.run(main, define_flags, required)
+    cli.run(main, define_flags, [*required, *REQUIRED])

@@ -164,6 +164,26 @@ def mean_of_classes(outputs: Sequence[np.ndarray]) -> np.ndarray:
     return mean.astype(np.float32)
 
 
+def mean_of_models(
+    outputs: Sequence[np.ndarray], output_mode: str
+) -> np.ndarray:
+    """Returns the outputs of an ensemble, float [B, L].
+
+    Args:
+        outputs: each model's, float [B, L].
+        output_mode: "classification" and "multilabel" average probabilities,
+            "regression" averages the values.
+    """
+    if output_mode == "regression":
+        return np.mean(outputs, axis=0)
+    if output_mode == "classification":
+        return mean_of_classes(outputs)
+    # Each label is a choice of two: it holds, or it does not.
+    pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
+    mean = mean_of_classes(pairs)
+    return mean[..., 0] - mean[..., 1]
+
+
 class LossFigures:
     """Passes batches through, and computes the loss's figures of them.
 

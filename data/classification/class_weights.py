@@ -3,6 +3,9 @@
 import collections
 import os
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from absl import logging
 
 from files import json_files
 
@@ -49,12 +52,17 @@ def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:
 
 
 def create(
-    setting: str, labels: Sequence[str], found: Iterable[str]
-) -> list[float]:
-    """Returns the weights of "balanced", or of a JSON file; see below."""
+    setting: str, labels: Sequence[str] | None, found: Iterable[Any]
+) -> dict[str, float]:
+    """Returns and logs {label: weight} of "balanced", or of a JSON file."""
+    labels = labels or []
     if setting == BALANCED:
-        return balanced(labels, found)
-    return read(setting, labels)
+        weights = balanced(labels, found)
+    else:
+        weights = read(setting, labels)
+    by_label = dict(zip(labels, weights, strict=True))
+    logging.info("Weights of the classes: %s", by_label)
+    return by_label
 
 
 def read(path: str, labels: Sequence[str]) -> list[float]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from absl import logging
 
 from data.classification.examples import InputExample
 from files.atomic import atomic_open
@@ -108,24 +109,24 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
 
 
 def write_predictions(
-    table_file: str | os.PathLike[str],
-    json_file: str | os.PathLike[str],
+    output_dir: str | os.PathLike[str],
     entries: Iterable[dict[str, Any]],
-    batches: Iterable[np.ndarray],
+    batches: Iterable[tuple[Any, np.ndarray]],
     decoder: LabelDecoder,
+    suffix: str = "",
 ) -> list[Label]:
-    """Writes predictions as a table and as JSON lines.
+    """Writes test_results.tsv and predictions.jsonl.
 
-    The table is the original's test_results.tsv: a line for each example, a
-    column for each label. A line of JSON is the example's entry with the
-    predicted `label` and, except in regression, `probabilities` by label.
+    The former is the original's: a line for each example, a column for each
+    label. A line of the latter is the example's entry with the predicted
+    `label` and, except in regression, `probabilities` by label.
 
     Args:
-        table_file: the table.
-        json_file: the JSON lines.
+        output_dir: folder of the two files.
         entries: one for each example, such as `describe_example` gives.
-        batches: a model's outputs, float [B, L].
+        batches: (features, the model's outputs, float [B, L]).
         decoder: LabelDecoder.
+        suffix: goes into the files' names, before the last dot.
 
     Returns:
         the labels of all examples, see `LabelDecoder.labels`.
@@ -134,12 +135,14 @@ def write_predictions(
         OSError: a file cannot be written.
         ValueError: an output is not finite.
     """
+    table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
+    json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
     entries, labels = iter(entries), []
     with (
         atomic_open(table_file) as table,
         atomic_open(json_file) as lines,
     ):
-        for outputs in batches:
+        for _, outputs in batches:
             rows = decoder.probabilities(outputs)
             for row, label in zip(rows, decoder.labels(outputs), strict=True):
                 labels.append(label)
@@ -150,8 +153,9 @@ def write_predictions(
                     entry["probabilities"] = dict(
                         zip(decoder.label_list, row.tolist(), strict=True)
                     )
-                where = f"{os.fspath(json_file)}, line {len(labels)}"
+                where = f"{json_file}, line {len(labels)}"
                 line = format_json(entry, where, ensure_ascii=False)
                 # A lone surrogate stays the \uXXXX that it was in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
+    logging.info("Wrote %d predictions to %s", len(labels), table_file)
     return labels

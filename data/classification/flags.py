@@ -1,8 +1,45 @@
-"""Flags of a user's own tables, which table_task.TableOptions holds."""
+"""Flags of run_classifier.py: its tasks, and a user's own tables.
+
+Those of tables fill table_task.TableOptions.
+"""
 
 from absl import flags
 
-from data.classification import table_task
+from data.classification import features, processors, table_task
+
+
+def define_task_flags() -> None:
+    """Defines which task is learned, and what is written about it."""
+    flags.DEFINE_string(
+        "task_name",
+        None,
+        f"One of {', '.join(processors.NAMES)}; csv is your own train, dev "
+        "and test files, .csv, .tsv or .jsonl.",
+    )
+    flags.DEFINE_enum(
+        "xnli_language",
+        "zh",
+        features.XnliProcessor.languages,
+        "XNLI's language.",
+    )
+    flags.DEFINE_bool(
+        "glue_submission",
+        False,
+        "Write the predictions also as GLUE's site takes them.",
+    )
+    flags.DEFINE_string(
+        "class_weights",
+        None,
+        "Weights of the classes in the training loss: balanced, so that all "
+        'classes count the same in all, or a JSON file, {"label": weight}.',
+    )
+    flags.DEFINE_bool(
+        "report",
+        False,
+        "Write report.html about the dev set: confusion matrix, calibration, "
+        "the scores of each label, the most confident errors; of numbers, a "
+        "scatter plot.",
+    )
 
 
 def define_table_flags() -> None:

@@ -232,4 +232,5 @@ def write_submission(
             if isinstance(prediction, float):
                 prediction = f"{min(max(prediction, 0.0), 5.0):.3f}"
             writer.write(f"{index}\t{prediction}\n".encode())
+    logging.info("Wrote GLUE's submission to %s", path)
     return path

@@ -4,6 +4,8 @@ import html
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from absl import logging
+
 from files.atomic import atomic_open
 
 _HEAD = """<!DOCTYPE html>
@@ -60,6 +62,7 @@ def write(
             # A lone surrogate, which JSON can hold, is no character.
             writer.write(part.encode(errors="replace") + b"\n")
         writer.write(b"</body></html>\n")
+    logging.info("Wrote the report %s", os.fspath(output_file))
 
 
 def escape(value: object) -> str:

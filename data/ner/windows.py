@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+from absl import logging
 
 from data.io import records
 from data.ner.reading import NerExample
@@ -182,50 +183,39 @@ def decode_predictions(
 
 
 def write_predictions(
-    path: str | os.PathLike[str],
-    examples: Iterable[NerExample],
-    tags: Iterable[list[str]],
+    output_dir: str | os.PathLike[str],
+    examples: Sequence[NerExample],
+    tags: Sequence[list[str]],
 ) -> None:
-    """Writes lines of word, right and predicted tag, as conlleval reads them.
+    """Writes test_predictions.txt and predictions.jsonl.
+
+    The former has lines of word, right and predicted tag, as conlleval reads
+    them; the latter a JSON object for each sentence: guid, words, labels.
 
     Args:
-        path: the file.
-        examples: list of NerExamples.
+        output_dir: folder of the two files.
+        examples: the sentences.
         tags: what decode_predictions gives.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: a file cannot be written.
     """
-    with atomic_open(path) as writer:
+    path = os.path.join(output_dir, "test_predictions.txt")
+    with (
+        atomic_open(path) as table,
+        atomic_open(os.path.join(output_dir, "predictions.jsonl")) as lines,
+    ):
         for example, predicted in zip(examples, tags, strict=True):
-            for line in zip(
+            for row in zip(
                 example.words, example.labels, predicted, strict=True
             ):
-                writer.write(f"{' '.join(line)}\n".encode())
-            writer.write(b"\n")
-
-
-def write_json_lines(
-    path: str | os.PathLike[str],
-    examples: Iterable[NerExample],
-    tags: Iterable[list[str]],
-) -> None:
-    """Writes each sentence as a JSON object: guid, words, labels.
-
-    Args:
-        path: the file.
-        examples: list of NerExamples.
-        tags: as `write_predictions`.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    with atomic_open(path) as writer:
-        for example, labels in zip(examples, tags, strict=True):
+                table.write(f"{' '.join(row)}\n".encode())
+            table.write(b"\n")
             entry = {
                 "guid": example.guid,
                 "words": example.words,
-                "labels": labels,
+                "labels": predicted,
             }
             line = json.dumps(entry, ensure_ascii=False)
-            writer.write(f"{line}\n".encode())
+            lines.write(f"{line}\n".encode())
+    logging.info("Wrote %d sentences to %s", len(tags), path)

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from absl import logging
+
 from data.squad import ensembles
 from data.squad.decoding import DecodingOptions, RawResult, decode_predictions
 from data.squad.reading import SquadExample
@@ -63,3 +65,4 @@ def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:
         texts[path] = json_files.format_json(content, path, indent=4)
     for path, text in texts.items():
         atomic.write_text(path, f"{text}\n")
+    logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)

@@ -1,6 +1,31 @@
-"""Flags of SQuAD's windows and answers: WindowOptions and DecodingOptions."""
+"""Flags of run_squad.py.
+
+Those of windows and answers fill WindowOptions and DecodingOptions.
+"""
 
 from absl import flags
+
+
+def define_task_flags() -> None:
+    """Defines what is done, and in which batches and processes."""
+    flags.DEFINE_bool("do_train", False, "Train on --train_file.")
+    flags.DEFINE_bool("do_predict", False, "Answer --predict_file.")
+    flags.DEFINE_integer(
+        "predict_batch_size", 8, "Windows in a batch.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "num_processes",
+        1,
+        "Processes that make the windows of --train_file; the records do not "
+        "depend on it.",
+        lower_bound=1,
+    )
+    flags.DEFINE_bool(
+        "report",
+        False,
+        "Write report.html: the questions answered wrong and right, with the "
+        "passages.",
+    )
 
 
 def define_window_flags() -> None:

@@ -13,11 +13,7 @@ REGRESSION = decoding.LabelDecoder("regression", None)
 
 def write(folder, entries, outputs, decoder=CLASSES):
     return decoding.write_predictions(
-        folder / "test_results.tsv",
-        folder / "predictions.jsonl",
-        entries,
-        [np.array(outputs, np.float32)],
-        decoder,
+        folder, entries, [({}, np.array(outputs, np.float32))], decoder
     )
 
 

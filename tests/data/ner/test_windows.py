@@ -200,8 +200,8 @@ def test_wrong_arguments(tmp_path, tokenizer):
 def test_predictions_file(tmp_path):
     examples = reading.read_conll(write(tmp_path, "train.txt", TRAIN), "train")
     tags = [["O", "B-PER", "O"], ["O"], ["B-LOC"]]
-    windows.write_predictions(tmp_path / "out.txt", examples, tags)
-    assert (tmp_path / "out.txt").read_text() == (
+    windows.write_predictions(tmp_path, examples, tags)
+    assert (tmp_path / "test_predictions.txt").read_text() == (
         "ad B-PER O\nb I-PER B-PER\nc O O\n\na B-LOC O\n\nb O B-LOC\n\n"
     )
 

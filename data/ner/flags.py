@@ -1,0 +1,24 @@
+"""Flags of run_ner.py."""
+
+from absl import flags
+
+
+def define() -> None:
+    """Defines the tags, what a window holds, and the report."""
+    flags.DEFINE_bool(
+        "document_context",
+        False,
+        "Read whole documents, as the paper did, and not each sentence alone.",
+    )
+    flags.DEFINE_bool(
+        "report",
+        False,
+        "Write report.html about the dev set: each type's scores, errors by "
+        "kind, and sentences with their entities in colour.",
+    )
+    flags.DEFINE_list(
+        "labels",
+        None,
+        "The tags in their order; by default those of the train set, O "
+        "first, or those that the model was trained with.",
+    )
