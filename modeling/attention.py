@@ -10,9 +10,10 @@ from typing import Any
 import keras
 
 from modeling import ops
+from modeling.initializers import create_initializer
 from modeling.layers import Dense
 from modeling.model import Shape
-from modeling.ops import Tensor, create_initializer
+from modeling.ops import Tensor
 from modeling.unpadding import Rows
 
 

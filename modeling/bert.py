@@ -11,12 +11,12 @@ import keras
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
+from modeling.initializers import create_initializer
 from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import (
     Tensor,
     attended_positions,
     create_attention_mask_from_input_mask,
-    create_initializer,
     dropout_seed,
     gather_vectors,
     last_positions,

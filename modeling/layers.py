@@ -7,7 +7,8 @@ import keras
 
 from modeling import ops
 from modeling.config import BertConfig
-from modeling.ops import Tensor, create_initializer
+from modeling.initializers import create_initializer
+from modeling.ops import Tensor
 
 
 class BertLayer(keras.layers.Layer):

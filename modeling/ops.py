@@ -289,46 +289,6 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@keras.saving.register_keras_serializable(package="bert")
-class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Keras's initializer, by the inverse of the distribution.
-
-    It takes half the time: Keras redraws values beyond two standard
-    deviations.
-    """
-
-    def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
-        """Returns new values of a shape."""
-        dtype = keras.backend.standardize_dtype(dtype)
-        limit = math.erf(math.sqrt(2.0))
-        uniform = keras.random.uniform(
-            shape,
-            -limit,
-            limit,
-            # In 16 bits there are few numbers to begin with.
-            dtype=keras.backend.result_type(dtype, "float32"),
-            seed=self.seed,
-        )
-        scale = self.stddev * math.sqrt(2.0)
-        return keras.ops.cast(
-            self.mean + scale * keras.ops.erfinv(uniform), dtype
-        )
-
-
-def create_initializer(
-    initializer_range: float,
-    seed_generator: keras.random.SeedGenerator | None = None,
-) -> TruncatedNormal:
-    """Returns a truncated normal initializer of mean 0.
-
-    Args:
-        initializer_range: its standard deviation.
-        seed_generator: `keras.random.SeedGenerator` that every use draws a
-            new seed from; None = every use gives the same values.
-    """
-    return TruncatedNormal(stddev=initializer_range, seed=seed_generator)
-
-
 def create_attention_mask_from_input_mask(
     input_mask: Tensor, left_to_right: bool = False
 ) -> Tensor:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from data.text import tokenization
+from data.text import characters
 
 # Flags of an entry.
 DROPPED = 1  # a control, or a mark that is stripped
@@ -97,20 +97,20 @@ def _code_points() -> Iterator[int]:
     for cp in range(sys.maxunicode + 1):
         if unicodedata.category(chr(cp)) not in ("Cn", "Co", "Cs"):
             yield cp
-    for low, high in tokenization.CJK_RANGES:
+    for low, high in characters.CJK_RANGES:
         yield from range(low, high + 1)
 
 
 def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
     """Returns the flags of a character, and the characters it becomes."""
-    cleaned = tokenization.clean_character(char)
+    cleaned = characters.clean_character(char)
     if not cleaned:
         return DROPPED | CASE_IGNORABLE, ""
     if cleaned.isspace():
         return SPACE | STARTER, " "
     flags = ISOLATED if len(cleaned) > 1 else 0
     if not do_lower_case:
-        if tokenization.is_punctuation(char):
+        if characters.is_punctuation(char):
             flags |= ISOLATED
         return flags | STARTER, char
     decomposed = unicodedata.normalize("NFD", char.lower())
@@ -118,7 +118,7 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
     flags |= _case_flags(char)
     if not kept:
         flags |= DROPPED
-    if any(map(tokenization.is_punctuation, kept)):
+    if any(map(characters.is_punctuation, kept)):
         flags |= ISOLATED
     if not all(map(unicodedata.combining, decomposed)):
         flags |= STARTER

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from data.text import tokenization
+from data.text import characters, tokenization
 
 # Distinct words kept in memory; beyond it, words seen once are dropped.
 _MAX_WORDS = 5_000_000
@@ -180,7 +180,7 @@ def _num_covering_characters(counts: Mapping[str, int]) -> int:
 def _is_alone(text: str) -> bool:
     """Returns whether text is a character that is always its own word."""
     return len(text) == 1 and (
-        tokenization.is_punctuation(text) or tokenization.is_cjk(ord(text))
+        characters.is_punctuation(text) or characters.is_cjk(ord(text))
     )
 
 

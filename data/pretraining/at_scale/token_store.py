@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from data.io import text_files
-from data.text import sentences, tokenization
+from data.text import characters, sentences, tokenization
 from files.atomic import atomic_open
 
 BLOCK_BYTES = 4 << 20
@@ -249,7 +249,7 @@ class _Encoder:
         return joined
 
     def _encode(self, text: str) -> list[int]:
-        return self._word_codes.of_all(tokenization.clean_text(text).split())
+        return self._word_codes.of_all(characters.clean_text(text).split())
 
 
 # A worker makes it once: its vocabulary and the words it remembers are large.

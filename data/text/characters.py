@@ -1,0 +1,97 @@
+"""Kinds of characters, and what the original makes of each.
+
+The rules are the original's; they need no vocabulary.
+"""
+
+import unicodedata
+from collections.abc import Callable
+
+
+def is_whitespace(char: str) -> bool:
+    """Tells whether the original counts a character as white space."""
+    return char in " \t\n\r" or unicodedata.category(char) == "Zs"
+
+
+def is_control(char: str) -> bool:
+    """Tells whether the original counts a character as a control."""
+    return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
+
+
+def is_punctuation(char: str) -> bool:
+    """Tells whether the original counts a character as punctuation.
+
+    Every ASCII character that is no letter, digit or white space is.
+    """
+    if char.isascii():
+        return "!" <= char <= "~" and not char.isalnum()
+    return unicodedata.category(char).startswith("P")
+
+
+CJK_RANGES = (
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+def is_cjk(cp: int) -> bool:
+    """Tells whether a code point is in a block of CJK ideographs."""
+    return any(low <= cp <= high for low, high in CJK_RANGES)
+
+
+def clean_character(char: str) -> str:
+    """Returns the replacement of a character in cleaned text.
+
+    That is nothing for a control, a space for white space, the character
+    between spaces for an ideograph, itself otherwise.
+    """
+    cp = ord(char)
+    if cp == 0 or cp == 0xFFFD or is_control(char):
+        return ""
+    if is_whitespace(char):
+        return " "
+    return f" {char} " if is_cjk(cp) else char
+
+
+class _Table(dict):
+    """A table for str.translate, filled as characters are met."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, cp: int) -> str:
+        self[cp] = self._function(chr(cp))
+        return self[cp]
+
+
+_CLEAN = _Table(clean_character)
+_MARKS = _Table(lambda c: "" if unicodedata.category(c) == "Mn" else c)
+_PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
+
+
+def clean_text(text: str) -> str:
+    """Drops controls, normalizes white space, separates CJK characters."""
+    # Printable ASCII is clean as it is.
+    if text.isascii() and text.isprintable():
+        return text
+    return text.translate(_CLEAN)
+
+
+def strip_accents(text: str) -> str:
+    """Drops the marks that a character has when it is decomposed (NFD)."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFD", text).translate(_MARKS)
+
+
+def split_on_punctuation(text: str) -> list[str]:
+    """Returns a word's parts, each punctuation character one of its own."""
+    if text.isalnum():
+        return [text]
+    return text.translate(_PUNCTUATION).split()
