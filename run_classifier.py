@@ -25,6 +25,7 @@ from data.classification import (
 )
 from data.classification import flags as classification_flags
 from data.io import feature_specs
+from data.text import tokenization
 from training import commands, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -62,7 +63,9 @@ class ClassifierTask(task.Task):
             glue.submission_file(name)
             if not options.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
-        self.tokenizer = task.load_tokenizer(options, config)
+        self.tokenizer = tokenization.load_model_tokenizer(
+            options, config.vocab_size
+        )
         table = common_flags.read(table_task.TableOptions)
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)

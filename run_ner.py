@@ -15,6 +15,7 @@ import serving
 from data.io import feature_specs
 from data.ner import flags as ner_flags
 from data.ner import reading, report, scoring, windows
+from data.text import tokenization
 from training import commands, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -45,7 +46,9 @@ class NerTask(task.Task):
         if FLAGS.report and not options.do_eval:
             raise ValueError("--report needs --do_eval")
         self.loss = modeling.TokenLoss()
-        self.tokenizer = task.load_tokenizer(options, config)
+        self.tokenizer = tokenization.load_model_tokenizer(
+            options, config.vocab_size
+        )
         if labels is None and not options.do_train:
             labels = saved_labels
         self.processor = reading.NerProcessor(labels)

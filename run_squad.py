@@ -17,6 +17,7 @@ from data.io import feature_specs
 from data.squad import answers, decoding, reading, records, report, scoring
 from data.squad import flags as squad_flags
 from data.squad import windows as squad
+from data.text import tokenization
 from files import paths
 from training import cli, commands, task
 from training import flags as common_flags
@@ -77,7 +78,9 @@ class SquadTask(task.Task):
         self.loss = modeling.SpanLoss()
         self.windows = common_flags.read(squad.WindowOptions)
         self.decoding = common_flags.read(decoding.DecodingOptions)
-        self.tokenizer = task.load_tokenizer(options, config)
+        self.tokenizer = tokenization.load_model_tokenizer(
+            options, config.vocab_size
+        )
 
     def splits(self, purpose: str) -> list[str]:
         """Evaluates and predicts the same split."""

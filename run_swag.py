@@ -10,6 +10,7 @@ import modeling
 import serving
 from data.classification import decoding, features, swag
 from data.io import feature_specs
+from data.text import tokenization
 from training import commands, metrics, task
 from training import flags as common_flags
 from training.options import FineTuningOptions
@@ -36,7 +37,9 @@ class SwagTask(task.Task):
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
         self.loss = modeling.MultipleChoiceLoss()
-        self.tokenizer = task.load_tokenizer(self.options, config)
+        self.tokenizer = tokenization.load_model_tokenizer(
+            self.options, config.vocab_size
+        )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""

@@ -1,9 +1,6 @@
 """The command of a fine-tuning script, from its flags to its task."""
 
-import dataclasses
 from collections.abc import Callable, Sequence
-
-from absl.flags import FLAGS
 
 from training import cli, flags
 from training.options import FineTuningOptions
@@ -31,11 +28,6 @@ def run_task(
         from training import fine_tuning
 
         options = flags.read(FineTuningOptions)
-        if "eval_batch_size" not in FLAGS:
-            # SQuAD has one batch size for both, as the original.
-            options = dataclasses.replace(
-                options, eval_batch_size=options.predict_batch_size
-            )
         fine_tuning.run(create_task(options), options)
 
     cli.run(main, define_flags, [*required, *REQUIRED])

@@ -34,6 +34,9 @@ def read(kind: type[Options]) -> Options:
             or field.default is dataclasses.MISSING
         )
     }
+    if "predict_batch_size" in given and "eval_batch_size" not in flags.FLAGS:
+        # SQuAD has one batch size for both, as the original.
+        given["eval_batch_size"] = given["predict_batch_size"]
     if issubclass(kind, options.TrainingOptions):
         given["export_dir"] = cli.export_folder(flags.FLAGS)
         own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])

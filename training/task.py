@@ -11,9 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from data.text import tokenization
 from training import metrics
-from training.options import FineTuningOptions
 
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
@@ -165,24 +163,3 @@ class Task(Protocol):
     @abc.abstractmethod
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model as a SavedModel."""
-
-
-def load_tokenizer(
-    options: FineTuningOptions, config: Any
-) -> tokenization.FullTokenizer:
-    """Returns the tokenizer of --vocab_file, which must fit the model.
-
-    Args:
-        options: the command's options.
-        config: modeling.BertConfig of the model.
-
-    Raises:
-        ValueError: the vocabulary or its casing does not fit the model.
-        OSError: the vocabulary cannot be read.
-    """
-    return tokenization.load_tokenizer(
-        options.vocab_file,
-        options.do_lower_case,
-        config.vocab_size,
-        options.init_checkpoint,
-    )

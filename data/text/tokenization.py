@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
+from typing import Protocol
 
 from data.io import text_files
 from data.text.characters import (
@@ -233,6 +234,34 @@ def load_tokenizer(
     validate_case_matches_checkpoint(do_lower_case, init_checkpoint)
     check_vocab(vocab_file, vocab_size)
     return FullTokenizer(vocab_file, do_lower_case)
+
+
+class ModelOptions(Protocol):
+    """Options of a command that tell how its model reads text."""
+
+    @property
+    def vocab_file(self) -> str:
+        """Path of the vocabulary."""
+
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether the model is uncased."""
+
+    @property
+    def init_checkpoint(self) -> str | None:
+        """Path of the model's checkpoint."""
+
+
+def load_model_tokenizer(
+    options: ModelOptions, vocab_size: int
+) -> FullTokenizer:
+    """Returns the tokenizer of a command's model; see `load_tokenizer`."""
+    return load_tokenizer(
+        options.vocab_file,
+        options.do_lower_case,
+        vocab_size,
+        options.init_checkpoint,
+    )
 
 
 class BasicTokenizer:
