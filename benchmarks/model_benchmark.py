@@ -39,8 +39,16 @@ The rows (BERT-Base unless said otherwise, or --bert_config_file):
                for the first time weigh more than in the long form's 3 epochs
     squad      answering the first questions of --squad_file with MiniLM,
                windows of 384: windows, network and n best answers
+    classify   labels of MRPC's sentences, text in and label out, one at a
+               time and 32 at a time: MiniLM's SavedModel by `serving.load`,
+               and transformers' pipeline
     startup    from the start of run_classifier.py to its first step done,
-               with the samples' text; `startup_tiny` has the samples' model
+               with the samples' text; `startup_tiny` has the samples' model;
+               `startup_predict` is predict.py from its start to its end, with
+               one line and MiniLM
+
+Rows in int8 have torch's own dynamic int8 next to the fastest of torch's
+bfloat16; `static` has ranges that were measured before.
 """
 
 import fnmatch
@@ -109,7 +117,8 @@ def main(_):
             if missing:
                 print(f"{name} needs {' and '.join(missing)}: not timed")
                 continue
-            slow = emulated and row.precision == "bfloat16"
+            # What is not int8 is bfloat16.
+            slow = emulated and row.precision != "float32"
             if slow and name not in FLAGS.rows:
                 print(
                     f"{name}: bfloat16 is emulated on this processor, so it "

@@ -207,7 +207,10 @@ def time_row(row, names, matmul_rate, folder):
         if (name if name in PEERS else "ours") not in names:
             continue
         # Of our own flags all are of interest, not only the fastest.
-        ways = [variants] if variants else [[way] for way in FLAGS.our_flags]
+        if variants is None:
+            ways = [[way] for way in FLAGS.our_flags]
+        else:
+            ways = variants if isinstance(variants[0], list) else [variants]
         for way in ways:
             contestants.append(start_fastest(name, row, way, folder))
     num_failed = contestants.count(None)
@@ -225,5 +228,6 @@ def time_row(row, names, matmul_rate, folder):
     finally:
         for each in contestants:
             each.close()
-    rate = max(rate[row.precision] for rate in rates)
+    # Operations of int8 are no floating-point ones.
+    rate = max(rate.get(row.precision, 0.0) for rate in rates)
     return contestants, rate, num_failed

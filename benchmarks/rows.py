@@ -15,9 +15,10 @@ class Row(NamedTuple):
 
     Attributes:
         work: name of the contestants' function.
-        precision: float32 or bfloat16.
-        variants: {contestant: the ways in which it may work}; None for what
-            --our_flags says.
+        precision: float32, bfloat16 or int8.
+        variants: {contestant: the ways in which it may work, of which the
+            fastest counts}; a list of such lists for several contestants;
+            None for what --our_flags says.
         target: how many times faster than the best peer this project should
             be, and its MFU; or its seconds.
         settings: the contestants' settings; `num_steps` in a repeat.
@@ -53,6 +54,7 @@ def create_rows():
                 {
                     name: of_precision and of_precision[precision]
                     for name, of_precision in variants.items()
+                    if not of_precision or precision in of_precision
                 },
                 target,
                 # The repeat to begin with is warm-up too.
@@ -62,6 +64,7 @@ def create_rows():
             )
 
     autocast = both([""], ["autocast"])
+    in_bfloat16 = both([""], ["autocast", "bfloat16"])
     add(
         "pretrain",
         "pretrain",
@@ -70,7 +73,7 @@ def create_rows():
             "keras_hub": both(hub_training, hub_training),
             "transformers": autocast,
         },
-        both("1.12 x, MFU 0.85", "1.35 x, MFU 0.77"),
+        both("1.15 x, MFU 0.85", "1.3 x, MFU 0.74"),
         {
             "batch_size": 16,
             "seq_length": 128,
@@ -82,8 +85,8 @@ def create_rows():
     )
     policies = ["mixed_bfloat16", "bfloat16"]
     for batch_size, length, num_steps, targets in (
-        (8, 128, 2, both("1.15 x", "1.2 x")),
-        (1, 16, 20, both("1.3 x", "1.3 x")),
+        (8, 128, 2, both("1.1 x", "1.15 x") | {"int8": "1.2 x"}),
+        (1, 16, 20, both("1.3 x", "1.1 x") | {"int8": "1.5 x"}),
     ):
         add(
             f"inference_{batch_size}x{length}",
@@ -92,9 +95,16 @@ def create_rows():
                 "ours": both(
                     ["float32", "float32 packed"],
                     [*policies, "bfloat16 packed"],
-                ),
+                )
+                | {
+                    "int8": [
+                        [f"{policies[0]} int8", "float32 int8"],
+                        [f"{policies[0]} int8 static"],
+                    ]
+                },
                 "keras_hub": both([""], policies),
-                "transformers": both([""], ["autocast", "bfloat16"]),
+                "transformers": in_bfloat16
+                | {"int8": [["int8"], ["autocast", "bfloat16"]]},
             },
             targets,
             {
@@ -109,7 +119,7 @@ def create_rows():
         "mrpc",
         "mrpc",
         {"ours": None, "transformers": autocast},
-        both("2.5 x the original", "2 x"),
+        both("2 x", "2 x"),
         {
             "batch_size": 32,
             "seq_length": 128,
@@ -121,8 +131,11 @@ def create_rows():
     add(
         "squad",
         "squad",
-        {"ours": None, "transformers": both([""], ["autocast", "bfloat16"])},
-        both("2 x", "1.5 x"),
+        {
+            "ours": None,
+            "transformers": in_bfloat16 | {"int8": in_bfloat16["bfloat16"]},
+        },
+        both("1.5 x", "1.4 x") | {"int8": "2 x"},
         {
             "batch_size": 8,
             "seq_length": 384,
@@ -133,20 +146,30 @@ def create_rows():
         3,
         ("minilm_dir", "squad_file"),
     )
+    for batch_size, num_steps in ((1, 64), (32, 4)):
+        add(
+            f"classify_{batch_size}",
+            "classify",
+            {"ours": None, "transformers": in_bfloat16},
+            both("1.5 x", "1.5 x"),
+            {"batch_size": batch_size, "num_steps": num_steps},
+            7 if full else 3,
+            ("minilm_dir", "mrpc_dir"),
+        )
     settings = {"batch_size": 16, "seq_length": 64, "num_steps": 1}
-    for name, model in (
-        ("startup", {}),
-        (
-            "startup_tiny",
-            {"bert_config_file": str(ROOT / "samples" / "bert_config.json")},
-        ),
+    tiny = {"bert_config_file": str(ROOT / "samples" / "bert_config.json")}
+    for name, work, more, target, needs in (
+        ("startup", "startup", {}, "9 s", ()),
+        ("startup_tiny", "startup", tiny, "4 s", ()),
+        ("startup_predict", "predict", {}, "4 s", ("minilm_dir",)),
     ):
         add(
             name,
-            "startup",
+            work,
             {"startup": {"float32": [""]}},
-            {"float32": "10 s"},
-            settings | model,
+            {"float32": target},
+            settings | more,
             7 if full else 3,
+            needs,
         )
     return rows

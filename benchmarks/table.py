@@ -35,11 +35,11 @@ def summarize(name, row, contestants, rate):
                     reply["seconds"] / num_steps for reply in each.replies
                 ],
                 "sequences_per_second": num_sequences / seconds,
-                "mfu": flops / seconds / rate if flops else None,
+                "mfu": flops / seconds / rate if flops and rate else None,
                 "peak_memory_gib": each.replies[-1]["peak_memory_gib"],
                 # The process that times a start loads nothing itself.
                 "loaded_gib": (
-                    None if row.work == "startup" else each.ready["loaded_gib"]
+                    None if each.name == "startup" else each.ready["loaded_gib"]
                 ),
                 "ratio": min(peers) / seconds if peers else None,
                 "target": None if is_peer else row.target,

@@ -4,6 +4,7 @@ import functools
 import os
 import shlex
 import time
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -14,10 +15,11 @@ import modeling
 import run_classifier
 import run_pretraining
 import run_squad
+import serving
 from benchmarks.contestants import worker
 from data.io import tfrecords
-from modeling import losses
-from modeling.accelerated.inference import pack_weights
+from modeling import losses, quantization
+from modeling.accelerated import inference as inference_forms
 from training import (
     checks,
     fine_tuning,
@@ -42,11 +44,15 @@ def parse_flags(script, spec, kind=FineTuningOptions, **arguments):
         options of a kind, see training/options.py.
     """
     script.define_flags()
+    precision = spec["precision"]
+    if precision == "int8":
+        # What is not in int8 is in bfloat16.
+        precision, arguments["quantize"] = "bfloat16", "int8"
     if not arguments.get("do_train"):
-        pack_weights(spec["precision"])
+        inference_forms.pack_weights(precision)
     arguments |= {
         "output_dir": spec["folder"],
-        "mixed_precision": spec["precision"],
+        "mixed_precision": precision,
     }
     given = [f"--{name}={value}" for name, value in arguments.items()]
     FLAGS([script.__name__, *given, *shlex.split(spec["variant"])])
@@ -134,27 +140,32 @@ def pretrain(spec):
 def inference(spec):
     """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
     config = modeling.load_config(spec["bert_config_file"])
-    dtype, _, packed = spec["variant"].partition(" ")
-    if packed:
+    dtype, *options = spec["variant"].split()
+    if "packed" in options:
         os.environ["TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"] = "1"
     model = modeling.BertModel(config, dtype=dtype)
     model.build()
     shape = spec["batch_size"], spec["seq_length"]
     ids = np.random.default_rng(0).integers(config.vocab_size, size=shape)
-    inputs = [ids.astype("int32"), np.ones(shape, "int32")]
-    inputs.append(np.zeros(shape, "int32"))
-
+    inputs = {
+        "input_ids": ids.astype("int32"),
+        "input_mask": np.ones(shape, "int32"),
+        "segment_ids": np.zeros(shape, "int32"),
+    }
+    if "int8" in options:
+        quantization.quantize(model, [inputs], "static" in options)
     # As Trainer.predict has it.
-    @tf.function(reduce_retracing=True, autograph=False)
-    def forward(*tensors):
-        with tf.device("CPU:0"):
-            outputs = model(*tensors, training=False)
-        return outputs["sequence_output"], outputs["pooled_output"]
+    forward = tf.function(
+        inference_forms.Predictor(model), reduce_retracing=True, autograph=False
+    )
 
     def repeat(num_steps):
         for _ in range(num_steps):
-            outputs = forward(*map(tf.constant, inputs))
-            _ = [np.asarray(output) for output in outputs]
+            outputs = forward(
+                {name: tf.constant(inputs[name]) for name in inputs}
+            )
+            for name in ("sequence_output", "pooled_output"):
+                np.asarray(outputs[name])
 
     # The forward pass has one product where training has three.
     flops = shape[0] * report.training_flops(config, shape[1]) / 3
@@ -235,6 +246,12 @@ def squad(spec):
         task.prepare(config, None)
         return task, Splits(task, options)
 
+    if options.quantizes:
+        batches = create_task()[1].create_dataset(
+            "eval", options.predict_batch_size
+        )
+        run.trainer.quantize(batches, options.quantize_ranges == "static")
+
     def repeat(_):
         started = time.perf_counter()
         task, splits = create_task()
@@ -253,6 +270,31 @@ def squad(spec):
     return worker.Work(repeat, len(features), flops)
 
 
+def classify(spec):
+    """A SavedModel's labels of sentences, by the Python that users call."""
+    folder = Path(spec["minilm_dir"])
+    path = os.path.join(spec["folder"], "model")
+    model = modeling.BertClassifier(
+        modeling.load_config(folder / "config.json"),
+        2,
+        dtype={"float32": "float32"}.get(spec["precision"], "mixed_bfloat16"),
+    )
+    model.build()
+    if spec["precision"] == "int8":
+        ids = np.random.default_rng(0).integers(1000, 20000, (32, 32))
+        quantization.quantize(model, [{"input_ids": ids.astype("int32")}])
+    options = serving.ServingOptions(folder / "vocab.txt")
+    serving.export_classifier(path, model, ["no", "yes"], options)
+    loaded = serving.load(path)
+    texts = worker.sentences(spec)
+
+    def repeat(num_steps):
+        for batch in worker.batches_of(texts, num_steps, spec["batch_size"]):
+            loaded.classify(batch)
+
+    return worker.Work(repeat, spec["batch_size"])
+
+
 def matmul(_):
     """The machine's rate of a matrix product in each precision."""
     rates = ("float32", "bfloat16")
@@ -267,5 +309,5 @@ def versions():
 
 
 if __name__ == "__main__":
-    works = (pretrain, inference, mrpc, squad, matmul)
+    works = (pretrain, inference, mrpc, squad, classify, matmul)
     worker.serve({work.__name__: work for work in works}, versions)

@@ -1,4 +1,4 @@
-"""The seconds from the start of run_classifier.py to its first step."""
+"""The seconds from the start of a script to the first thing it does."""
 
 import json
 import os
@@ -53,5 +53,32 @@ def startup(spec):
     return worker.Work(repeat, spec["batch_size"])
 
 
+def predict(spec):
+    """Starts predict.py on an exported MiniLM; ends after the first answer."""
+    import modeling
+    import serving
+
+    folder = Path(spec["minilm_dir"])
+    path = os.path.join(spec["folder"], "model")
+    model = modeling.BertClassifier(
+        modeling.load_config(folder / "config.json"), 2
+    )
+    model.build()
+    options = serving.ServingOptions(folder / "vocab.txt")
+    serving.export_classifier(path, model, ["no", "yes"], options)
+
+    def repeat(_):
+        done = subprocess.run(
+            [sys.executable, "predict.py", f"--model={path}"],
+            input='{"text": "The river is blue."}\n',
+            capture_output=True,
+            text=True,
+        )
+        if '"label"' not in done.stdout:
+            raise RuntimeError(done.stderr)
+
+    return worker.Work(repeat, 1)
+
+
 if __name__ == "__main__":
-    worker.serve({"startup": startup}, dict)
+    worker.serve({"startup": startup, "predict": predict}, dict)

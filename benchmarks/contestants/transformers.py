@@ -20,8 +20,15 @@ def precision(spec):
 
 
 def in_precision(model, spec):
-    """Returns the model, its weights in bfloat16 if the variant says so."""
-    return model.to(torch.bfloat16) if spec["variant"] == "bfloat16" else model
+    """Returns the model with the weights that the variant says."""
+    if spec["variant"] == "bfloat16":
+        return model.to(torch.bfloat16)
+    if spec["variant"] == "int8":
+        # torch's own dynamic int8.
+        return torch.ao.quantization.quantize_dynamic(
+            model, {torch.nn.Linear}, torch.qint8
+        )
+    return model
 
 
 def create_config(spec):
@@ -210,6 +217,31 @@ def decode(pairs, windows, logits, n_best_size=20, max_answer_length=30):
     ]
 
 
+def classify(spec):
+    """The package's pipeline over sentences."""
+    folder = spec["minilm_dir"]
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        folder, num_labels=2
+    )
+    pipeline = transformers.pipeline(
+        "text-classification",
+        model=in_precision(model.eval(), spec),
+        tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
+        device="cpu",
+    )
+    texts = worker.sentences(spec)
+    batch_size = spec["batch_size"]
+
+    def repeat(num_steps):
+        with precision(spec):
+            for batch in worker.batches_of(texts, num_steps, batch_size):
+                pipeline(
+                    batch, batch_size=batch_size, truncation=True, top_k=None
+                )
+
+    return worker.Work(repeat, batch_size)
+
+
 def matmul(_):
     """The machine's rate of a matrix product in each precision."""
     size = 2048
@@ -238,5 +270,5 @@ def versions():
 
 
 if __name__ == "__main__":
-    works = (pretrain, inference, mrpc, squad, matmul)
+    works = (pretrain, inference, mrpc, squad, classify, matmul)
     worker.serve({work.__name__: work for work in works}, versions)

@@ -5,6 +5,7 @@ lines: the first one when the work is built and warm, then one for each line
 that it writes. In between the process waits and takes no time.
 """
 
+import csv
 import json
 import os
 import resource
@@ -26,6 +27,23 @@ class Work(NamedTuple):
     repeat: Any
     num_sequences: float
     flops: float = 0.0
+
+
+def sentences(spec):
+    """Returns the first sentences of MRPC's pairs."""
+    with open(
+        os.path.join(spec["mrpc_dir"], "train.tsv"),
+        encoding="utf-8-sig",
+        newline="",
+    ) as file:
+        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [row[3] for row in rows][1:]
+
+
+def batches_of(texts, num_steps, batch_size):
+    """Yields the first `num_steps` lists of `batch_size` texts."""
+    for start in range(0, num_steps * batch_size, batch_size):
+        yield texts[start : start + batch_size]
 
 
 def serve(works, versions):
