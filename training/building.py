@@ -48,12 +48,17 @@ def create_trainer(
             if options.lr_schedule == "time":
                 time_spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
             optimizer = distribution.scale_losses(
-                optimization.optimizer_of(
+                optimization.create_optimizer(
                     options,
-                    model.config.num_hidden_layers,
                     num_train_steps,
                     num_warmup_steps,
-                    time_spent,
+                    optimization.layerwise_factors(
+                        model.config.num_hidden_layers,
+                        options.layerwise_lr_decay,
+                    ),
+                    # The training step adds them up itself.
+                    aggregate_gradients=False,
+                    time_spent=time_spent,
                 ),
                 options.mixed_precision,
             )

@@ -58,7 +58,30 @@ class DeviceOptions:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingOptions(DeviceOptions):
+class OptimizerOptions:
+    """The optimizer, and its learning rate while training.
+
+    Attributes:
+        learning_rate: peak learning rate.
+        optimizer: "adamw" (the original's) or "lamb".
+        adam_beta_1: `beta_1` of adamw.AdamWeightDecayOptimizer.
+        adam_beta_2: its `beta_2`.
+        weight_decay: its `weight_decay_rate`.
+        lr_schedule: "original" (with its jump), "continuous" or "time".
+        poly_power: exponent of the learning rate's decay.
+    """
+
+    learning_rate: float = 5e-5
+    optimizer: str = "adamw"
+    adam_beta_1: float = 0.9
+    adam_beta_2: float = 0.999
+    weight_decay: float = 0.01
+    lr_schedule: str = "original"
+    poly_power: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingOptions(DeviceOptions, OptimizerOptions):
     """Which model is trained, from which weights, how, and what for.
 
     `given_flags` and `all_flags` are {name: value} of the command line's flags
@@ -77,15 +100,8 @@ class TrainingOptions(DeviceOptions):
     gradient_accumulation_steps: int = 1
     gradient_checkpointing: bool = False
     trim_padding: bool = False
-    learning_rate: float = 5e-5
-    optimizer: str = "adamw"
-    adam_beta_1: float = 0.9
-    adam_beta_2: float = 0.999
-    weight_decay: float = 0.01
     clip_norm: float = 1.0
     ema_decay: float = 0.0
-    lr_schedule: str = "original"
-    poly_power: float = 1.0
     max_hours: float | None = None
     layerwise_lr_decay: float = 1.0
     freeze_layers: int = 0

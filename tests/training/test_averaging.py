@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from training import averaging, distribution, loop, optimization
+from training.options import OptimizerOptions
 
 
 class Scale(keras.Model):
@@ -40,7 +41,10 @@ def test_averages_follow_their_formula(name):
     with strategy.scope():
         model = Scale()
         optimizer = optimization.create_optimizer(
-            0.1, 100, 0, aggregate_gradients=False
+            OptimizerOptions(learning_rate=0.1),
+            100,
+            0,
+            aggregate_gradients=False,
         )
     weight = model.one
     averages = averaging.WeightAverages({"one": weight}, 0.6, strategy)

@@ -10,6 +10,7 @@ import modeling
 from modeling import losses
 from tests import golden
 from training import loop, optimization
+from training.options import OptimizerOptions
 
 
 def pretrainer(config, recording):
@@ -55,7 +56,7 @@ def start(path, gradient_accumulation_steps=1):
         model,
         make_loss(),
         optimization.create_optimizer(
-            float(recording["init_lr"]),
+            OptimizerOptions(learning_rate=float(recording["init_lr"])),
             int(recording["num_train_steps"]),
             int(recording["num_warmup_steps"]),
             aggregate_gradients=False,

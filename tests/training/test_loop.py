@@ -21,6 +21,7 @@ from training import (
     optimization,
     schedules,
 )
+from training.options import OptimizerOptions
 
 BATCH_SIZE = 2
 
@@ -59,7 +60,10 @@ class Sum:
 def create_trainer(precision="float32", strategy=None, learning_rate=0.1):
     model = Pair()
     optimizer = optimization.create_optimizer(
-        learning_rate, 100, 0, aggregate_gradients=False
+        OptimizerOptions(learning_rate=learning_rate),
+        100,
+        0,
+        aggregate_gradients=False,
     )
     return loop.Trainer(
         model, Sum(), distribution.scale_losses(optimizer, precision), strategy
@@ -391,11 +395,9 @@ def test_the_rate_follows_the_time(tmp_path):
     with tf.distribute.get_strategy().scope():
         spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
     optimizer = optimization.create_optimizer(
-        0.1,
+        OptimizerOptions(learning_rate=0.1, lr_schedule="time", poly_power=2.0),
         1000,
         4,
-        lr_schedule="time",
-        poly_power=2.0,
         aggregate_gradients=False,
         time_spent=spent,
     )

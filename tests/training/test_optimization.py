@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from training import optimization, train_step
+from training.options import OptimizerOptions
 
 
 def train(optimizer, values, grads):
@@ -26,6 +27,14 @@ def example():
     values = {"kernel": rng.normal(size=(3, 4)), "bias": rng.normal(size=4)}
     grads = [[rng.normal(size=(3, 4)), rng.normal(size=4)] for _ in range(5)]
     return values, grads
+
+
+def create_optimizer(name, num_train_steps, num_warmup_steps):
+    return optimization.create_optimizer(
+        OptimizerOptions(optimizer=name, learning_rate=0.1),
+        num_train_steps,
+        num_warmup_steps,
+    )
 
 
 def arguments():
@@ -108,7 +117,10 @@ def test_layerwise_decay_out_of_range_is_refused(decay):
 @pytest.mark.parametrize("name", optimization.OPTIMIZERS)
 def test_optimizers_are_saved_and_loaded_by_keras(name):
     optimizer = optimization.create_optimizer(
-        1e-3, 100, 10, optimizer=name, learning_rate_factors=[["a", 0.5]]
+        OptimizerOptions(optimizer=name),
+        100,
+        10,
+        learning_rate_factors=[["a", 0.5]],
     )
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert type(again) is type(optimizer)
@@ -129,7 +141,10 @@ def train_two_alike(strategy):
     with strategy.scope():
         variables = [keras.Variable(start * sign) for sign in (1, -1)]
         optimizer = optimization.create_optimizer(
-            0.1, 10, 0, aggregate_gradients=False
+            OptimizerOptions(learning_rate=0.1),
+            10,
+            0,
+            aggregate_gradients=False,
         )
         optimizer.build(variables)
 
@@ -167,7 +182,7 @@ def test_scaling_within_the_update_is_scaling_before_it(name, dtype):
     states = []
     for scales_before in (True, False):
         variables = [keras.Variable(value, dtype=dtype) for value in values]
-        optimizer = optimization.create_optimizer(0.1, 10, 1, optimizer=name)
+        optimizer = create_optimizer(name, 10, 1)
         optimizer.build(variables)
         for index, grads in enumerate(steps):
             grads = [tf.constant(grad, dtype) for grad in grads]
@@ -191,7 +206,7 @@ def test_scaling_within_the_update_is_scaling_before_it(name, dtype):
 @pytest.mark.parametrize("name", optimization.OPTIMIZERS)
 def test_a_step_that_is_not_made_changes_nothing(name):
     variables = [keras.Variable(np.ones(s)) for s in [(512, 256), (3, 4)]]
-    optimizer = optimization.create_optimizer(0.1, 10, 0, optimizer=name)
+    optimizer = create_optimizer(name, 10, 0)
     optimizer.build(variables)
     optimizer.apply([tf.ones(v.shape) for v in variables], variables)
     state = [*variables, *optimizer.variables]
