@@ -274,7 +274,9 @@ def main(argv: Sequence[str]) -> int:
         closefd=bool(FLAGS.input_file),
     )
     options = TaskOptions(FLAGS.top_k, FLAGS.tokens, FLAGS.n_best)
-    task = serving.load(FLAGS.model).task(FLAGS.task, options)
+    model = serving.load(FLAGS.model)
+    model.pack_weights()
+    task = model.task(FLAGS.task, options)
     logging.info("%s: ready to %s", FLAGS.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
     numbered = read[FLAGS.input_format](reader)

@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from modeling.accelerated import inference
 from serving.text_task import DEFAULTS, TaskOptions, TextTask, listed
 from serving.text_tasks import TASKS
 
@@ -46,6 +47,26 @@ class TextModel:
             for kind in TASKS
             if kind.signature in self.saved_model.signatures
         }
+
+    @property
+    def computes_in_bfloat16(self) -> bool:
+        """Whether products of the network are in bfloat16."""
+        name = next(iter(self._kinds.values())).signature
+        graph = self.saved_model.signatures[name].graph.as_graph_def()
+        return any(
+            node.op == "MatMul" and node.attr["T"].type == tf.bfloat16
+            for function in graph.library.function
+            for node in function.node_def
+        )
+
+    def pack_weights(self) -> None:
+        """Reorders weights once, not at each product, where that pays.
+
+        For processes that only predict, before the first answer: TensorFlow
+        then assumes that no model's weights change any more.
+        """
+        if self._kinds and self.computes_in_bfloat16:
+            inference.pack_weights("bfloat16")
 
     @property
     def tasks(self) -> list[str]:

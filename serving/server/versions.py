@@ -76,6 +76,7 @@ class LoadedVersion:
     ) -> None:
         self.number = number
         self.model = TextModel(path)
+        self.model.pack_weights()
         self.signatures = self.model.saved_model.signatures
         self.tasks = {
             name: self.model.task(name, _PAGE_OPTIONS)

@@ -1,0 +1,85 @@
+"""Weights that are packed once: the same answers, in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+
+import modeling
+import serving
+from tests.golden import ROOT
+from tests.serving.conftest import TEXTS
+
+FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
+# Loads the models named by its arguments, and prints whether weights are
+# packed and what each answers.
+SCRIPT = f"""
+import json, os, sys
+import serving
+found = []
+for path in sys.argv[2:]:
+    bert = serving.load(path)
+    if sys.argv[1] == "pack":
+        bert.pack_weights()
+    found.append([bert.classify({TEXTS[:3]!r}), bert.classify({TEXTS[:1]!r})])
+print(json.dumps([os.environ.get("{FROZEN}"), found]))
+"""
+CONFIG = modeling.BertConfig(
+    vocab_size=1600,
+    hidden_size=64,
+    num_hidden_layers=1,
+    num_attention_heads=2,
+    intermediate_size=128,
+    max_position_embeddings=64,
+    initializer_range=0.3,
+)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Returns the folders of two models in bfloat16 and one in float32."""
+    folder = tmp_path_factory.mktemp("packing")
+    options = serving.ServingOptions(ROOT / "samples/vocab.txt", True, 32)
+    for seed, dtype in enumerate(["mixed_bfloat16", "mixed_bfloat16", None]):
+        keras.utils.set_random_seed(seed)
+        model = modeling.BertClassifier(CONFIG, 3, dtype=dtype)
+        model.build()
+        serving.export_classifier(
+            folder / str(seed), model, ["a", "b", "c"], options
+        )
+    return [folder / str(seed) for seed in range(3)]
+
+
+def answer(how, *paths):
+    environment = {k: v for k, v in os.environ.items() if k != FROZEN}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, how, *paths],
+        capture_output=True,
+        check=True,
+        cwd=ROOT,
+        env=environment,
+        text=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_packed_weights_give_the_same_answers(models):
+    frozen, expected = answer("leave", *models[:2])
+    assert frozen is None
+    frozen, found = answer("pack", *models[:2])
+    assert frozen == "1"
+    flat = [
+        [list(one["probabilities"].values()) for call in calls for one in call]
+        for calls in (*expected, *found)
+    ]
+    np.testing.assert_allclose(flat[2:], flat[:2], atol=0.02)
+    # Each model has its own weights.
+    assert np.abs(np.subtract(flat[0], flat[1])).max() > 0.05
+
+
+def test_weights_in_float32_are_not_packed(models):
+    assert answer("pack", models[2])[0] is None
