@@ -1,9 +1,9 @@
 """Converts a BERT between the original's checkpoints and Hugging Face's.
 
 A folder as the original released them (bert_model.ckpt, bert_config.json,
-vocab.txt) becomes one that transformers reads (model.safetensors,
-config.json, vocab.txt and the tokenizer's other files), or the other way
-round; no weight changes. With --extended_vocab_file it gets rows for new words.
+vocab.txt) becomes one that transformers reads (model.safetensors, config.json,
+vocab.txt and the tokenizer's other files), or the other way round; no weight
+changes. With --extended_vocab_file the model gets rows for new words.
 """
 
 import functools
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FLAGS = flags.FLAGS
 
-# By the name that --model takes: our class, Hugging Face's names for it.
+# Values of --model: our class, and Hugging Face's names for it.
 MODELS = {
     "bert": ("BertModel", ["BertModel"]),
     "pretraining": (
@@ -54,14 +54,14 @@ def define_flags() -> None:
     cli.define_path(
         "output_dir",
         paths.Kind.MODEL_OUTPUT,
-        "Folder to write; made where there is none.",
+        "Folder to write; created if missing.",
     )
     flags.DEFINE_enum(
         "output_format",
         None,
         ["tf1", "huggingface"],
-        "Kind to write; by default the one that --init_checkpoint is not, and "
-        "with --extended_vocab_file the one that it is.",
+        "Format to write. Default: the format --init_checkpoint is not in; "
+        "its own format with --extended_vocab_file.",
     )
     cli.define_path(
         "bert_config_file",
@@ -78,23 +78,22 @@ def define_flags() -> None:
         "extended_vocab_file",
         paths.Kind.INPUT_FILE,
         "Vocabulary of create_vocabulary.py --extend: write the model with a "
-        "row for each of its words, a new one the mean of the WordPieces that "
-        "it was before.",
+        "row for each of its words; a new word starts as the mean of its "
+        "former WordPieces.",
     )
     flags.DEFINE_bool(
         "do_lower_case",
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
-        "models. By default what a tokenizer_config.json next to the "
-        "checkpoint says, else True if the vocabulary has no upper-case "
-        "letters.",
+        "models. By default as in the tokenizer_config.json next to the "
+        "checkpoint, else True if the vocabulary has no upper-case letters.",
     )
     flags.DEFINE_enum(
         "model",
         None,
         list(MODELS),
-        "What the checkpoint's head is for; by default what config.json or "
-        "the names of the weights say.",
+        "Task of the checkpoint's head; by default read from config.json or "
+        "the names of the weights.",
     )
 
 
@@ -172,10 +171,10 @@ def create_model(
 
 
 def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
-    """Gives the model its weights; returns the names of those that it lacks.
+    """Loads the model's weights; returns the names of those that are missing.
 
     Raises:
-        ValueError: the checkpoint is not of such a model.
+        ValueError: the checkpoint is of another kind of model.
         OSError: it cannot be read.
     """
     report = modeling.load_checkpoint(model, checkpoint)
@@ -249,14 +248,14 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
 
 
 def find_extension(vocab_file: str | None) -> list[list[int]] | None:
-    """Returns the rows that --extended_vocab_file asks for, None without it.
+    """Returns the rows of --extended_vocab_file, None without it.
 
     Args:
         vocab_file: the model's vocabulary.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: there is no vocabulary, or the other is no extension of it.
+        ValueError: there is no vocabulary, or the other does not extend it.
     """
     extended_file = FLAGS.extended_vocab_file
     if extended_file is None:
@@ -279,11 +278,11 @@ def find_extension(vocab_file: str | None) -> list[list[int]] | None:
 
 
 def check_flags() -> str:
-    """Returns the checkpoint's file or prefix, after a look at the flags.
+    """Checks the flags and returns the checkpoint's file or prefix.
 
     Raises:
         OSError: the checkpoint is not there.
-        ValueError: it is of a kind that cannot be read.
+        ValueError: its format cannot be read.
     """
     path = FLAGS.init_checkpoint
     for name in ("pytorch_model.bin", "model.safetensors.index.json"):
@@ -304,7 +303,7 @@ def main(_: Sequence[str]) -> None:
     if output_format is None:
         is_theirs = modeling.huggingface.is_huggingface(checkpoint)
         if FLAGS.extended_vocab_file:
-            # The kind stays, unless asked otherwise.
+            # Keep the format, unless asked otherwise.
             is_theirs = not is_theirs
         output_format = "tf1" if is_theirs else "huggingface"
     config_file = FLAGS.bert_config_file or os.path.dirname(checkpoint) or "."

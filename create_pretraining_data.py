@@ -33,7 +33,7 @@ from training import flags as common_flags
 
 FLAGS = flags.FLAGS
 
-# Flags that choose the scalable form.
+# Flags that select the scalable form.
 _SCALABLE = (
     "num_processes",
     "num_shards",
@@ -75,14 +75,14 @@ def _define_scalable_flags() -> None:
     flags.DEFINE_integer(
         "num_processes",
         None,
-        "Processes to use, 0 = one for each processor.",
+        "Number of processes; 0 = one for each processor.",
         lower_bound=0,
         upper_bound=1024,
     )
     flags.DEFINE_integer(
         "num_shards",
         None,
-        "Files to write; by default as the size of the corpus asks.",
+        "Number of files to write; by default chosen from the corpus size.",
         lower_bound=1,
         upper_bound=stages.MAX_SHARDS,
     )
@@ -90,25 +90,26 @@ def _define_scalable_flags() -> None:
         "pipeline",
         None,
         ["local", "beam"],
-        "What runs the work: processes here, or Apache Beam, which also takes "
-        "its own flags; its workers need to see the files by the same paths.",
+        "local: run in processes on this machine. beam: run on Apache Beam, "
+        "which also takes its own flags; its workers must see the files under "
+        "the same paths.",
     )
     flags.DEFINE_string(
         "sentence_split",
         None,
-        "Language code (en, de, ...) by whose rules lines are split to "
-        "sentences; needs the package sentencex.",
+        "Language code (en, de, ...) of the rules by which lines are split "
+        "into sentences; needs the package sentencex.",
     )
     cli.define_path(
         "word_boundary_file",
         paths.Kind.INPUT_FILES,
-        "For each input file one with the same lines and spaces between "
-        "words, for whole word masking where text has no spaces.",
+        "For each input file, a file with the same lines and spaces between "
+        "words, for whole word masking of text without spaces.",
     )
     flags.DEFINE_string(
         "segmenter",
         None,
-        "module:function that splits a sentence to its words, instead of "
+        "module:function that splits a sentence into words, instead of "
         "--word_boundary_file.",
     )
 
@@ -126,7 +127,7 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
     # Millions of lists, none of them in a cycle: looking for cycles would
     # take half the time.
     gc.disable()
-    # Opened first: an output that cannot be written is found before the work.
+    # Opened first, so that an unwritable output is found before the work.
     with records.RecordWriter(output_files) as writer:
         instances = pretraining.create_training_instances(
             input_files,
@@ -231,7 +232,7 @@ def create_at_scale(
 
 
 def main(argv: Sequence[str]) -> None:
-    """Checks the flags and makes the records in the form that they ask for."""
+    """Checks the flags and makes the records in the selected form."""
     start = time.monotonic()
     if argv[1:] and FLAGS.pipeline != "beam":
         raise ValueError(f"unknown arguments. Received: {argv[1:]}")
@@ -246,7 +247,7 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.sentence_split is not None:
         sentences.check_language(FLAGS.sentence_split)
     masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
-    # An explicit False asks for nothing new; 0 processes do.
+    # An explicit False does not select it; 0 processes do.
     values = [FLAGS[name].value for name in _SCALABLE]
     if any(value is not None and value is not False for value in values):
         num_instances, place = create_at_scale(input_files, argv[1:])

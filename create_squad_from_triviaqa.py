@@ -42,14 +42,14 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "max_num_words",
         400,
-        "Words of a document to take, from its beginning.",
+        "Number of words to take from the beginning of a document.",
         lower_bound=1,
         upper_bound=1_000_000,
     )
     flags.DEFINE_bool(
         "for_training",
         True,
-        "Leave out documents without the answer, and give each question one "
+        "Skip documents without the answer, and give each question one "
         "answer, the first in the document. False keeps all documents, with "
         "all spellings of the answer, for evaluation.",
     )
@@ -61,7 +61,7 @@ def write_squad(
     """Writes the passages as SQuAD's JSON, one entry a line.
 
     Returns:
-        how many passages were written, and how many there were.
+        (number of passages written, number of passages read).
     """
     num_written = num_passages = 0
     with atomic_open(output_file) as file:

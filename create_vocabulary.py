@@ -2,9 +2,9 @@
 
     python create_vocabulary.py --input_file=corpus.txt --output_file=vocab.txt
 
-The output is read by every other script as --vocab_file. With --extend=VOCAB
-it is that vocabulary with words of the text in its [unusedN] rows, and then at
-its end; convert_checkpoint.py --extended_vocab_file makes a checkpoint for it.
+The output is read by every other script as --vocab_file. With --extend=VOCAB it
+is that vocabulary with words of the text in its [unusedN] rows, then at its
+end; convert_checkpoint.py --extended_vocab_file makes a checkpoint for it.
 """
 
 import collections
@@ -36,7 +36,7 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "vocab_size",
         30522,
-        "Most WordPieces.",
+        "Maximum size of the vocabulary.",
         lower_bound=6,
         upper_bound=1 << 24,
     )
@@ -48,8 +48,8 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "num_unused",
         99,
-        "[unusedN] rows, for words to be added later. From 99 on, the special "
-        "tokens have the ids of the released vocabularies.",
+        "Number of [unusedN] rows, for words to be added later. With 99 or "
+        "more, the special tokens have the ids of the released vocabularies.",
         lower_bound=0,
     )
     cli.define_path(
@@ -60,8 +60,8 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "num_new_words",
         None,
-        "Most words to add with --extend, those first that save the most "
-        "WordPieces; by default as many as there are [unusedN] rows.",
+        "Maximum words to add with --extend, in order of WordPieces saved; by "
+        "default as many as there are [unusedN] rows.",
         lower_bound=1,
         upper_bound=1 << 24,
     )
@@ -125,7 +125,7 @@ def main(_: Sequence[str]) -> None:
 def describe_extension(
     old: Sequence[str], new: Sequence[str], counts: Mapping[str, int]
 ) -> str:
-    """Returns text on the words that are new, and what they save."""
+    """Describes the new words and the WordPieces that they save."""
     num_added = len(new) - len(old)
     num_replaced = sum(a != b for a, b in zip(old, new, strict=False))
     before, after = (

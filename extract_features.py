@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FLAGS = flags.FLAGS
 
 
-# The paper's ways to make one vector of the blocks' outputs (table 7), and
+# The paper's ways to combine the blocks' outputs into one vector (table 7), and
 # the number of blocks that each needs.
 TOKEN_FEATURES = {
     "layers": 1,
@@ -54,9 +54,9 @@ def define_flags() -> None:
         "output_format",
         "jsonl",
         ["jsonl", "npz"],
-        "The original's JSON lines; or arrays for numpy.load: values [tokens, "
-        "layers, width], tokens, offsets (where each line's tokens begin), "
-        "layers, and pooled.",
+        "jsonl: the original's JSON lines. npz: arrays for numpy.load: values "
+        "[tokens, layers, width], tokens, offsets (where each line's tokens "
+        "begin), layers, and pooled.",
     )
     flags.DEFINE_bool(
         "pooled", False, "Write each line's pooled vector as well."
@@ -65,24 +65,24 @@ def define_flags() -> None:
         "projector_dir",
         paths.Kind.RUN_FOLDER,
         "Folder for TensorBoard's embedding projector: the pooled vector of "
-        "each line, and the first of the vectors of each token; of both the "
-        f"first {projector.MAX_POINTS}.",
+        "each line, and the first of the vectors of each token; at most "
+        f"{projector.MAX_POINTS} of each.",
     )
     flags.DEFINE_enum(
         "token_features",
         "layers",
         list(TOKEN_FEATURES),
-        "What to write of a token: the blocks of --layers, each on its own, "
-        "or one vector as in table 7 of the paper.",
+        "Vectors to write for each token: one for each block of --layers, or "
+        "one in all as in table 7 of the paper.",
     )
     flags.DEFINE_list(
         "layer_weights",
         None,
-        "Weights of the blocks that a sum adds up, lowest block first, as a "
-        "tagger has learned them; by default each is 1.",
+        "Weights of the blocks in a sum, lowest block first, for example "
+        "learned by a tagger; by default 1 each.",
     )
     flags.DEFINE_string(
-        "layers", "-1,-2,-3,-4", "Blocks to take, counted from the last, -1."
+        "layers", "-1,-2,-3,-4", "Blocks to write, counted from the last, -1."
     )
     flags.DEFINE_integer(
         "max_seq_length",
@@ -94,7 +94,7 @@ def define_flags() -> None:
     flags.DEFINE_bool(
         "use_one_hot_embeddings",
         False,
-        "Look words up by a product with one-hot rows; faster on a TPU.",
+        "Look up embeddings by a product with one-hot rows; faster on a TPU.",
     )
 
 
@@ -102,7 +102,7 @@ def parse_layers(layers: str, num_hidden_layers: int) -> list[int]:
     """Returns the list of block numbers that --layers gives.
 
     Raises:
-        ValueError: one of them is not a number, or no block has it.
+        ValueError: one of them is not the number of a block.
     """
     indexes = []
     for layer in layers.split(","):
@@ -122,7 +122,7 @@ def parse_layers(layers: str, num_hidden_layers: int) -> list[int]:
 def parse_features(
     name: str, layers: str, num_blocks: int
 ) -> list[int] | list[str]:
-    """Returns the names of the layers to write: numbers, or of their sum.
+    """Returns the names of the layers to write: numbers, or a combination's.
 
     Args:
         name: --token_features.
@@ -143,7 +143,7 @@ def parse_features(
 def parse_weights(
     texts: Sequence[str] | None, name: str, num_blocks: int
 ) -> list[float]:
-    """Returns the weights of the blocks that a sum adds up, list of float.
+    """Returns the weights of the blocks in a sum, list of float.
 
     Args:
         texts: --layer_weights, list of str; None for 1 each.
@@ -151,7 +151,7 @@ def parse_weights(
         num_blocks: blocks of the model.
 
     Raises:
-        ValueError: they are not those of a sum's blocks.
+        ValueError: they do not fit the blocks of --token_features.
     """
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
     if texts is None:

@@ -2,7 +2,7 @@
 
     python plot_runs.py --runs=output/one,output/two --html=curves.html
 
-Reads the history.jsonl that every training writes into its --output_dir.
+Reads the history.jsonl that every training run writes to its --output_dir.
 """
 
 from collections.abc import Sequence
@@ -22,25 +22,25 @@ def define_flags() -> None:
     cli.define_path(
         "runs",
         paths.Kind.RUNS,
-        "Folders of runs, comma-separated; NAME=FOLDER gives a run a name.",
+        "Folders of runs, comma-separated; NAME=FOLDER names a run.",
     )
     flags.DEFINE_enum(
         "axis",
         "steps",
         list(series.AXES),
-        "What the curves are drawn against; the page can change it.",
+        "The x axis of the image, and the page's first choice.",
     )
     flags.DEFINE_list(
         "metrics",
         None,
-        "Metrics to draw; by default the losses, the figures of the "
-        "evaluations, and the learning rate.",
+        "Metrics to draw; by default the losses, the evaluations' metrics and "
+        "the learning rate.",
     )
     flags.DEFINE_string("title", "Curves", "Heading of the page.")
     cli.define_path(
         "html",
         paths.Kind.OUTPUT_FILE,
-        "Page to write, one file with all in it.",
+        "Page to write, one self-contained file.",
     )
     cli.define_path(
         "png",
@@ -60,8 +60,8 @@ def main(_: Sequence[str]) -> None:
     }
     if not panels[FLAGS.axis]:
         raise ValueError(
-            f"--runs: there is nothing to draw against {FLAGS.axis} yet; train "
-            "on, or evaluate"
+            f"--runs: there is nothing to draw against {FLAGS.axis} yet; "
+            "train further, or evaluate"
         )
     if FLAGS.png is not None:
         drawn = image.create_png(runs, panels[FLAGS.axis], FLAGS.axis)

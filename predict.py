@@ -12,8 +12,8 @@ Reads JSON objects, one a line, and writes one for each:
     attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
 `classify`, `tokenize` and `attention` take {"text": ".."} too. An "id" is
-passed on. A line without an answer gives {"line", "error"}, and the exit status
-is then 1.
+copied to the answer. A line that cannot be answered gives {"line", "error"},
+and the exit status is then 1.
 
     python predict.py attention --model=DIR "a text" ["a second one"]
 
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 FLAGS = flags.FLAGS
 
-# Bytes of the lines in a batch, at most; a longer line is a batch of its own.
+# Maximum bytes of the lines in a batch; a longer line is a batch of its own.
 _MAX_BATCH_BYTES = 1 << 20
-# The shells' status of a process that a broken pipe ended.
+# Exit status by which shells report a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
 
 
@@ -54,7 +54,7 @@ def define_flags() -> None:
         "model",
         paths.Kind.MODEL,
         "Folder of a SavedModel, as --export_dir writes it, or of its "
-        "numbered versions, of which the newest is taken.",
+        "numbered versions; the newest is used.",
     )
     flags.DEFINE_enum(
         "task",
@@ -63,7 +63,7 @@ def define_flags() -> None:
             *("fill-mask", "next-sentence", "classify"),
             *("answer", "tag", "embed", "tokenize", "attention"),
         ],
-        "What to ask; by default the first that the model can do.",
+        "Task to run; by default the first one that the model supports.",
     )
     cli.define_path(
         "input_file",
@@ -80,49 +80,49 @@ def define_flags() -> None:
     cli.define_path(
         "output_file",
         paths.Kind.OUTPUT_FILE,
-        "JSON lines to write; by default standard output. Of the attention of "
-        "one text: the page, by default attention.html.",
+        "JSON lines to write; by default standard output. For `attention`: "
+        "the HTML page to write, by default attention.html.",
     )
     flags.DEFINE_integer(
         "batch_size",
         32,
-        "Maximum lines in a batch; it does not wait for them.",
+        "Maximum lines in a batch; a batch does not wait to be full.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
         "top_k",
         5,
-        "fill-mask: WordPieces given for each mask, at most as many as the "
-        "export gives.",
+        "fill-mask: WordPieces for each mask, up to the number that the "
+        "export returns.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
-        "n_best", 1, "answer: most answers given to a question.", lower_bound=1
+        "n_best", 1, "answer: maximum answers per question.", lower_bound=1
     )
     flags.DEFINE_bool(
-        "tokens", False, "embed: give each WordPiece and its vector too."
+        "tokens", False, "embed: also write each WordPiece and its vector."
     )
     flags.DEFINE_bool(
-        "strict", False, "End at the first line that has no answer."
+        "strict", False, "Stop at the first line that cannot be answered."
     )
     flags.DEFINE_bool(
         "keep_going",
         False,
-        "End with status 0 even if lines had no answer.",
+        "Exit with status 0 even if some lines could not be answered.",
     )
 
 
 def read_batches(
     numbered: Iterable["requests.Numbered"], batch_size: int
 ) -> Iterator[list["requests.Numbered"]]:
-    """Yields lists of requests: all that have come, at least one.
+    """Yields lists of requests: all that have arrived, at least one.
 
-    A thread reads, so that a line on a pipe is answered when it comes, and
-    lines that come meanwhile are answered together.
+    A thread reads, so that a line on a pipe is answered when it arrives, and
+    lines that arrive meanwhile are answered together.
 
     Args:
         numbered: yields (number of a line, request).
-        batch_size: most requests in a list.
+        batch_size: maximum requests in a list.
     """
     waiting: queue.Queue = queue.Queue(maxsize=batch_size)
 
@@ -243,7 +243,7 @@ def _checked(
 
 
 def _id_of(item: dict[str, Any] | ValueError) -> dict[str, Any]:
-    """Returns {"id": ..} where a request has one that can be written."""
+    """Returns {"id": ..} if the request has one that can be written."""
     if isinstance(item, ValueError) or not _can_write(item.get("id")):
         return {}
     return {"id": item["id"]} if "id" in item else {}
@@ -267,7 +267,7 @@ def main(argv: Sequence[str]) -> int:
     from serving import json_lines, requests
     from serving.text_task import TaskOptions
 
-    # Not sys.stdin, which a thread that waits for it would not let close.
+    # Not sys.stdin, which could not be closed while a thread waits for it.
     reader = open(
         FLAGS.input_file or sys.stdin.fileno(),
         "rb",
@@ -310,8 +310,8 @@ def draw_attention(arguments: Sequence[str]) -> int:
     """Writes the page of `predict.py attention "a text" ["a second one"]`.
 
     Raises:
-        ValueError: the arguments are not these, or the file there is no page
-            that this script wrote.
+        ValueError: the arguments are not these, or the file exists and was not
+            written by this script.
     """
     name, *texts = arguments
     if name != "attention" or len(texts) not in (1, 2):

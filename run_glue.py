@@ -3,8 +3,8 @@
     python run_glue.py --glue_dir=glue_data --seeds=1,2,3 --output_dir=out ...
 
 Each task and seed is a run of run_classifier.py in a folder of its own; the
-same command goes on after a stop. The table of scores is written as
-glue.txt, glue.md and glue.json.
+same command resumes after a stop. The table of scores is written as glue.txt,
+glue.md and glue.json.
 """
 
 import os
@@ -23,7 +23,7 @@ from training import flags as common_flags
 
 FLAGS = flags.FLAGS
 
-# Flags of fine-tuning that this script sets for each run.
+# Fine-tuning flags that this script sets itself for each run.
 SET_HERE = (
     "data_dir",
     "seed",
@@ -38,20 +38,20 @@ SET_HERE = (
 
 
 def define_flags() -> None:
-    """Defines the flags of the suite, and those that all its runs get."""
+    """Defines the flags of the suite, and those passed to all its runs."""
     common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
     for name in SET_HERE:
         delattr(FLAGS, name)
     cli.define_path(
         "glue_dir",
         paths.Kind.DATA_FOLDER,
-        "Folder with a folder for each task, named as GLUE's downloads are: "
-        "CoLA, SST-2, MRPC, STS-B, QQP, MNLI, QNLI, RTE, WNLI.",
+        "Folder with one subfolder for each task, named as in GLUE's "
+        "downloads: CoLA, SST-2, MRPC, STS-B, QQP, MNLI, QNLI, RTE, WNLI.",
     )
     flags.DEFINE_list(
-        "tasks", None, "Tasks to run; by default all whose files are there."
+        "tasks", None, "Tasks to run; by default all whose files are present."
     )
-    flags.DEFINE_list("seeds", ["12345"], "Seeds to train each task with.")
+    flags.DEFINE_list("seeds", ["12345"], "Seeds for each task.")
     flags.DEFINE_bool(
         "glue_submission",
         False,
@@ -61,7 +61,7 @@ def define_flags() -> None:
 
 
 def main(_: Sequence[str]) -> None:
-    """Runs what is not done yet, then writes the table."""
+    """Runs whatever is not done yet, then writes the table."""
     tasks = glue_suite.find_tasks(FLAGS.glue_dir, FLAGS.tasks)
     seeds = read_seeds(FLAGS.seeds)
     shared = shared_flags()
@@ -81,7 +81,7 @@ def read_seeds(texts: Sequence[str]) -> list[int]:
     """Returns the numbers of --seeds.
 
     Raises:
-        ValueError: one is no seed, or given twice.
+        ValueError: one is not a seed, or is given twice.
     """
     for text in texts:
         if not text.isdecimal() or int(text) >= 2**32:
@@ -95,7 +95,7 @@ def read_seeds(texts: Sequence[str]) -> list[int]:
 
 
 def shared_flags() -> list[str]:
-    """Returns the arguments that all runs get: the given flags of theirs."""
+    """Returns the arguments of all runs: the flags given that are theirs."""
     own = {"glue_dir", "tasks", "seeds", "glue_submission", "output_dir"}
     return [
         FLAGS[flag.name].serialize()
@@ -112,7 +112,7 @@ def folder_of(task: str, seed: int) -> str:
 def train(
     task: str, data_dir: str, seed: int, shared: Sequence[str]
 ) -> dict[str, float]:
-    """Returns the figures of one run, trained unless it is done already."""
+    """Returns the scores of one run, training it unless it is done."""
     arguments = [
         f"--task_name={task}",
         f"--data_dir={data_dir}",
@@ -132,7 +132,7 @@ def make_finite(
 ) -> dict[str, float]:
     """Returns a run's figures, with 0 for those that are not finite.
 
-    Those are None in a summary; the model has diverged.
+    A summary has None for them; the model has diverged.
     """
     for name, value in figures.items():
         if value is None:
@@ -141,18 +141,17 @@ def make_finite(
 
 
 def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
-    """Runs run_classifier.py, unless `done` says that these arguments were.
+    """Runs run_classifier.py, unless `done` records the same arguments.
 
     Args:
         arguments: its flags.
-        done: file that keeps the arguments and the results of a run that
-            has ended well.
+        done: file that keeps the arguments and results of a finished run.
 
     Returns:
         the results of its summary.json.
 
     Raises:
-        ValueError: it failed; it has said why.
+        ValueError: it failed, after printing why.
         SystemExit: it was asked to stop.
     """
     if done.is_file():
@@ -161,14 +160,14 @@ def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
             logging.info("Done before: %s", done.parent)
             return found["results"]
     script = Path(__file__).with_name("run_classifier.py")
-    # What a bfloat16 script that only predicts sets for itself.
+    # Set by a script for itself if it only predicts in bfloat16.
     environment = dict(os.environ)
     environment.pop("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", None)
     status = child.run([sys.executable, script, *arguments], env=environment)
     if status:
         raise ValueError(
-            f"run_classifier.py ended with status {status}, see above; the "
-            "same command goes on from there"
+            f"run_classifier.py ended with status {status}, see above; rerun "
+            "the same command to resume"
         )
     results = json_files.read_json(done.parent / "summary.json")["results"]
     write_json(done, {"arguments": list(arguments), "results": results})
@@ -216,7 +215,7 @@ def predict(
     folder: str,
     shared: Sequence[str],
 ) -> None:
-    """Writes one task's submission file into a folder, unless it is there."""
+    """Writes one task's submission file to a folder, unless it exists."""
     arguments = [
         *shared,
         f"--task_name={task}",

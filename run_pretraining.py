@@ -51,28 +51,28 @@ def define_flags() -> None:
         "eval_input_file",
         paths.Kind.INPUT_FILES,
         "TFRecord files held out from training, evaluated while training "
-        "every --eval_steps and by --do_eval; by default --do_eval takes "
+        "every --eval_steps and by --do_eval; by default --do_eval uses "
         "--input_file, as in the original.",
     )
     flags.DEFINE_integer(
         "eval_steps",
         1000,
-        "Steps between two evaluations on --eval_input_file.",
+        "Steps between evaluations on --eval_input_file.",
         lower_bound=1,
     )
     flags.DEFINE_float(
         "target_accuracy",
         None,
-        "Say after which step and time the masked LM accuracy on "
-        "--eval_input_file first reached this; also in summary.json.",
+        "Log the step and time at which the masked LM accuracy on "
+        "--eval_input_file first reaches this; also in summary.json.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     flags.DEFINE_bool(
         "next_sentence",
         True,
-        "Train on the next sentence too; without it, the paper's ablation "
-        "No NSP.",
+        "Also train on next sentence prediction; without it, the paper's "
+        "ablation No NSP.",
     )
     common_flags.define_left_to_right_flag()
     flags.DEFINE_bool("do_train", False, "Train on --input_file.")
@@ -89,9 +89,9 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "batch_size_warmup",
         None,
-        "Smaller batches to begin with, as SIZE:STEP,SIZE:STEP; 32:10000,"
-        "64:20000 takes 32 examples until step 10000, 64 until step 20000, "
-        "then --train_batch_size.",
+        "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
+        "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
+        "20000, then --train_batch_size.",
     )
     flags.DEFINE_integer(
         "max_eval_steps",
@@ -106,13 +106,14 @@ def _define_masking_flags() -> None:
     cli.define_path(
         "vocab_file",
         paths.Kind.INPUT_FILE,
-        "The records' vocabulary; needed where they are without masks, and "
-        "for an export that takes text.",
+        "The records' vocabulary; needed for records without masks, and for "
+        "an export that takes text.",
     )
     flags.DEFINE_bool(
         "do_lower_case",
         True,
-        "Whether the export lower-cases text: as the records were made.",
+        "Whether the export lower-cases text; give the value that the records "
+        "were made with.",
     )
     pretraining_flags.define_masking_flags(", in records without masks")
     flags.DEFINE_bool(

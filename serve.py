@@ -7,7 +7,7 @@
     GET  /         a page to try the models on
     GET  /healthz, /readyz, /metrics
 
-Ends at SIGTERM or Ctrl-C, when all requests that it took are answered.
+Stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 """
 
 import os
@@ -31,9 +31,9 @@ def define_flags() -> None:
     flags.DEFINE_multi_string(
         "model",
         None,
-        "NAME=DIR or DIR, a folder of a SavedModel, as --export_dir writes it, "
-        "or of its numbered versions, of which the newest is served. Without "
-        "a name it has that of the folder. Can be given several times.",
+        "NAME=DIR or DIR, a folder of a SavedModel, as --export_dir writes "
+        "it, or of its numbered versions; the newest is served. NAME defaults "
+        "to the folder's name",
     )
     flags.DEFINE_string(
         "host",
@@ -50,60 +50,57 @@ def define_flags() -> None:
     cli.define_path(
         "token_file",
         paths.Kind.INPUT_FILE,
-        "Its text is a token that clients must send: Authorization: Bearer.",
+        "File with the bearer token that clients must send.",
     )
     cli.define_path(
         "request_log",
         paths.Kind.OUTPUT_FILE,
-        "File that a JSON line is added to for each request; none of its "
-        "texts.",
+        "Append one JSON line per request to this file, without its texts.",
     )
     flags.DEFINE_integer(
         "max_batch_size",
         32,
-        "Most texts of waiting requests that a model takes together; 1 takes "
-        "each request by itself.",
+        "Maximum texts per batch; 1 disables batching.",
         lower_bound=1,
     )
     flags.DEFINE_float(
         "batch_wait_ms",
         0.0,
         "Milliseconds that a request waits for others to be batched with. "
-        "Requests that come while the model computes are batched anyway.",
+        "Requests that arrive while the model computes are batched anyway.",
         lower_bound=0.0,
     )
     flags.DEFINE_integer(
         "max_queue",
         256,
-        "Most requests that wait for a model; more get status 429.",
+        "Maximum requests waiting for a model; further ones get status 429.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
         "max_body_bytes",
         1 << 20,
-        "Most bytes of a request's body.",
+        "Maximum bytes of a request's body.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
-        "max_texts", 128, "Most texts, or rows, of a request.", lower_bound=1
+        "max_texts", 128, "Maximum texts, or rows, in a request.", lower_bound=1
     )
     flags.DEFINE_integer(
         "max_wordpieces",
         32768,
-        "Most WordPieces of a request, of all its texts together.",
+        "Maximum WordPieces in a request, over all its texts.",
         lower_bound=1,
     )
     flags.DEFINE_float(
         "timeout_s",
         30.0,
-        "Seconds that a client may take to send a request, and that its answer "
-        "may take.",
+        "Maximum seconds to receive a request, and to answer it.",
         lower_bound=0.1,
     )
     flags.DEFINE_float(
         "poll_s",
         1.0,
-        "Seconds between two looks for new versions.",
+        "Seconds between checks for new versions.",
         lower_bound=0.05,
     )
 
@@ -112,7 +109,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
     """Returns {name: folder} of the values of --model.
 
     Raises:
-        ValueError: a name is none, or is given twice.
+        ValueError: a name is invalid, or is given twice.
         FileNotFoundError: there is no SavedModel in a folder.
     """
     models: dict[str, str] = {}
@@ -143,7 +140,7 @@ def read_token(path: str | None) -> str:
     """Returns the token in a file, "" for none.
 
     Raises:
-        ValueError: the file holds none, or one that a header cannot hold.
+        ValueError: the file holds no token, or one that a header cannot hold.
     """
     if path is None:
         return ""

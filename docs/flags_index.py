@@ -61,8 +61,12 @@ def create_page() -> str:
 
 def _row(flag: xml.etree.ElementTree.Element) -> str:
     default = flag.findtext("default") or ""
-    meaning = (flag.findtext("meaning") or "").replace("|", "\\|")
+    meaning = " ".join((flag.findtext("meaning") or "").split())
     values = [value.text or "" for value in flag.findall("enum_value")]
+    if values:
+        # absl puts the values before an enum's help, as <a|b>.
+        meaning = meaning.removeprefix(f"<{'|'.join(values)}>: ")
+    meaning = meaning.replace("|", "\\|")
     if values:
         meaning = f"{', '.join(f'`{value}`' for value in values)}. {meaning}"
     shown = f"`{default}`" if default else ""

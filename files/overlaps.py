@@ -1,7 +1,7 @@
-"""Refuses outputs in the place of an input, or of one another.
+"""Refuses outputs that would overwrite an input or each other.
 
-Whatever a path looks like: `a`, `./a`, a symbolic link to it and a hard link
-to it are one file.
+Paths are compared by file: `a`, `./a`, a symbolic link to it and a hard link to
+it are one.
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""How weights begin: the original's truncated normal distribution."""
+"""Initial weights: the original's truncated normal distribution."""
 
 import math
 from collections.abc import Sequence

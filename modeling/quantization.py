@@ -49,7 +49,10 @@ class QuantizationReport:
             kept = ", ".join(
                 f"{name} ({error:.1%})" for name, error in self.kept.items()
             )
-            text += f"; these lose more than {MAX_ERROR:.0%} and do not: {kept}"
+            text += (
+                "; kept in float because the error exceeds "
+                f"{MAX_ERROR:.0%}: {kept}"
+            )
         return text
 
 

@@ -1,4 +1,4 @@
-"""What the models of all tasks have in common.
+"""Base class of the task models.
 
 B = batch, T = length in WordPieces.
 """

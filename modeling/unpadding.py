@@ -45,7 +45,7 @@ class PaddedRows:
     """
 
     def __init__(self, padded: Tensor) -> None:
-        # Rows are there to be fused; where nothing is, a batch stays as it is.
+        # Flat rows only help fusion, so plain mode keeps [B, T, W].
         self._is_flat = not is_plain()
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))

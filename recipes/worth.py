@@ -1,4 +1,4 @@
-"""What pretraining is worth: weights against random ones on eight tasks.
+"""Compares pretrained with random initial weights on eight tasks.
 
     python recipes/worth.py --model_dir=output/small_bert --data_dir=$DATA \
         --output_dir=output/worth \

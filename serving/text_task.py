@@ -11,7 +11,7 @@ import tensorflow as tf
 Request = dict[str, Any]
 # Arrays by their names, a row for each request.
 Outputs = Mapping[str, np.ndarray]
-# One request's, or the reason that it has none.
+# A request's answer, or its error.
 Reply = dict[str, Any] | ValueError
 
 # Raised when the model cannot take a request, mostly for lack of memory.
@@ -20,7 +20,7 @@ _MODEL_ERRORS = (tf.errors.OpError, MemoryError)
 
 @dataclasses.dataclass(frozen=True)
 class TaskOptions:
-    """How much of an answer to give.
+    """Options that limit or extend answers.
 
     Attributes:
         top_k: WordPieces given for each mask, at most as many as the export

@@ -294,7 +294,7 @@ class Tokenize(_PairTask):
 
 
 class Attention(_PairTask):
-    """How much each WordPiece of a text or a pair attends to each."""
+    """Attention weights between the WordPieces of a text or a pair."""
 
     name = signature = "attention"
 
@@ -334,7 +334,7 @@ TASKS: tuple[type[TextTask], ...] = (
 
 
 def _count_characters(data: bytes, byte: int) -> int:
-    """Returns how many characters stand before a byte; -1 for none, -1."""
+    """Converts a byte offset to characters; -1 stays -1."""
     return -1 if byte < 0 else len(data[:byte].decode("utf-8", "ignore"))
 
 

@@ -1,4 +1,4 @@
-"""A model with what trains it, built as the options say."""
+"""Builds a model and its Trainer."""
 
 from collections.abc import Callable
 from typing import Any

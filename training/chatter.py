@@ -11,7 +11,7 @@ from typing import Any
 
 
 def silence_tensorflow() -> None:
-    """Silences TensorFlow, XLA and CUDA but for errors that are raised.
+    """Silences the logs of TensorFlow, XLA and CUDA; raised errors still show.
 
     Call it before TensorFlow is imported.
     """

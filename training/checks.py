@@ -23,9 +23,7 @@ def check_command(options: TrainingOptions) -> None:
         ]
         raise ValueError(f"nothing to do: give {' or '.join(flags)}")
     if options.lr_schedule == "time" and options.max_hours is None:
-        raise ValueError(
-            "--lr_schedule=time needs --max_hours, the time that it takes"
-        )
+        raise ValueError("--lr_schedule=time needs --max_hours, its length")
     if options.export_format != "saved_model" and not options.export_dir:
         raise ValueError(
             f"--export_format={options.export_format} needs --export_dir, the "
@@ -45,8 +43,9 @@ def check_command(options: TrainingOptions) -> None:
         )
     if options.quantize and options.export_weights:
         raise ValueError(
-            "--export_weights writes float32 weights, which --quantize="
-            f"{options.quantize} leaves none of; write them by another command"
+            "--export_weights cannot be combined with "
+            f"--quantize={options.quantize}; export the weights in a separate "
+            "command"
         )
 
 
@@ -122,8 +121,8 @@ def check_labels_of_start(
         if found and found != list(labels):
             raise ValueError(
                 f"--output_dir={folder} holds the model of --init_checkpoint, "
-                f"which has the labels {found}; train into another folder, or "
-                "they are lost"
+                f"which has the labels {found}; they would be overwritten; "
+                "use another --output_dir"
             )
 
 

@@ -1,4 +1,4 @@
-"""The time that a run has trained for, which a resumed run goes on counting."""
+"""Counts training time across resumes."""
 
 import contextlib
 import time

@@ -7,37 +7,37 @@ from training import cli
 
 
 def define() -> None:
-    """Defines the teacher, and what is learned from it."""
+    """Defines the teacher and how the student learns from it."""
     cli.define_path(
         "teacher",
         paths.Kind.MODEL,
         "Folder of a larger model of the same task to learn from: a "
-        "checkpoint of either format and its configuration, such as "
+        "checkpoint of either format and its configuration, as "
         "--export_weights writes.",
     )
     flags.DEFINE_float(
         "distill_temperature",
         2.0,
-        "Divides the logits of teacher and student; more tells more of the "
-        "classes that are not chosen.",
+        "Divides the logits of teacher and student; higher values reveal more "
+        "about the other classes.",
         lower_bound=0.01,
     )
     flags.DEFINE_float(
         "distill_alpha",
         0.5,
-        "The teacher's share of the loss; the labels have the rest.",
+        "Weight of the teacher in the loss; the labels have the rest.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     flags.DEFINE_bool(
         "distill_layers",
         False,
-        "Learn the teacher's hidden states and attention too (TinyBERT); it "
-        "then runs along with each step.",
+        "Learn the teacher's hidden states and attention too (TinyBERT); the "
+        "teacher then runs in every step.",
     )
     flags.DEFINE_list(
         "init_layers",
         None,
-        "For each block of the model, the block of --init_checkpoint, or else "
-        "of --teacher, that it starts from: 0,2,5 for 3 blocks of 6.",
+        "Block of --init_checkpoint, or else of --teacher, that each block of "
+        "the model starts from: 0,2,5 for 3 blocks of 6.",
     )

@@ -48,8 +48,8 @@ class EarlierResults:
         left = sorted(self._before.items() & self._look().items())
         if left:
             logging.warning(
-                "Of an earlier run, not of these predictions: %s, in %s; "
-                "move or remove what you do not need",
+                "%s in %s are left over from an earlier run; move or remove "
+                "them.",
                 ", ".join(name for name, _ in left),
                 self._folder,
             )

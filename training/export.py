@@ -37,9 +37,8 @@ def check_export_dir(export_dir: str | os.PathLike[str]) -> None:
     for temporary in (_unfinished(path), _replaced(path)):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
-                f"--export_dir={path} needs the temporary name "
-                f"{temporary}, "
-                "and an export did not make what is there; rename that"
+                f"--export_dir={path} needs the temporary name {temporary}, "
+                "which is in the way and was not made by an export; rename it"
             )
 
 

@@ -95,7 +95,7 @@ def check(options: DeviceOptions) -> None:
 
 @contextlib.contextmanager
 def chosen(options: Any) -> Iterator[None]:
-    """Has exports inside written in the format of --export_format."""
+    """Writes exports in this context in --export_format."""
     global _chosen
     before = _chosen
     _chosen = ExportFormat(

@@ -22,8 +22,8 @@ Options = TypeVar("Options", bound="DataclassInstance")
 def read(kind: type[Options]) -> Options:
     """Returns the parsed flags as options of a kind.
 
-    What has no flag in the script, or a flag without a value, keeps its
-    default.
+    Fields without a flag in the script, or whose flag has no value, keep their
+    defaults.
     """
     given: dict[str, Any] = {
         field.name: flags.FLAGS[field.name].value
@@ -35,7 +35,7 @@ def read(kind: type[Options]) -> Options:
         )
     }
     if "predict_batch_size" in given and "eval_batch_size" not in flags.FLAGS:
-        # SQuAD has one batch size for both, as the original.
+        # As in the original, SQuAD has one batch size for both.
         given["eval_batch_size"] = given["predict_batch_size"]
     if issubclass(kind, options.TrainingOptions):
         given["export_dir"] = cli.export_folder(flags.FLAGS)
@@ -48,7 +48,7 @@ def read(kind: type[Options]) -> Options:
 
 
 def define_all_fine_tuning_flags(learning_rate: float) -> None:
-    """Defines all flags that the scripts of tasks share."""
+    """Defines all flags that the fine-tuning scripts share."""
     define_model_flags()
     define_text_flags()
     define_task_flags()
@@ -59,7 +59,7 @@ def define_all_fine_tuning_flags(learning_rate: float) -> None:
 
 
 def define_model_flags() -> None:
-    """Defines which model to build and where it starts from."""
+    """Defines the model's configuration and initial checkpoint."""
     cli.define_path(
         "bert_config_file",
         paths.Kind.MODEL,
@@ -101,19 +101,19 @@ def define_training_flags(
     flags.DEFINE_integer(
         "save_checkpoints_steps",
         save_checkpoints_steps,
-        "Steps between two checkpoints.",
+        "Steps between checkpoints.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
         "keep_checkpoint_max",
         5,
-        "Number of the newest checkpoints to keep; 0 for all.",
+        "Number of newest checkpoints to keep; 0 keeps all.",
         lower_bound=0,
     )
     flags.DEFINE_integer(
         "iterations_per_loop",
         1000,
-        "On a TPU, steps between two returns to the host.",
+        "On a TPU, steps between returns to the host.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
@@ -127,13 +127,13 @@ def define_training_flags(
         "export_weights",
         paths.Kind.MODEL_OUTPUT,
         "Write the weights without the optimizer's slots, a third of the "
-        "size: to a folder, as the original's releases are laid out, or to a "
+        "size: to a folder laid out like the original's releases, or to a "
         "prefix that ends in .ckpt.",
     )
     flags.DEFINE_bool(
         "deterministic",
         False,
-        "Use only operations that give the same bits every time.",
+        "Use only deterministic operations.",
     )
     flags.DEFINE_integer(
         "gradient_accumulation_steps",
@@ -145,30 +145,29 @@ def define_training_flags(
     flags.DEFINE_bool(
         "gradient_checkpointing",
         False,
-        "Keep less for the backward pass and recompute the rest: less memory, "
-        "about a third more time.",
+        "Recompute activations in the backward pass: less memory, about a "
+        "third more time.",
     )
     flags.DEFINE_enum(
         "init_from",
         None,
         ["scratch", "checkpoint"],
-        "Where a new run starts from: random weights or --init_checkpoint; by "
-        "default the latter where it is given. A run that has checkpoints in "
-        "--output_dir resumes from there in either case.",
+        "Start a new run from random weights or from --init_checkpoint (the "
+        "default if given). Checkpoints in --output_dir take precedence.",
     )
     optimizer_flags.define()
     distillation_flags.define()
     flags.DEFINE_integer(
         "max_nonfinite_steps",
         10,
-        "End after this many steps in a row without a finite loss and "
-        "gradient; each of them is skipped.",
+        "Stop after this many consecutive steps with a non-finite loss or "
+        "gradient; such steps are skipped.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
         "summary_steps",
         100,
-        "Steps between two entries for TensorBoard; 0 for none.",
+        "Steps between TensorBoard entries; 0 disables them.",
         lower_bound=0,
     )
 
@@ -185,16 +184,16 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
     flags.DEFINE_float(
         "warmup_proportion",
         0.1,
-        "Share of the steps to warm up in, 0.1 = 10%.",
+        "Fraction of the steps used for warmup, 0.1 = 10%.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     flags.DEFINE_integer(
         "num_train_runs",
         1,
-        "Train this many times with other seeds, in the folders run_1, "
+        "Train this many times with different seeds, in the folders run_1, "
         "run_2 ... of --output_dir; report mean and deviation, and keep the "
-        "best on the dev set in --output_dir.",
+        "best run on the dev set in --output_dir.",
         lower_bound=1,
     )
     flags.DEFINE_bool(
@@ -206,8 +205,8 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
     flags.DEFINE_integer(
         "early_stopping_patience",
         0,
-        "Evaluate after each epoch, and end after this many without a better "
-        "evaluation; 0 for never.",
+        "Evaluate after each epoch, and stop after this many evaluations "
+        "without improvement; 0 disables it.",
         lower_bound=0,
     )
     flags.DEFINE_string(
@@ -240,31 +239,30 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
 
 
 def define_left_to_right_flag() -> None:
-    """Defines whether positions attend to those that follow."""
+    """Defines whether attention is limited to earlier positions."""
     flags.DEFINE_bool(
         "left_to_right",
         False,
-        "Let each WordPiece attend to itself and those before it only, as the "
-        "paper's ablation LTR does. The last WordPiece is pooled, not [CLS].",
+        "Let each WordPiece attend only to itself and those before it, as in "
+        "the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
     )
 
 
 def define_padding_flag(trim_padding: bool) -> None:
-    """Defines whether padding is computed."""
+    """Defines whether padding is skipped."""
     flags.DEFINE_bool(
         "trim_padding",
         trim_padding,
-        "Leave padding out: cut each batch to its longest input, compute only "
-        "WordPieces, and in training pack short inputs for attention, which "
-        "saves time; not done on a TPU or with "
-        "--jit_compile, which need one shape. Nothing changes but rounding, "
-        "except in SQuAD, where the original lets padding compete with the "
-        "answer, in the loss and among the n best.",
+        "Skip padding: cut batches to their longest input and, in training, "
+        "pack short inputs for attention. Ignored on a TPU and with "
+        "--jit_compile. Results change only by rounding, except in SQuAD, "
+        "where the original lets padding compete with the answer, in the loss "
+        "and among the n best.",
     )
 
 
 def define_task_flags() -> None:
-    """Defines a task's folders, what to do with it, and in which batches."""
+    """Defines a task's folders, actions and batch sizes."""
     cli.define_path(
         "data_dir", paths.Kind.DATA_FOLDER, "Folder of the task's files."
     )
@@ -291,12 +289,13 @@ def define_task_flags() -> None:
 
 
 def define_device_flags() -> None:
-    """Defines where and in what precision the model runs."""
+    """Defines the devices and the precision of the computation."""
     flags.DEFINE_enum(
         "distribution_strategy",
         None,
         options.STRATEGIES,
-        "Where to train; by default what the machine offers.",
+        "Distribution strategy; by default chosen from TF_CONFIG and the "
+        "available devices.",
     )
     flags.DEFINE_enum(
         "mixed_precision",
@@ -309,27 +308,32 @@ def define_device_flags() -> None:
         None,
         options.QUANTIZATIONS,
         "Evaluate, predict and export a trained model in int8, on a CPU. "
-        "Layers that lose too much stay as they are; the log names them.",
+        "Layers that lose too much accuracy are kept as they are; the log "
+        "names them.",
     )
     flags.DEFINE_enum(
         "quantize_ranges",
         "dynamic",
         options.QUANTIZE_RANGES,
-        "dynamic: the range of each row of a layer's inputs is found when it "
-        "comes. static: the range on the dev set is kept, which saves time.",
+        "dynamic: measure each row's range at run time. static: use ranges "
+        "measured on the dev set, which is faster.",
     )
     flags.DEFINE_bool(
-        "jit_compile", False, "Compile the network by XLA; rarely pays on CPU."
+        "jit_compile",
+        False,
+        "Compile the network with XLA; rarely faster on a CPU.",
     )
     flags.DEFINE_bool("use_tpu", False, "Run on a TPU.")
     flags.DEFINE_string("tpu_name", None, "Name or grpc address of the TPU.")
     flags.DEFINE_string("tpu_zone", None, "Zone of the TPU.")
     flags.DEFINE_string("gcp_project", None, "Project of the TPU.")
     flags.DEFINE_string(
-        "master", None, "Address of the TPU, where no --tpu_name is given."
+        "master", None, "Address of the TPU, if --tpu_name is not given."
     )
     flags.DEFINE_integer(
-        "num_tpu_cores", 8, "Cores of the TPU; checked against what it has."
+        "num_tpu_cores",
+        8,
+        "Expected number of TPU cores; a warning is logged if it differs.",
     )
 
 
@@ -344,20 +348,20 @@ def define_export_flags() -> None:
         "export_format",
         "saved_model",
         options.EXPORT_FORMATS,
-        "What --export_dir holds. Other formats than saved_model take ids, and "
-        "the files to make them from text lie next to the model.",
+        "What --export_dir holds. All formats but saved_model take token ids; "
+        "the tokenizer files are saved next to the model.",
     )
     flags.DEFINE_integer(
         "export_seq_length",
         None,
-        "Length of the inputs of the other formats; by default any, but onnx "
-        "needs one.",
+        "Input length in formats other than saved_model; by default any, but "
+        "onnx needs one.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
         "export_version",
         None,
-        "Write to the folder of this number in --export_dir, as TensorFlow "
-        "Serving looks for the versions of a model.",
+        "Write to the subfolder of this number in --export_dir, where "
+        "TensorFlow Serving looks for versions.",
         lower_bound=1,
     )

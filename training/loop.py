@@ -102,7 +102,7 @@ class Trainer:
         dataset: Iterable[train_step.Features],
         static_ranges: bool = False,
     ) -> None:
-        """Has the model predict in int8 from here on, and logs which layers.
+        """Switches prediction to int8 and logs the layers affected.
 
         Args:
             dataset: batches of features like those to come; the first few are
@@ -227,13 +227,13 @@ class Trainer:
                     save_is_due = False
                 if stopping:
                     logging.warning(
-                        "Stopped after step %d, which is saved; the same "
-                        "command resumes from there.",
+                        "Stopped after step %d, which is saved; rerun the "
+                        "same command to resume.",
                         step,
                     )
                     raise SystemExit(INTERRUPTED_STATUS)
                 if is_over:
-                    logging.info("The time is over after step %d.", step)
+                    logging.info("Reached --max_hours after step %d.", step)
                 if done:
                     break
 

@@ -4,12 +4,12 @@ from absl import flags
 
 from training import options
 
-# 1.0 would never learn anything of a gradient.
+# At 1.0 gradients would never change the average.
 _LARGEST_BETA = 0.999999
 
 
 def define() -> None:
-    """Defines the optimizer, its schedule, and what it trains."""
+    """Defines the optimizer, its schedule and the frozen layers."""
     flags.DEFINE_enum(
         "optimizer",
         "adamw",
@@ -19,39 +19,37 @@ def define() -> None:
     flags.DEFINE_float(
         "adam_beta_1",
         0.9,
-        "Share of the mean of the gradients that a step keeps.",
+        "Decay rate of the first moment.",
         lower_bound=0.0,
         upper_bound=_LARGEST_BETA,
     )
     flags.DEFINE_float(
         "adam_beta_2",
         0.999,
-        "Share of the mean of their squares that a step keeps.",
+        "Decay rate of the second moment.",
         lower_bound=0.0,
         upper_bound=_LARGEST_BETA,
     )
     flags.DEFINE_float(
         "weight_decay",
         0.01,
-        "Share of a weight, times the learning rate, that a step takes away; "
-        "LayerNorm and biases keep theirs.",
+        "Decoupled weight decay; not applied to LayerNorm and biases.",
         lower_bound=0.0,
         upper_bound=1000.0,
     )
     flags.DEFINE_float(
         "clip_norm",
         1.0,
-        "Largest norm of the gradient of all weights together; a larger one "
-        "is scaled down to it.",
+        "Maximum global norm of the gradient; larger gradients are scaled "
+        "down to it.",
         lower_bound=1e-6,
         upper_bound=1e6,
     )
     flags.DEFINE_float(
         "ema_decay",
         0.0,
-        "Average the weights over the steps, each step keeping this share of "
-        "the average, and evaluate, predict and export the averages; 0 for "
-        "none.",
+        "Decay of the exponential moving average of the weights; the averages "
+        "are evaluated, used to predict and exported. 0 = off.",
         lower_bound=0.0,
         upper_bound=_LARGEST_BETA,
     )
@@ -60,13 +58,13 @@ def define() -> None:
         "original",
         options.SCHEDULES,
         "original drops below its peak after the warmup, continuous does not; "
-        "time falls to 0 at --max_hours, whatever the number of steps.",
+        "time falls to 0 at --max_hours, however many steps that takes.",
     )
     flags.DEFINE_float(
         "max_hours",
         None,
-        "End training, saved, after this time, that before a resume counted "
-        "in; by default only --num_train_steps or --num_train_epochs end it.",
+        "Save and stop after this many hours, including time before a resume; "
+        "by default only --num_train_steps or --num_train_epochs end training.",
         lower_bound=1e-9,
         upper_bound=1e6,
     )
@@ -79,14 +77,14 @@ def define() -> None:
     flags.DEFINE_float(
         "layerwise_lr_decay",
         1.0,
-        "Multiplies the learning rate once for each block below the top.",
+        "Factor of the learning rate from each block to the one below it.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     flags.DEFINE_integer(
         "freeze_layers",
         0,
-        "Leave the embeddings and this many of the lowest blocks as they are; "
-        "0 trains everything.",
+        "Freeze the embeddings and this many of the lowest blocks; 0 trains "
+        "everything.",
         lower_bound=0,
     )

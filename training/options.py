@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from training.batch_sizes import BatchSizes
 
-# Flags that change the network, of which no configuration file tells.
+# Flags that change the network, that are not stored in bert_config.json.
 NETWORK = ("left_to_right", "bilstm")
 
 STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
@@ -82,7 +82,7 @@ class OptimizerOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingOptions(DeviceOptions, OptimizerOptions):
-    """Which model is trained, from which weights, how, and what for.
+    """Options of every training run.
 
     `given_flags` and `all_flags` are {name: value} of the command line's flags
     and of all flags of the script, for summary.json.

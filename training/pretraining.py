@@ -273,8 +273,8 @@ def _evaluate_while_training(
         and run.history.first_reached(_ACCURACY, target) is None
     ):
         logging.info(
-            "Masked LM accuracy %.4f, the first of at least %g, after step %d "
-            "and %.2f hours",
+            "Masked LM accuracy %.4f reached the target %g at step %d (%.2f "
+            "hours).",
             results[_ACCURACY],
             target,
             run.trainer.step,

@@ -27,7 +27,7 @@ _AS_IS = contextlib.nullcontext()
 
 
 class Run:
-    """A model, what trains it, and the step that both are at.
+    """A training run: model, trainer and current step.
 
     The weights come from the newest checkpoint of `output_dir`, else from
     --init_checkpoint, else they are random (training only).

@@ -9,7 +9,7 @@ from data.classification import features, processors, table_task
 
 
 def define_task_flags() -> None:
-    """Defines which task is learned, and what is written about it."""
+    """Defines the task and its extra outputs."""
     flags.DEFINE_string(
         "task_name",
         None,
@@ -25,20 +25,20 @@ def define_task_flags() -> None:
     flags.DEFINE_bool(
         "glue_submission",
         False,
-        "Write the predictions also as GLUE's site takes them.",
+        "Also write the predictions in GLUE's submission format.",
     )
     flags.DEFINE_string(
         "class_weights",
         None,
-        "Weights of the classes in the training loss: balanced, so that all "
-        'classes count the same in all, or a JSON file, {"label": weight}.',
+        "Class weights in the training loss: balanced, so that every class "
+        'has equal total weight, or a JSON file, {"label": weight}.',
     )
     flags.DEFINE_bool(
         "report",
         False,
         "Write report.html about the dev set: confusion matrix, calibration, "
-        "the scores of each label, the most confident errors; of numbers, a "
-        "scatter plot.",
+        "the scores of each label and the most confident errors; in "
+        "regression, a scatter plot.",
     )
 
 
@@ -47,8 +47,8 @@ def define_table_flags() -> None:
     flags.DEFINE_string(
         "text_column",
         "text",
-        "Column of the text. Where all columns are given by number, from 1, "
-        "a table's first line does not name them.",
+        "Column of the text. If all columns are given by number, from 1, the "
+        "table has no header line.",
     )
     flags.DEFINE_string(
         "text_b_column", None, "Column of the second text of a pair."
@@ -63,8 +63,8 @@ def define_table_flags() -> None:
     flags.DEFINE_list(
         "labels",
         None,
-        "The labels in their order; by default those of the train set, "
-        "sorted, or those that the model was trained with.",
+        "The labels in order; by default those of the train set, sorted, or "
+        "those that the model was trained with.",
     )
     flags.DEFINE_enum(
         "output_mode",
@@ -76,5 +76,7 @@ def define_table_flags() -> None:
         "label_separator", ",", "Separates the labels in a multilabel cell."
     )
     flags.DEFINE_bool(
-        "quoting", True, 'Whether " quotes cells; else it is a character.'
+        "quoting",
+        True,
+        'Treat " as a quote; otherwise as an ordinary character.',
     )

@@ -73,7 +73,7 @@ def escape(value: object) -> str:
 
 
 def section(title: str, entries: Sequence[str], total: int) -> Iterator[str]:
-    """Yields a heading that says how many of how many follow, and them."""
+    """Yields a heading such as "5 of 12 are shown", then the entries."""
     count = f"{total}"
     if len(entries) < total:
         count = f"{len(entries)} of {total} are shown"

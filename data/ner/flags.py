@@ -4,11 +4,12 @@ from absl import flags
 
 
 def define() -> None:
-    """Defines the tags, what a window holds, and the report."""
+    """Defines the tags, the context and the report."""
     flags.DEFINE_bool(
         "document_context",
         False,
-        "Read whole documents, as the paper did, and not each sentence alone.",
+        "Use whole documents as context, as in the paper, instead of single "
+        "sentences.",
     )
     flags.DEFINE_bool(
         "report",
@@ -19,6 +20,6 @@ def define() -> None:
     flags.DEFINE_list(
         "labels",
         None,
-        "The tags in their order; by default those of the train set, O "
-        "first, or those that the model was trained with.",
+        "The tags in order; by default those of the train set, O first, or "
+        "those that the model was trained with.",
     )

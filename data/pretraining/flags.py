@@ -1,4 +1,4 @@
-"""Flags of instances, which InstanceOptions hold, and of their masks."""
+"""Flags of pretraining instances and their masks: InstanceOptions."""
 
 from absl import flags
 
@@ -18,23 +18,23 @@ def define_instance_flags() -> None:
         "Maximum number of masked WordPieces in an instance.",
         lower_bound=1,
     )
-    flags.DEFINE_integer("random_seed", 12345, "Seed of every draw.")
+    flags.DEFINE_integer("random_seed", 12345, "Seed of all random draws.")
     flags.DEFINE_integer(
         "dupe_factor",
         10,
-        "Times to go through the input, with different masks.",
+        "Passes over the input, each with different masks.",
         lower_bound=1,
         upper_bound=10_000,
     )
     flags.DEFINE_float(
         "short_seq_prob",
         0.1,
-        "Share of sequences made shorter than max_seq_length.",
+        "Fraction of sequences made shorter than max_seq_length.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     define_masking_flags()
-    # Of the scalable form, which is chosen where one of these is given.
+    # Flags of the scalable form, which any of them selects.
     flags.DEFINE_bool(
         "whole_word_draw",
         None,
@@ -44,15 +44,15 @@ def define_instance_flags() -> None:
     flags.DEFINE_bool(
         "dynamic_masking",
         None,
-        "Leave the masks to run_pretraining.py, which draws new ones in "
-        "every epoch; --dupe_factor=1 will then do.",
+        "Leave masking to run_pretraining.py, which draws new masks in every "
+        "epoch; --dupe_factor=1 is then enough.",
     )
     flags.DEFINE_float(
         "eval_fraction",
         None,
-        "Share of the documents to hold out for evaluation. They go, with "
-        "masks, to a file of their own, eval-OUTPUT; the seed and the number "
-        "of documents decide which they are.",
+        "Fraction of the documents to hold out for evaluation. They are "
+        "written, masked, to eval-OUTPUT; the choice depends only on the seed "
+        "and the number of documents.",
         lower_bound=0.0,
         upper_bound=0.5,
     )
@@ -62,31 +62,31 @@ def define_masking_flags(where: str = "") -> None:
     """Defines how WordPieces are masked.
 
     Args:
-        where: text that ends the flags' help, such as ", in some records".
+        where: text to end the flags' help with, such as ", in some records".
     """
     flags.DEFINE_float(
         "masked_lm_prob",
         0.15,
-        f"Share of WordPieces to mask{where}.",
+        f"Fraction of WordPieces to mask{where}.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     flags.DEFINE_bool(
         "do_whole_word_mask",
         False,
-        f"Mask all WordPieces of a word, or none of them{where}.",
+        f"Mask all WordPieces of a word or none{where}.",
     )
     flags.DEFINE_float(
         "mask_token_prob",
         0.8,
-        f"Share of the WordPieces to predict that become [MASK]{where}.",
+        f"Fraction of the WordPieces to predict that become [MASK]{where}.",
         lower_bound=0.0,
         upper_bound=1.0,
     )
     flags.DEFINE_float(
         "same_token_prob",
         0.1,
-        "Share that stay as they are; the rest become random ones.",
+        "Fraction left unchanged; the rest become random WordPieces.",
         lower_bound=0.0,
         upper_bound=1.0,
     )

@@ -79,7 +79,7 @@ def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 def remove_repeated(
     spans: Spans, passages: Passages, use_char_offsets: bool
 ) -> Spans:
-    """Returns spans without those whose letters an earlier one has."""
+    """Drops spans covering the same letters as an earlier one."""
     firsts, _ = first_of_equals(
         _keys(_letters_at(spans, passages, use_char_offsets))
     )

@@ -199,7 +199,7 @@ class SquadDecoder:
         row: tf.Tensor,
         passages: Passages,
     ) -> tuple[Spans, tf.Tensor]:
-        """Returns the best Spans whose texts differ, and those.
+        """Returns the best spans with distinct texts, and the texts.
 
         Args:
             spans: Spans of further windows, sorted.

@@ -185,7 +185,7 @@ def _example_spans(
 
 
 def _get_best_indexes(logits: np.ndarray, n_best_size: int) -> list[int]:
-    """Returns the indexes of the highest logits; of equals the first."""
+    """Returns the indexes of the highest logits; ties keep their order."""
     return np.argsort(-logits, kind="stable")[:n_best_size].tolist()
 
 
@@ -196,7 +196,7 @@ def _score(span: _Span) -> float:
 def _nbest_answers(
     texts_and_spans: Iterator[tuple[str, _Span]], n_best_size: int
 ) -> list[tuple[str, _Span]]:
-    """Returns the first n (text, span), no text but that of none twice."""
+    """Returns the first n (text, span), repeating no text but ""."""
     nbest, seen = [], set()
     for text, span in texts_and_spans:
         if span.start_index == 0 or text not in seen:

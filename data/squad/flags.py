@@ -7,7 +7,7 @@ from absl import flags
 
 
 def define_task_flags() -> None:
-    """Defines what is done, and in which batches and processes."""
+    """Defines the actions, batch size and processes."""
     flags.DEFINE_bool("do_train", False, "Train on --train_file.")
     flags.DEFINE_bool("do_predict", False, "Answer --predict_file.")
     flags.DEFINE_integer(
@@ -16,14 +16,14 @@ def define_task_flags() -> None:
     flags.DEFINE_integer(
         "num_processes",
         1,
-        "Processes that make the windows of --train_file; the records do not "
-        "depend on it.",
+        "Processes that make the windows of --train_file; the records are the "
+        "same for any number.",
         lower_bound=1,
     )
     flags.DEFINE_bool(
         "report",
         False,
-        "Write report.html: the questions answered wrong and right, with the "
+        "Write report.html: questions answered right and wrong, with their "
         "passages.",
     )
 
@@ -36,21 +36,20 @@ def define_window_flags() -> None:
     flags.DEFINE_integer(
         "doc_stride",
         128,
-        "WordPieces from the start of one window to that of the next.",
+        "WordPieces between the starts of successive windows.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
         "max_query_length",
         64,
-        "WordPieces of the question that are kept.",
+        "Maximum length of the question, in WordPieces.",
         lower_bound=1,
     )
     flags.DEFINE_bool(
         "use_char_offsets",
         False,
-        "Find answers by their characters, and cut predictions out of the "
-        "passage where their tokens are in it: right for scripts without "
-        "spaces, such as Chinese.",
+        "Locate answers and predictions by character offset; use this for "
+        "scripts without spaces, such as Chinese.",
     )
 
 
@@ -59,7 +58,7 @@ def define_decoding_flags() -> None:
     flags.DEFINE_integer(
         "n_best_size",
         20,
-        "Answers to each question in nbest_predictions.json.",
+        "Number of answers to each question in nbest_predictions.json.",
         lower_bound=1,
     )
     flags.DEFINE_integer(
@@ -76,7 +75,8 @@ def define_decoding_flags() -> None:
     flags.DEFINE_float(
         "null_score_diff_threshold",
         0.0,
-        "No answer is given where the null score is higher by more than this.",
+        "Predict no answer if its score beats the best answer's by more than "
+        "this.",
     )
     flags.DEFINE_bool(
         "verbose_logging", False, "Log answers that cannot be aligned."

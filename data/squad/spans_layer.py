@@ -32,7 +32,7 @@ class BestLogits(NamedTuple):
     null_end_logits: tf.Tensor
 
 
-# What a graph is told of float32 ones.
+# Tensor specs of float32 BestLogits.
 BEST_LOGITS_SPECS = {
     "starts": tf.TensorSpec([None, None], tf.int32),
     "start_logits": tf.TensorSpec([None, None]),
@@ -111,10 +111,10 @@ def find_spans(
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
-    """Returns int32 [S], the order by score; of equals the first is first."""
+    """Returns int32 [S], the order by score; ties keep their order."""
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
 def sort(spans: Spans) -> Spans:
-    """Returns the spans, best first; of equals the first is first."""
+    """Returns the spans, best first; ties keep their order."""
     return spans.gather(order_by_score(spans))

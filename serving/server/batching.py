@@ -17,7 +17,7 @@ Run = Callable[[Hashable, Sequence[Any]], list[Any]]
 
 
 class QueueFull(Exception):
-    """As many requests are waiting as may."""
+    """The queue is full."""
 
 
 class Closed(Exception):
@@ -26,7 +26,7 @@ class Closed(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class BatchingOptions:
-    """How requests become batches.
+    """Limits of batches and of the queue.
 
     Attributes:
         max_batch_size: most texts, or rows, that the model takes at a time;
@@ -86,7 +86,7 @@ class Batcher:
             not computed.
 
         Raises:
-            QueueFull: as many requests are waiting as may.
+            QueueFull: the queue is full.
             Closed: `close` was called.
         """
         work = _Work(key, payload, num_rows, Future(), time.monotonic())

@@ -1,4 +1,4 @@
-"""How much one request may ask for."""
+"""Limits of one request."""
 
 import asyncio
 import dataclasses
@@ -18,14 +18,14 @@ _DISCARDED = 16
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """How much one request may ask for.
+    """Limits of one request.
 
     Attributes:
         max_body_bytes: of its body.
         max_texts: texts, or rows, in it.
         max_wordpieces: of all its texts together.
         timeout: seconds to send it, and again to wait for the answer.
-        token: what clients prove themselves with; "" for none.
+        token: bearer token that clients must send; "" for none.
     """
 
     max_body_bytes: int = 1 << 20

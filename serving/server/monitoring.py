@@ -1,4 +1,4 @@
-"""What a server tells of itself: Prometheus's metrics, a log of requests."""
+"""Prometheus metrics and the request log."""
 
 import contextlib
 import dataclasses
@@ -23,7 +23,7 @@ _SECONDS = (
 
 @dataclasses.dataclass
 class Seen:
-    """What is told of one request; none of its texts.
+    """Record of a request, without its texts.
 
     Attributes:
         model: its name, if there is such a model.

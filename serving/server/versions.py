@@ -44,7 +44,7 @@ _SERVER_ERRORS = (
 
 @dataclasses.dataclass(frozen=True)
 class TensorKey:
-    """What requests to a signature share if they can be run together."""
+    """Key of requests to a signature that can be run together."""
 
     signature: str
     shapes: tuple[tuple[int, ...], ...]
@@ -52,7 +52,7 @@ class TensorKey:
 
 @dataclasses.dataclass(frozen=True)
 class TaskKey:
-    """What requests to a task of text_tasks.py share."""
+    """Key of requests to a task of text_tasks.py."""
 
     task: str
 

@@ -1,5 +1,6 @@
 """Checks the pages: links, commands, flags and snippets."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -50,6 +51,24 @@ def commands(text):
 def test_links_lead_to_files(page):
     for target, _ in LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *ROOT.glob("recipes/*.md"), *ROOT.glob("benchmarks/*.md")],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_rows_of_tables_belong_to_a_header(page):
+    lines = ["", *page.read_text(encoding="utf-8").splitlines(), ""]
+    num_cells = 0
+    for number, (above, line) in enumerate(itertools.pairwise(lines), 1):
+        cells = re.split(r"(?<!\\)\|", line)
+        if not line.startswith("|"):
+            continue
+        if not above.startswith("|"):
+            assert set(lines[number + 1]) == set("|-"), f"line {number}"
+            num_cells = len(cells)
+        assert len(cells) == num_cells, f"line {number}: {line}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)

@@ -32,8 +32,8 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
         (tmp_path / name).unlink()
     earlier.warn()
     assert [record.getMessage() for record in caplog.records] == [
-        f"Of an earlier run, not of these predictions: eval_results.txt, in "
-        f"{tmp_path}; move or remove what you do not need"
+        f"eval_results.txt in {tmp_path} are left over from an earlier run; "
+        "move or remove them."
     ]
 
 
