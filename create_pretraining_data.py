@@ -133,10 +133,12 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
             input_files,
             tokenizer,
             common_flags.read(InstanceOptions),
-            functools.partial(progress.track, unit="document"),
+            functools.partial(progress.track, unit="document", label="Reading"),
         )
         logging.info("The first instance:\n%s", instances[0])
-        for instance in progress.track(instances, len(instances), "instance"):
+        for instance in progress.track(
+            instances, len(instances), "instance", "Writing"
+        ):
             features = pretraining.instance_features(
                 instance,
                 tokenizer,

@@ -98,7 +98,9 @@ def main(_: Sequence[str]) -> None:
         FLAGS.max_num_words,
         FLAGS.for_training,
     )
-    tracked = progress.track(questions.passages(), len(questions), "question")
+    tracked = progress.track(
+        questions.passages(), len(questions), "question", "Reading"
+    )
     num_written, num_passages = write_squad(tracked, FLAGS.output_file)
     if questions.num_missing:
         logging.warning(

@@ -98,7 +98,7 @@ def main(_: Sequence[str]) -> None:
         text_files.read_lines(path, dropped) for path in input_files
     )
     counts = vocabulary.count_words(
-        progress.track(lines, unit="line"), FLAGS.do_lower_case
+        progress.track(lines, None, "line", "Reading"), FLAGS.do_lower_case
     )
     if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)

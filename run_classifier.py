@@ -26,7 +26,7 @@ from data.classification import (
 from data.classification import flags as classification_flags
 from data.io import feature_specs
 from data.text import tokenization
-from training import commands, metrics, task
+from training import commands, metrics, task, text_samples
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -115,7 +115,7 @@ class ClassifierTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        if split.startswith("predict") or FLAGS.report and split != "train":
+        if split != "train":
             self.examples[split] = examples
         encoded = features.convert_examples_to_features(
             examples, self.labels, self.options.max_seq_length, self.tokenizer
@@ -150,6 +150,15 @@ class ClassifierTask(task.Task):
         figures = metrics.compute_metrics(self.metrics, labels, predictions)
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
+        predicted = self.decoder.labels(outputs)
+        self.samples = text_samples.spread(
+            [
+                decoding.describe_example(example, True) | {"label": label}
+                for example, label in zip(
+                    self.examples[split], predicted, strict=True
+                )
+            ]
+        )
         return figures
 
     def write_report(

@@ -16,7 +16,7 @@ from data.io import feature_specs
 from data.ner import flags as ner_flags
 from data.ner import reading, report, scoring, windows
 from data.text import tokenization
-from training import commands, task
+from training import commands, task, text_samples
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -84,8 +84,22 @@ class NerTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns conlleval's figures."""
-        right = [example.labels for example in self.examples[split]]
-        return scoring.score_entities(right, self._tag(split, batches))
+        examples, tags = self.examples[split], self._tag(split, batches)
+        self.samples = [
+            {
+                "text": " ".join(words),
+                "right": scoring.describe_entities(words, right),
+                "predicted": scoring.describe_entities(words, found),
+            }
+            for words, right, found in text_samples.spread(
+                [
+                    (example.words, example.labels, found)
+                    for example, found in zip(examples, tags, strict=True)
+                ]
+            )
+        ]
+        right = [example.labels for example in examples]
+        return scoring.score_entities(right, tags)
 
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str

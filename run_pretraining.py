@@ -106,8 +106,8 @@ def _define_masking_flags() -> None:
     cli.define_path(
         "vocab_file",
         paths.Kind.INPUT_FILE,
-        "The records' vocabulary; needed for records without masks, and for "
-        "an export that takes text.",
+        "The records' vocabulary; needed for records without masks, for an "
+        "export that takes text, and for text in TensorBoard.",
     )
     flags.DEFINE_bool(
         "do_lower_case",

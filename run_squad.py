@@ -19,7 +19,7 @@ from data.squad import flags as squad_flags
 from data.squad import windows as squad
 from data.text import tokenization
 from files import paths
-from training import cli, commands, task
+from training import cli, commands, task, text_samples
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -186,9 +186,12 @@ class SquadTask(task.Task):
     def _score(
         self, predictions: dict, nbest: dict, null_odds: dict
     ) -> dict[str, float]:
-        return scoring.score_outputs(
-            FLAGS.predict_file, predictions, nbest, null_odds
+        file, is_v2 = FLAGS.predict_file, FLAGS.version_2_with_negative
+        scores = scoring.score_outputs(file, predictions, nbest, null_odds)
+        self.samples = text_samples.spread(
+            report.describe_answers(file, predictions, is_v2)
         )
+        return scores
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""

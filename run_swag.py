@@ -11,7 +11,7 @@ import serving
 from data.classification import decoding, features, swag
 from data.io import feature_specs
 from data.text import tokenization
-from training import commands, metrics, task
+from training import commands, metrics, task, text_samples
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
@@ -33,6 +33,7 @@ class SwagTask(task.Task):
     def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
         self.decoder = decoding.LabelDecoder("classification", LABELS)
+        self.examples: dict[str, Sequence[swag.SwagExample]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
@@ -47,8 +48,8 @@ class SwagTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        if split == "predict":
-            self.examples = examples
+        if split != "train":
+            self.examples[split] = examples
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
@@ -67,19 +68,29 @@ class SwagTask(task.Task):
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the accuracy."""
         labels, outputs = metrics.concatenate(batches)
-        scores = metrics.compute_metrics(
-            ["accuracy"], labels, self.decoder.predictions(outputs)
-        )
+        predictions = self.decoder.predictions(outputs)
+        scores = metrics.compute_metrics(["accuracy"], labels, predictions)
+        self.samples = [
+            {
+                "text": f"{example.context_sentence} {example.start_ending}",
+                "right": example.endings[label],
+                "predicted": example.endings[choice],
+            }
+            for example, label, choice in text_samples.spread(
+                [*zip(self.examples[split], labels, predictions, strict=True)]
+            )
+        ]
         return scores | {"eval_accuracy": scores["accuracy"]}
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes test_results.tsv and predictions.jsonl; returns the score."""
+        examples = self.examples[split]
         labels = decoding.write_predictions(
-            output_dir, map(_describe, self.examples), batches, self.decoder
+            output_dir, map(_describe, examples), batches, self.decoder
         )
-        right = [_gold_label(example) for example in self.examples]
+        right = [_gold_label(example) for example in examples]
         return metrics.score_known(
             self.metrics, right, labels, self.decoder.label_ids
         )

@@ -45,7 +45,7 @@ CREATE_DATA = [
 PRETRAIN = [
     "run_pretraining.py",
     f"--input_file={OUTPUT}/corpus.tfrecord",
-    f"--bert_config_file={CONFIG}",
+    *MODEL,
     f"--output_dir={PRETRAINED}",
     "--do_train",
     "--do_eval",
@@ -70,6 +70,7 @@ CLASSIFY = [
     "--train_batch_size=16",
     "--learning_rate=2e-4",
     "--num_train_epochs=10",
+    "--report",
     f"--export_dir={OUTPUT}/classifier_model",
 ]
 ANSWER = [
@@ -87,6 +88,7 @@ ANSWER = [
     "--train_batch_size=16",
     "--learning_rate=3e-4",
     "--num_train_epochs=12",
+    "--report",
     f"--export_dir={OUTPUT}/squad_model",
 ]
 EXTRACT = [
@@ -171,11 +173,22 @@ def read_results(name):
 
 def ask(question, context):
     """Returns the exported model's answer to a question about a text."""
+    from training import chatter
+
+    chatter.silence_tensorflow()
     import serving
 
     return serving.load(OUTPUT / "squad_model").answer(question, context)[
         "answer"
     ]
+
+
+def describe_environment():
+    """Returns the line that enters the environment of `make demo`."""
+    script = Path(sys.prefix) / "bin" / "activate"
+    if not script.is_relative_to(ROOT):
+        return ""
+    return f"  . {script.relative_to(ROOT)}\n"
 
 
 def main():
@@ -213,9 +226,10 @@ What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
 {pretraining["next_sentence_accuracy"]:.3f} (on the corpus itself)
   curves.html          its losses and learning rate, to open in a browser
-  classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}
+  classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
+report.html has its errors
   squad/               dev exact match {scores["exact_match"]:.1f}, \
-F1 {scores["f1"]:.1f}
+F1 {scores["f1"]:.1f}; report.html has the answers
   features.jsonl       vectors of the corpus' first lines
   *_model/             SavedModels; squad_model was loaded again and asked:
     {paragraph["context"]}
@@ -223,7 +237,7 @@ F1 {scores["f1"]:.1f}
     -> {answer}
 
 Try all of them in a browser, at http://127.0.0.1:8501 (Ctrl-C ends it):
-  pip install -r requirements/serve.txt
+{describe_environment()}  pip install -r requirements/serve.txt
   python serve.py {" ".join(f"--model={path}" for path in exported)}"""
     )
 

@@ -85,6 +85,7 @@ def test_training_takes_only_records_from_data():
         "data.io.feature_specs",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",
+        "data.pretraining.filled_masks",
         "data.pretraining.masking",
     )
     for path in sources("training"):

@@ -252,9 +252,14 @@ class _Driver:
             else:
                 figures = self.task.evaluate(name, batches)
             suffix = suffix_of(name)
+            self._show_samples(run, step, name)
             results |= {f"{key}{suffix}": figures[key] for key in figures}
         self.evaluated[run.options.output_dir, step] = results
         return results
+
+    def _show_samples(self, run: runner.Run, step: int, name: str) -> None:
+        tag = f"samples{suffix_of(name)}"
+        run.history.add_samples(step, tag, self.task.samples)
 
     def write_reports(self, run: runner.Run) -> None:
         """Writes the task's pages about the splits that are evaluated."""
@@ -286,6 +291,8 @@ class _Driver:
             scores |= self._identity(run.global_step)
             if name in self.task.splits("eval"):
                 run.write_results("eval_results.txt", results | scores)
+                self._show_samples(run, run.global_step, name)
+                run.history.add("eval", run.global_step, scores)
             else:
                 run.write_results(
                     f"test_eval_results{suffix_of(name)}.txt", scores

@@ -10,19 +10,19 @@ line:
 "checkpoint" for a save, which tells a resumed run the time spent. A resumed
 run drops the lines after its checkpoint and writes them again, so there is
 one line of a kind for a step. TensorBoard gets the same metrics, those of
-evaluations as `eval/NAME`.
+evaluations as `eval/NAME`, and a few of the examples.
 """
 
 import functools
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from files import atomic, json_files
-from training import batch_sizes
+from training import batch_sizes, text_samples
 from training.clock import Clock
 
 FILE = "history.jsonl"
@@ -145,6 +145,29 @@ class History:
 
         with self._writer.as_default():
             api.hparams(dict(values), trial_id=str(self._path.parent))
+        self._writer.flush()
+
+    def add_samples(
+        self, step: int, name: str, rows: Sequence[text_samples.Row]
+    ) -> None:
+        """Shows examples of an evaluation in TensorBoard, as `eval/NAME`.
+
+        Call it before `add`: an evaluation that the history has already is
+        not shown again.
+
+        Args:
+            step: steps that have been made.
+            name: of the examples.
+            rows: see text_samples.to_table.
+        """
+        is_known = ("eval", step) in self._lines
+        if is_known or not (rows and self._has_scalars and self._is_chief):
+            return
+        import tensorflow as tf
+
+        table = text_samples.to_table(rows)
+        with self._writer.as_default():
+            tf.summary.text(f"eval/{name}", table, step=step)
         self._writer.flush()
 
     def _write_scalars(self, line: Mapping[str, Any]) -> None:

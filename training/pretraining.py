@@ -8,9 +8,16 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs, tfrecords
-from data.pretraining import masking
+from data.pretraining import filled_masks, masking
 from data.pretraining.dynamic_masking import DynamicMasking
-from training import checkpointing, checks, distillation, export, runner
+from training import (
+    checkpointing,
+    checks,
+    distillation,
+    export,
+    runner,
+    text_samples,
+)
 from training.options import PretrainingOptions
 
 # The options that decide the masks of records without masks.
@@ -119,7 +126,9 @@ def run(
                 options.quantize_ranges == "static",
             )
         if options.do_eval:
-            results = _evaluate(trained, options, eval_records or records)
+            results = _evaluate(
+                trained, options, eval_records or records, trained.global_step
+            )
             results["global_step"] = trained.global_step
             trained.history.add("eval", trained.global_step, results)
             trained.write_results("eval_results.txt", results)
@@ -239,14 +248,22 @@ def _train(
 
 
 def _evaluate(
-    run: runner.Run, options: PretrainingOptions, records: Records
+    run: runner.Run, options: PretrainingOptions, records: Records, step: int
 ) -> dict[str, float]:
     """Returns the original's metrics over at most --max_eval_steps batches."""
-    return run.trainer.evaluate(
-        _create_eval_dataset(options, records),
-        pretraining_metrics,
-        options.max_eval_steps,
+    dataset = _create_eval_dataset(options, records)
+    results = run.trainer.evaluate(
+        dataset, pretraining_metrics, options.max_eval_steps
     )
+    if options.vocab_file and options.summary_steps:
+        for features, outputs in run.trainer.predict(
+            dataset.take(1), 1, "Showing"
+        ):
+            rows = filled_masks.describe(
+                features, outputs["masked_lm_logits"], options.vocab_file
+            )
+            run.history.add_samples(step, "samples", text_samples.spread(rows))
+    return results
 
 
 def _create_eval_dataset(
@@ -266,7 +283,8 @@ def _evaluate_while_training(
     run: runner.Run, options: PretrainingOptions, records: Records
 ) -> dict[str, float]:
     """Returns the metrics, and logs it where they first reach the target."""
-    results, target = _evaluate(run, options, records), options.target_accuracy
+    results = _evaluate(run, options, records, run.trainer.step)
+    target = options.target_accuracy
     if (
         target is not None
         and results[_ACCURACY] >= target

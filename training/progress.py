@@ -101,7 +101,7 @@ class Progress:
     def _log_line(self, done: int, rate: float, shown: dict[str, str]) -> None:
         parts = [f"{self.label} {self.unit} {done}".strip()]
         if self.total is not None:
-            parts[0] += f"/{self.total}"
+            parts[0] += f" of {self.total}"
         parts += [f"{name} {value}" for name, value in shown.items()]
         if self.total is not None and rate > 0 and not self._first:
             left = tqdm.tqdm.format_interval((self.total - done) / rate)

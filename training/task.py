@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from training import metrics
+from training import metrics, text_samples
 
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
@@ -60,6 +60,9 @@ class Task(Protocol):
         sequences_per_example: sequences that an example is encoded as.
         has_eval_loss: whether the records of "eval" hold what the loss needs.
         writes_report: whether `write_report` is called after the evaluation.
+        samples: some examples of the evaluation just made with the right and
+            the predicted answers, {column: text}, for TensorBoard; `evaluate`
+            may set them, see text_samples.spread.
         settings: {name: value} that must not change while a run is resumed,
             next to those of every run.
     """
@@ -71,6 +74,7 @@ class Task(Protocol):
     sequences_per_example: int = 1
     has_eval_loss: bool = True
     writes_report: bool = False
+    samples: Sequence[text_samples.Row] = ()
     settings: Mapping[str, Any] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.contestants import worker
 
-FIRST_STEP = "Training step 1/"
+FIRST_STEP = "Training step 1 of "
 
 
 def startup(spec):

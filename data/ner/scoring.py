@@ -43,6 +43,14 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
     )
 
 
+def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
+    """Returns the entities of a sentence: "Anna Berg (PER), Oslo (LOC)"."""
+    return ", ".join(
+        f"{' '.join(words[begin:end])} ({kind})"
+        for kind, begin, end in find_entities(tags)
+    )
+
+
 def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     """Returns tags of any scheme in the scheme that labels are of.
 

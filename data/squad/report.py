@@ -2,7 +2,7 @@
 
 import html
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from data.io import html_report
 from data.squad.reading import field, read_questions
@@ -33,19 +33,11 @@ def write_report(
     """
     wrong: list[tuple] = []
     right: list[tuple] = []
-    for context, qa, where in read_questions(input_file):
-        prediction = predictions.get(field(qa, "id", str, where))
-        if prediction is None:
-            continue
-        answers = {
-            field(answer, "text", str, where): _position(answer)
-            for answer in field(qa, "answers", list, where)
-        } or {"": -1}
-        if not has_gold_answers(qa, version_2_with_negative):
-            continue
+    for question, context, answers, prediction in _read_answered(
+        input_file, predictions, version_2_with_negative
+    ):
         f1 = max(compute_f1(text, prediction) for text in answers)
         exact = max(compute_exact(text, prediction) for text in answers)
-        question = field(qa, "question", str, where)
         entry = (f1, question, context, answers, prediction)
         (right if exact else wrong).append(entry)
     wrong.sort(key=lambda entry: entry[0])
@@ -70,6 +62,58 @@ def write_report(
     html_report.write(output_file, "Answers to SQuAD", parts())
 
 
+def describe_answers(
+    input_file: str | os.PathLike[str],
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool = False,
+) -> list[dict[str, str]]:
+    """Returns the questions of a page as text, in the order of the file.
+
+    Args:
+        input_file: as in `write_report`, as are the others.
+        predictions: dict of question id to text.
+        version_2_with_negative: whether questions may have no answer.
+
+    Returns:
+        a "question", its "passage", the "right" answers with | between them,
+        and the one that was "predicted", for each.
+    """
+    return [
+        {
+            "question": question,
+            "passage": context,
+            "right": _describe(answers),
+            "predicted": prediction or "no answer",
+        }
+        for question, context, answers, prediction in _read_answered(
+            input_file, predictions, version_2_with_negative
+        )
+    ]
+
+
+def _read_answered(
+    input_file: str | os.PathLike[str],
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool,
+) -> Iterator[tuple[str, str, dict[str, int], str]]:
+    """Yields (question, passage, {right answer: its place}, prediction)."""
+    for context, qa, where in read_questions(input_file):
+        prediction = predictions.get(field(qa, "id", str, where))
+        if prediction is None:
+            continue
+        answers = {
+            field(answer, "text", str, where): _position(answer)
+            for answer in field(qa, "answers", list, where)
+        } or {"": -1}
+        if has_gold_answers(qa, version_2_with_negative):
+            question = field(qa, "question", str, where)
+            yield question, context, answers, prediction
+
+
+def _describe(answers: Iterable[str]) -> str:
+    return " | ".join(sorted(answers)) or "no answer"
+
+
 def _position(answer: dict) -> int:
     """Returns where an answer begins; -1 if the file does not say."""
     start = answer.get("answer_start")
@@ -84,7 +128,7 @@ def _question_html(
     prediction: str,
 ) -> str:
     """Returns a question that unfolds to its passage."""
-    right = " | ".join(sorted(answers)) or "no answer"
+    right = _describe(answers)
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()

@@ -360,8 +360,8 @@ def test_goes_on_from_what_stands_there(runs, tmp_path):
     )
     # The first run, and once more if it is the best.
     assert again.check().stderr.count("Nothing left to do") in (1, 2)
-    assert "Training step 21/22" in again.stderr
-    assert "Training step 1/22" not in again.stderr
+    assert "Training step 21 of 22" in again.stderr
+    assert "Training step 1 of 22" not in again.stderr
     assert read_results(folder / "mrpc") == before
     tables.check()
     assert (folder / "csv" / "test_results.tsv").read_bytes() == table

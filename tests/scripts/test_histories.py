@@ -19,6 +19,8 @@ def flags(pretraining_flags, tiny):
         "batch_size_warmup": "4:3,8:5",
         "ema_decay": 0.7,
         "eval_input_file": tiny / "train.tfrecord",
+        # By which TensorBoard gets masked sentences.
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "eval_steps": 2,
         "max_eval_steps": 2,
         "save_checkpoints_steps": 2,
@@ -100,6 +102,23 @@ def test_a_history_tells_when_what_was_reached(undisturbed):
     shown = events.scalars(undisturbed)
     assert shown["eval/loss"][8] == pytest.approx(last["loss"])
     assert shown["eval/masked_lm_accuracy"].keys() == {2, 4, 6, 8}
+
+
+def test_tensorboard_shows_what_is_filled_in(undisturbed):
+    shown = events.texts(undisturbed)["eval/samples"]
+    assert shown.keys() == {2, 4, 6, 8}
+    for rows in zip(*shown.values(), strict=True):
+        # The same sentences each time.
+        assert len({row["text"] for row in rows}) == 1
+        assert len({row["right"] for row in rows}) == 1
+    assert sum(row["text"].count("[MASK]") for row in shown[8]) > 8
+    for row in shown[8]:
+        assert row["text"].startswith("[CLS] ") and "[PAD]" not in row["text"]
+        right, predicted = (
+            row[name].split(" | ") for name in ("right", "predicted")
+        )
+        assert 1 <= len(right) == len(predicted) <= 5
+        assert all(one.endswith("%") for one in predicted)
 
 
 def test_a_killed_run_has_the_same_history_and_weights(

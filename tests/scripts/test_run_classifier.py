@@ -3,7 +3,7 @@ import re
 import numpy as np
 import tensorflow as tf
 
-from tests import script_runner
+from tests import events, script_runner
 from tests.data.report_page import ReportPage
 
 
@@ -25,7 +25,7 @@ def test_results_are_the_originals(classified):
     # 120 pairs in batches of 8: the two means are of the same numbers.
     assert abs(results["eval_loss"] - results["loss"]) < 1e-5
     assert 0.3 < results["eval_loss"] < 1.2
-    assert "Training step 8/8" in done.stderr
+    assert "Training step 8 of 8" in done.stderr
 
     rows = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")
     assert rows.shape == (60, 2)
@@ -45,6 +45,18 @@ def test_the_report_is_about_the_dev_set(classified):
     assert sum(int(cell) for row in page.tables[0][1:] for cell in row[1:]) == (
         120
     )
+
+
+def test_tensorboard_shows_examples_of_the_dev_set(classified):
+    folder, _ = classified
+    rows = events.texts(folder / "run")["eval/samples"][8]
+    table = (script_runner.SAMPLES / "glue/dev.tsv").read_text("utf-8")
+    lines = [line.split("\t") for line in table.splitlines()[1:]]
+    assert len(rows) == 8
+    for row, line in zip(rows, lines[::15], strict=True):
+        found = [row["gold_label"], row["text_a"], row["text_b"]]
+        assert found == [line[0], *line[3:]]
+        assert row["label"] in ("0", "1")
 
 
 def test_starts_from_the_pretrained_weights_with_a_new_head(classified):

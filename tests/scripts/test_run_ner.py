@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data.ner import scoring
-from tests import golden, script_runner
+from tests import events, golden, script_runner
 from tests.data.report_page import ReportPage
 
 SENTENCES = [
@@ -113,6 +113,19 @@ def test_learns_and_reports_conllevals_figures(runs):
     documents = read_results(runs[0] / "documents/eval_results.txt")
     # One document of 48 sentences in windows of 24.
     assert documents["global_step"] < 12
+
+
+def test_tensorboard_shows_each_evaluations_sentences(runs):
+    shown = events.texts(runs[0] / "run")["eval/samples"]
+    assert {*shown} == {12, 24, 36}
+    best = json.loads((runs[0] / "run/best/eval_results.json").read_text())
+    right = ["river (LOC)", "boat house (ORG)", "Blue (LOC), red (LOC)"]
+    rows = shown[best["global_step"]]
+    assert rows[0]["text"] == "The river runs"
+    assert [row["right"] for row in rows] == [
+        right[number * 9 // 8 % 3] for number in range(8)
+    ]
+    assert sum(row["right"] == row["predicted"] for row in rows) > 4
 
 
 def test_predictions_are_conllevals_columns(runs):

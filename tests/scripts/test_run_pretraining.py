@@ -50,7 +50,7 @@ def test_results_are_the_originals(pretrained):
         assert line in done.stderr
     # Progress: step, loss, learning rate, speed and time left.
     assert re.search(
-        r"Training step 7/7 .*loss .*learning_rate .*examples/s .* left",
+        r"Training step 7 of 7 .*loss .*learning_rate .*examples/s .* left",
         done.stderr,
     )
 
@@ -115,7 +115,7 @@ def test_goes_on_from_the_newest_sound_checkpoint(
     assert f"Restored the checkpoint {resumed}/model.ckpt-7" in (
         further.check().stderr
     )
-    assert "Training step 8/9" in further.stderr
+    assert "Training step 8 of 9" in further.stderr
     assert steps(resumed) == [4, 5, 6, 7, 9]
     assert read_results(resumed)["global_step"] == "9"
 

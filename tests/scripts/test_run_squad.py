@@ -4,7 +4,7 @@ import math
 import pytest
 
 from data.squad import answers
-from tests import script_runner
+from tests import events, script_runner
 
 SQUAD = script_runner.SAMPLES / "squad"
 
@@ -98,7 +98,39 @@ def test_answers_are_cut_from_the_passages(answered):
     assert not (folder / "v1/null_odds.json").exists()
     # 600 questions in batches of 8, a tenth of them, rounded down.
     assert (folder / "v1/model.ckpt-7.index").is_file()
-    assert "Training step 7/7" in done.stderr
+    assert "Training step 7 of 7" in done.stderr
+
+
+def test_tensorboard_shows_the_scores_and_examples(answered):
+    folder, _ = answered
+    for name, file in (("v1", "dev.json"), ("v2", "dev-v2.json")):
+        run = folder / name
+        results = (run / "eval_results.txt").read_text().splitlines()
+        scores = events.scalars(run)
+        (step,) = scores["eval/f1"]
+        assert f"f1 = {scores['eval/f1'][step]:.4f}" in [
+            f"f1 = {float(line[5:]):.4f}"
+            for line in results
+            if line.startswith("f1 = ")
+        ]
+        asked = {
+            qa["question"]: qa
+            for article in read_json(SQUAD / file)["data"]
+            for paragraph in article["paragraphs"]
+            for qa in paragraph["qas"]
+        }
+        predictions = read_json(run / "predictions.json")
+        rows = events.texts(run)["eval/samples"][step]
+        assert len(rows) == 8
+        for row in rows:
+            qa = asked[row["question"]]
+            answer = predictions[qa["id"]] or "no answer"
+            assert row["predicted"] == answer
+            right = {one["text"] for one in qa["answers"]} or {"no answer"}
+            assert {*row["right"].split(" | ")} == right
+        assert any(row["right"] == "no answer" for row in rows) == (
+            name == "v2"
+        )
 
 
 def test_questions_without_an_answer(answered):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import golden, script_runner
+from tests import events, golden, script_runner
 
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
@@ -90,6 +90,13 @@ def test_results_and_predictions(run):
     assert summary["global_step"] == 8
 
 
+def test_tensorboard_shows_examples(run):
+    rows = events.texts(run[0] / "run")["eval/samples"][8]
+    assert rows[0]["text"] == 'He said: "The river, there". The river'
+    assert rows[0]["right"] == "is red."
+    assert {row["predicted"] for row in rows} <= {*ENDINGS}
+
+
 def test_serves_what_it_predicts(run):
     folder = run[0]
     served = tf.saved_model.load(str(folder / "served"))
@@ -149,7 +156,7 @@ def test_goes_on_and_names_what_is_wrong(run, tmp_path):
             )
         ]
     )
-    assert "Training step 7/8" in further.check().stderr
+    assert "Training step 7 of 8" in further.check().stderr
     assert read_results(resumed) == read_results(folder / "run")
     assert "train.csv, line 3, column 'label': the label must be" in wrong.error
     assert "there is no train set in" in lacking.error

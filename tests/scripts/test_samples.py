@@ -136,6 +136,13 @@ def test_the_demo_finds_its_files_from_any_folder(tmp_path, monkeypatch):
     assert (demo["SAMPLES"] / "corpus.txt").is_file()
 
 
+def test_the_demos_exports_take_text():
+    demo = runpy.run_path(SAMPLES / "demo.py")
+    for name in ("PRETRAIN", "CLASSIFY", "ANSWER", "EXTRACT"):
+        flags = {flag.partition("=")[0] for flag in demo[name]}
+        assert {"--export_dir", "--vocab_file"} < flags, name
+
+
 def test_tables_can_be_made_again_byte_for_byte(tmp_path):
     script = SAMPLES / "make_tables.py"
     subprocess.run([sys.executable, script, tmp_path], check=True)

@@ -56,7 +56,7 @@ def run(tmp_path_factory, tiny):
 
 def test_it_trains_evaluates_and_predicts(run):
     _, folder, _, done = run
-    assert "Training step 8/8" in done.stderr
+    assert "Training step 8 of 8" in done.stderr
     results = (folder / "run/eval_results.txt").read_text()
     names = [line.split(" = ")[0] for line in results.splitlines()]
     assert names == ["accuracy", "eval_loss", "f1", "global_step", "loss"]

@@ -9,8 +9,9 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from tests import script_runner
+from tests import events, script_runner
 from tests.conftest import TINY
+from tests.data.report_page import ReportPage
 from training import ensembles, metrics
 from training.options import FineTuningOptions
 
@@ -88,7 +89,7 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
         lambda config, seed: modeling.BertClassifier(config, 3, seed=seed),
         labels=labels,
     )
-    done = run_table(tmp_path, members, "classification").check()
+    done = run_table(tmp_path, members, "classification", report=True).check()
     assert "an ensemble of 3 models" in done.stderr
     logits = outputs_of(models, tmp_path / "out/predict.tf_record")
     mean = special.softmax(logits, axis=-1).mean(axis=0)
@@ -103,6 +104,9 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
     assert results["eval_loss"] == pytest.approx(
         -np.log(mean[np.arange(27), gold]).mean(), abs=1e-4
     )
+    page = ReportPage((tmp_path / "out/report.html").read_text("utf-8"))
+    num_right = (mean.argmax(-1) == gold).sum()
+    assert f"{num_right} of 27 labels are right" in page.text
     # Unlike any of the models.
     assert np.abs(special.softmax(logits, axis=-1) - mean).max() > 0.01
 
@@ -134,7 +138,7 @@ def test_nbest_lists_are_averaged(tmp_path):
     starts = [
         {"output_dir": "one", "init_checkpoint": "member_0"},
         {"output_dir": "two", "init_checkpoint": "member_1"},
-        {"output_dir": "both", "ensemble": members},
+        {"output_dir": "both", "ensemble": members, "report": True},
     ]
     for done in script_runner.run_all(
         [("run_squad.py", tmp_path, flags | each) for each in starts]
@@ -157,7 +161,44 @@ def test_nbest_lists_are_averaged(tmp_path):
             assert entry["probability"] == pytest.approx(
                 np.sum(expected[entry["text"]]) / 2, abs=1e-5
             )
-    assert read_results(tmp_path / "both").keys() >= {"f1", "ensemble_size"}
+    results = read_results(tmp_path / "both")
+    assert results["ensemble_size"] == 2
+    page = ReportPage((tmp_path / "both/report.html").read_text("utf-8"))
+    num_right = round(results["exact"] * results["total"] / 100)
+    assert f"{num_right} of 108 answers are exactly right" in page.text
+
+
+def test_tags_are_averaged_and_reported(tmp_path):
+    labels = ["O", "B-LOC", "I-LOC"]
+    models, members = save_members(
+        tmp_path,
+        lambda config, seed: modeling.BertTokenClassifier(config, 3, seed=seed),
+        labels=labels,
+    )
+    lines = ["The O", "red B-LOC", "river I-LOC", "runs O", ""] * 5
+    (tmp_path / "valid.txt").write_text("\n".join(lines))
+    script_runner.run(
+        "run_ner.py",
+        tmp_path,
+        bert_config_file=tmp_path / "member_0/bert_config.json",
+        vocab_file=VOCAB,
+        data_dir=tmp_path,
+        ensemble=members,
+        output_dir="out",
+        do_eval=True,
+        report=True,
+        max_seq_length=16,
+    ).check()
+    logits = outputs_of(models, tmp_path / "out/eval.tf_record")
+    # [CLS] is the first WordPiece, and each of these words is one.
+    tags = special.softmax(logits, axis=-1).mean(axis=0)[:, 1:5].argmax(-1)
+    results = read_results(tmp_path / "out")
+    assert results["ensemble_size"] == 3
+    assert results["accuracy"] == pytest.approx((tags == [0, 1, 2, 0]).mean())
+    page = ReportPage((tmp_path / "out/report.html").read_text("utf-8"))
+    assert f"5 sentences: F1 {results['f1']:.4g}, precision" in page.text
+    (rows,) = events.texts(tmp_path / "out")["eval/samples"].values()
+    assert {row["right"] for row in rows} == {"red river (LOC)"}
 
 
 def test_labels_that_hold_or_not():

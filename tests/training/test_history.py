@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tests import events
-from training import batch_sizes, clock, history
+from training import batch_sizes, clock, history, text_samples
 
 SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 
@@ -160,8 +160,35 @@ def test_tensorboard_gets_the_metrics(tmp_path):
     }
 
 
+def test_tensorboard_gets_examples_as_they_are(tmp_path):
+    text = "1. *a* <b>_c_</b> #d [e](f) `g` | h & i\\ $j$ ##k ~~l~~ http://m.n"
+    first, _ = history_of(tmp_path, Seconds(), has_scalars=True)
+    for _ in range(2):
+        # Of a second evaluation of a step nothing is shown again.
+        first.add_samples(4, "samples", [{"text": text, "right": "yes"}, {}])
+        first.add("eval", 4, {"loss": 0.5})
+    first.add_samples(5, "samples", [{"x": "a\n\nb " + 300 * "cd "}])
+    first.add_samples(6, "samples", [])
+    shown = events.texts(tmp_path)["eval/samples"]
+    assert shown.keys() == {4, 5}
+    assert shown[4] == [
+        {"text": text, "right": "yes"},
+        {"text": "", "right": ""},
+    ]
+    (row,) = shown[5]
+    assert row["x"].startswith("a b cd cd") and row["x"].endswith(" ...")
+    assert len(row["x"]) < 510
+
+
+def test_examples_are_spread_over_all():
+    assert text_samples.spread([]) == []
+    assert text_samples.spread("abc") == ["a", "b", "c"]
+    assert text_samples.spread(range(80)) == [*range(0, 80, 10)]
+
+
 def test_a_worker_writes_nothing(tmp_path):
     first, _ = history_of(tmp_path, Seconds(), is_chief=False)
+    first.add_samples(4, "samples", [{"text": "a"}])
     first.add("eval", 4, {"loss": 0.5})
     first.resume(2)
     assert not list(tmp_path.iterdir())

@@ -67,14 +67,29 @@ const tokenField = document.querySelector("#token input");
 async function fetchJson(path, body) {
   const headers = { "Content-Type": "application/json" };
   if (tokenField.value) headers.Authorization = `Bearer ${tokenField.value}`;
-  const response = await fetch(path, body === undefined ? { headers }
-    : { method: "POST", headers, body: JSON.stringify(body) });
+  let response;
+  try {
+    response = await fetch(path, body === undefined ? { headers }
+      : { method: "POST", headers, body: JSON.stringify(body) });
+  } catch {
+    throw new Error("the server cannot be reached; is it still running?");
+  }
   if (response.status === 401) {
     document.querySelector("#token").hidden = false;
     tokenField.focus();
+    throw new Error("the server wants its token, at the top of the page");
   }
-  const found = await response.json();
-  if (!response.ok) throw new Error(found.error || response.statusText);
+  const text = await response.text();
+  let found = null;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    // A proxy, or a server with too many connections, answers in words.
+  }
+  if (!response.ok || found === null) {
+    throw new Error((found && found.error) ||
+      `the server answered ${response.status}: ${text.slice(0, 200)}`);
+  }
   return found;
 }
 

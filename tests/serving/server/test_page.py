@@ -1,6 +1,10 @@
 """The page in a browser: type, click, read the answer."""
 
+import functools
+import http.server
+import json
 import shutil
+import threading
 
 import pytest
 
@@ -12,6 +16,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 from serving import attention_page  # noqa: E402
+from tests.golden import ROOT  # noqa: E402
 
 EVIL = '<img src=x onerror=alert(1)> & "the harbor" \U0001f6a2 light'
 
@@ -180,6 +185,59 @@ def test_attention_as_a_file(driver, server, tmp_path):
         for entry in driver.get_log("browser")
         if entry["level"] == "SEVERE"
     ]
+
+
+class InWords(http.server.SimpleHTTPRequestHandler):
+    """The page's files, and a proxy that wants a token and fails in words."""
+
+    def do_GET(self):
+        if self.path == "/api/models":
+            if self.headers["Authorization"] != "Bearer a-secret":
+                self.answer(401, "{}")
+                return
+            models = [{"name": "m", "version": 1, "tasks": ["tag"]}]
+            self.answer(200, json.dumps({"models": models}))
+        else:
+            self.path = self.path.removeprefix("/page")
+            super().do_GET()
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(503, "<b>Service Unavailable</b>")
+
+    def answer(self, status, text):
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_token_an_error_in_words_and_no_server(driver):
+    folder = ROOT / "serving" / "server" / "page"
+    handler = functools.partial(InWords, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            driver.get(f"http://127.0.0.1:{server.server_port}/")
+            status = find(driver, "#status")
+            WebDriverWait(driver, 60).until(lambda _: "token" in status.text)
+            find(driver, "#token input").send_keys("a-secret", Keys.ENTER)
+            find(driver, "button.ask").click()
+            assert texts_of(find(driver, ".answer"), ".error") == [
+                "the server answered 503: <b>Service Unavailable</b>"
+            ]
+        finally:
+            server.shutdown()
+    find(driver, "button.ask").click()
+    WebDriverWait(driver, 60).until(
+        lambda _: (
+            texts_of(find(driver, ".answer"), ".error")
+            == ["the server cannot be reached; is it still running?"]
+        )
+    )
+    driver.get_log("browser")
 
 
 def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):

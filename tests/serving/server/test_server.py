@@ -1,9 +1,11 @@
 """serve.py as a process: asked by many clients, good and hostile ones."""
 
+import collections
 import errno
 import http.client
 import json
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -67,18 +69,29 @@ def test_many_clients_get_the_answers_of_one(server):
         together = list(pool.map(ask, requests * 3))
     for found, expected in zip(together, alone * 3, strict=True):
         check_alike(found, expected)
-    _, metrics, _ = server.ask("GET", "/metrics")
-    sizes = {
-        line.split()[0]: float(line.split()[1])
-        for line in metrics.splitlines()
-        if line.startswith("bert_batch_rows") and 'model="ner"' in line
-    }
-    assert sizes['bert_batch_rows_sum{model="ner"}'] >= 4 * len(texts)
+    metrics = read_metrics(server)
+    rows = metrics["bert_batch_rows_sum", "ner"]
+    assert rows >= 4 * len(texts)
     # Some did go together.
-    assert (
-        sizes['bert_batch_rows_count{model="ner"}']
-        < sizes['bert_batch_rows_sum{model="ner"}']
-    )
+    assert metrics["bert_batch_rows_count", "ner"] < rows
+    assert metrics["bert_requests_total", "ner"] >= len(texts)
+    assert metrics["bert_request_seconds_count", "ner"] >= len(texts)
+    assert metrics["bert_model_version", "ner"] == 1
+    assert metrics["bert_waiting_requests", "ner"] == 0
+
+
+def read_metrics(server):
+    """Returns {(sample, model): value}, as Prometheus's own parser reads."""
+    from prometheus_client import parser
+
+    _, text, headers = server.ask("GET", "/metrics")
+    assert headers["Content-Type"].startswith("text/plain; version=")
+    found = collections.Counter()
+    for family in parser.text_string_to_metric_families(text):
+        assert family.documentation and family.type != "unknown"
+        for sample in family.samples:
+            found[sample.name, sample.labels.get("model")] += sample.value
+    return found
 
 
 def check_alike(found, expected):
@@ -468,8 +481,24 @@ def check_new_versions(server, versions, exported, proof):
     found = until(lambda states: states.get("9") == "END")
     assert found["model_version_status"][0]["status"]["error_code"] != "OK"
     assert server.ask("POST", path.format(3), body, proof)[0] == 200
-    (versions / "10").symlink_to(exported / "classifier")
-    until(lambda states: states.get("10") == "AVAILABLE")
+    swapped = threading.Event()
+
+    def keep_asking(_):
+        statuses = collections.Counter()
+        while not swapped.is_set():
+            answer = server.ask("POST", "/v1/models/m:predict", body, proof)
+            statuses[answer[0]] += 1
+        return statuses
+
+    with ThreadPoolExecutor(2) as pool:
+        clients = [pool.submit(keep_asking, number) for number in range(2)]
+        try:
+            (versions / "10").symlink_to(exported / "classifier")
+            until(lambda states: states.get("10") == "AVAILABLE")
+        finally:
+            swapped.set()
+    # While one version took the other's place, no request was lost.
+    assert all({*client.result()} == {200} for client in clients)
     assert server.ask("POST", path.format(10), body, proof)[0] == 200
     status, answer, _ = server.ask("POST", path.format(3), body, proof)
     assert status == 404

@@ -1,0 +1,60 @@
+"""Masked sentences with what a model fills in, as text.
+
+B = batch, S = sequence, P = masked positions, V = WordPieces.
+"""
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+
+from data.text import tokenization
+
+
+def describe(
+    features: Mapping[str, np.ndarray],
+    logits: np.ndarray,
+    vocab_file: str | os.PathLike[str],
+) -> list[dict[str, str]]:
+    """Returns each sequence as the model read it, and the masked WordPieces.
+
+    Args:
+        features: of pretraining records: `input_ids` and `input_mask` [B, S],
+            `masked_lm_positions`, `masked_lm_ids` and `masked_lm_weights`
+            [B, P].
+        logits: float [B, P, V], the `masked_lm_logits` of BertPretrainer.
+        vocab_file: the records' vocabulary.
+
+    Returns:
+        B entries of "text", and by order of their places, with | between
+        them, the "right" WordPieces and the "predicted" ones with their
+        probabilities.
+
+    Raises:
+        OSError: the vocabulary cannot be read.
+    """
+    # It takes half a second to load.
+    from scipy import special
+
+    vocab = tokenization.read_vocab(vocab_file)
+    found = []
+    for row in range(len(logits)):
+        is_masked = features["masked_lm_weights"][row] > 0
+        shares = special.softmax(logits[row].astype(np.float32), axis=-1)
+        places = features["masked_lm_positions"][row][is_masked]
+        right = features["masked_lm_ids"][row][is_masked]
+        shares = shares[is_masked][np.argsort(places)]
+        ids = features["input_ids"][row][features["input_mask"][row] > 0]
+        found.append(
+            {
+                "text": " ".join(vocab[token] for token in ids),
+                "right": " | ".join(
+                    vocab[token] for token in right[np.argsort(places)]
+                ),
+                "predicted": " | ".join(
+                    f"{vocab[share.argmax()]} {share.max():.1%}"
+                    for share in shares
+                ),
+            }
+        )
+    return found
