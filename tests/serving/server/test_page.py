@@ -3,6 +3,7 @@
 import functools
 import http.server
 import json
+import re
 import shutil
 import threading
 
@@ -246,7 +247,10 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):
         "Emulation.setDeviceMetricsOverride", {**metrics, "mobile": False}
     )
     try:
-        for task in ("classify", "answer", "attention"):
+        for task in (
+            *("fill-mask", "next-sentence", "classify", "answer", "tag"),
+            *("embed", "attention"),
+        ):
             ask(task)
             width = driver.execute_script(
                 "return document.documentElement.scrollWidth"
@@ -254,3 +258,35 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):
             assert width <= 360, task
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_dark_mode_is_readable(driver, ask):
+    def lightness(color):
+        red, green, blue = (int(part) for part in re.findall(r"\d+", color)[:3])
+        return (0.3 * red + 0.6 * green + 0.1 * blue) / 255
+
+    for scheme in ("light", "dark"):
+        driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia",
+            {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+        )
+        answer = ask("tag", text=EVIL)
+        for element in [
+            find(driver, "h1"),
+            find(driver, "button.ask"),
+            find(driver, "#panel-tag textarea"),
+            *answer.find_elements(By.CSS_SELECTOR, "mark"),
+        ]:
+            # What is behind an element, if it has no colour of its own.
+            back = driver.execute_script(
+                """let one = arguments[0], color;
+                do { color = getComputedStyle(one).backgroundColor;
+                     one = one.parentElement;
+                } while (one && color === "rgba(0, 0, 0, 0)");
+                return color;""",
+                element,
+            )
+            text = lightness(element.value_of_css_property("color"))
+            assert abs(text - lightness(back)) > 0.4, element.text
+        assert (lightness(back) < 0.5) == (scheme == "dark")
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
