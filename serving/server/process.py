@@ -64,7 +64,9 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # Named, as asyncio turns Nagle's algorithm off only then: the body of
+        # an answer would wait 40 ms for the client to confirm its head.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         with contextlib.ExitStack() as stack:
             stack.callback(listener.close)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,5 +1,6 @@
 """The start of serve.py."""
 
+import asyncio
 import signal
 import socket
 
@@ -32,6 +33,30 @@ def test_a_signal_before_the_first_request_is_not_lost(
     server = app.Server({}, limits.Limits(), monitoring.Monitoring())
     # Else it would serve for ever.
     process.serve(server, process.listen("127.0.0.1", 0))
+
+
+def test_an_answer_does_not_wait_for_the_client_to_confirm_its_head(
+    needs_serve,
+):
+    from serving.server import process
+
+    async def accepted():
+        """Returns whether Nagle's algorithm is off in a connection."""
+        found = asyncio.get_running_loop().create_future()
+
+        def connected(_, writer):
+            own = writer.get_extra_info("socket")
+            found.set_result(
+                own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            )
+            writer.close()
+
+        listener = process.listen("127.0.0.1", 0)
+        async with await asyncio.start_server(connected, sock=listener):
+            with socket.create_connection(listener.getsockname()):
+                return await found
+
+    assert asyncio.run(accepted())
 
 
 def test_what_cannot_be_listened_on_is_said_before_models_load(
