@@ -49,6 +49,7 @@ flags.DEFINE_multi_string("server_flag", [], "Further flags of serve.py.")
 
 VOCAB = ROOT / "samples" / "vocab.txt"
 WARM_UP = 2.0
+TURNS = 3
 PATH = "/v1/models/model:predict"
 
 
@@ -74,7 +75,7 @@ def export_model(folder: Path) -> None:
 @contextlib.contextmanager
 def running(folder: Path, *more: str):
     """Yields (port, process id) of a server."""
-    log = folder.with_suffix(".log")
+    log = folder.with_suffix(f".{len(more)}.log")
     with log.open("wb") as writer:
         process = subprocess.Popen(
             [
@@ -120,51 +121,64 @@ def ask(connection: http.client.HTTPConnection, body: bytes) -> int:
 
 
 def keep_asking(port: int, num_clients: int, seconds: float, num_words: int):
-    """Returns the latencies of all requests, and how many failed."""
+    """Keeps a server busy, and counts when all clients have begun.
+
+    Returns:
+        (latencies, rate, failures): the seconds of each request; requests
+        answered in a second; and how many failed.
+    """
     bodies = [create_body(seed, num_words) for seed in range(256)]
     begin = time.monotonic() + WARM_UP
     end = begin + seconds
 
     def client(number: int):
-        latencies, failures = [], 0
+        latencies, answered, failures = [], 0, 0
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
         for step in range(10**9):
             asked = time.monotonic()
             if asked > end:
                 break
             status = ask(connection, bodies[(number * 37 + step) % 256])
+            now = time.monotonic()
+            answered += begin < now <= end
             if asked > begin:
-                latencies.append(time.monotonic() - asked)
+                latencies.append(now - asked)
                 failures += status != 200
         connection.close()
-        return latencies, failures
+        return latencies, answered, failures
 
     with concurrent.futures.ThreadPoolExecutor(num_clients) as pool:
         found = list(pool.map(client, range(num_clients)))
-    return (
-        [latency for latencies, _ in found for latency in latencies],
-        sum(failures for _, failures in found),
-    )
+    latencies, answered, failures = zip(*found, strict=True)
+    return sum(latencies, []), sum(answered) / seconds, sum(failures)
 
 
 def time_rows(folder: Path) -> None:
-    """Prints a table."""
-    context = multiprocessing.get_context("spawn")
-    print("| batches | clients | requests/s | p50 ms | p99 ms | failed |")
+    """Prints a table.
+
+    The two servers take turns, so that both have the machine's better and
+    worse times.
+    """
+    print("| clients | batches | requests/s | p50 ms | p99 ms | failed |")
     print("|---|---|---|---|---|---|")
-    for name, flag in (("on", ()), ("off", ("--max_batch_size=1",))):
-        with running(folder, *flag) as (port, _):
-            for clients in map(int, FLAGS.clients):
-                with context.Pool(1) as pool:
-                    latencies, failed = pool.apply(
-                        keep_asking,
-                        (port, clients, FLAGS.seconds, FLAGS.words),
-                    )
-                p50, p99 = 1000 * np.percentile(latencies, [50, 99])
-                rate = len(latencies) / FLAGS.seconds
+    with (
+        running(folder) as (with_batches, _),
+        running(folder, "--max_batch_size=1") as (without, _),
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+    ):
+        servers = {"on": with_batches, "off": without}
+        for clients in map(int, FLAGS.clients):
+            turns: dict[str, list] = {name: [] for name in servers}
+            for name in [*servers] * TURNS:
+                seconds = FLAGS.seconds / TURNS
+                asked = servers[name], clients, seconds, FLAGS.words
+                turns[name].append(pool.apply(keep_asking, asked))
+            for name, found in turns.items():
+                latencies, rates, failed = zip(*found, strict=True)
+                p50, p99 = 1000 * np.percentile(sum(latencies, []), [50, 99])
                 print(
-                    f"| {name} | {clients} | {rate:.1f} | {p50:.1f} | "
-                    f"{p99:.1f} | {failed} |",
+                    f"| {clients} | {name} | {np.mean(rates):.1f} | {p50:.0f} "
+                    f"| {p99:.0f} | {sum(failed)} |",
                     flush=True,
                 )
 
@@ -224,7 +238,7 @@ def soak(folder: Path) -> None:
                 keep_asking, port, 8, FLAGS.soak_s - WARM_UP, FLAGS.words
             )
             bad = [pool.submit(trouble, number) for number in range(2)]
-            latencies, failed = good.result()
+            latencies, _, failed = good.result()
             num_bad = sum(each.result() for each in bad)
     half = len(memories) // 2
     print(
