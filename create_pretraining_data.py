@@ -20,8 +20,7 @@ from absl import flags, logging
 
 from data.io import records, text_files, workers
 from data.pretraining import flags as pretraining_flags
-from data.pretraining import instances as pretraining
-from data.pretraining import masking
+from data.pretraining import instances, masking
 from data.pretraining.at_scale import stages, token_store
 from data.pretraining.at_scale.job import Job
 from data.pretraining.options import InstanceOptions
@@ -49,11 +48,7 @@ _SCALABLE = (
 
 def define_flags() -> None:
     """Defines the flags."""
-    cli.define_path(
-        "input_file",
-        paths.Kind.INPUT_FILES,
-        "Text files to read, comma-separated paths or patterns; .gz too.",
-    )
+    common_flags.define_corpus_flag()
     cli.define_path(
         "output_file",
         paths.Kind.OUTPUT_FILES,
@@ -129,17 +124,15 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
     gc.disable()
     # Opened first, so that an unwritable output is found before the work.
     with records.RecordWriter(output_files) as writer:
-        instances = pretraining.create_training_instances(
+        made = instances.create_training_instances(
             input_files,
             tokenizer,
             common_flags.read(InstanceOptions),
             functools.partial(progress.track, unit="document", label="Reading"),
         )
-        logging.info("The first instance:\n%s", instances[0])
-        for instance in progress.track(
-            instances, len(instances), "instance", "Writing"
-        ):
-            features = pretraining.instance_features(
+        logging.info("The first instance:\n%s", made[0])
+        for instance in progress.track(made, len(made), "instance", "Writing"):
+            features = instances.instance_features(
                 instance,
                 tokenizer,
                 FLAGS.max_seq_length,
@@ -147,7 +140,7 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
             )
             writer.write(records.encode_example(features))
     return (
-        len(instances),
+        len(made),
         f"written to {len(output_files)} file(s), {FLAGS.output_file}",
     )
 

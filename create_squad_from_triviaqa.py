@@ -89,8 +89,8 @@ def main(_: Sequence[str]) -> None:
     """Reads the questions and writes those that can be used."""
     if os.path.exists(FLAGS.output_file):
         raise FileExistsError(
-            f"--output_file={FLAGS.output_file} is there already; remove it, "
-            "or give another path"
+            f"--output_file={FLAGS.output_file} already exists; remove it or "
+            "give another path"
         )
     questions = triviaqa.TriviaQA(
         FLAGS.input_file,

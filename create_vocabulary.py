@@ -19,17 +19,14 @@ from data.text import tokenization, vocabulary
 from files import paths
 from files.atomic import atomic_open
 from training import cli, progress
+from training import flags as common_flags
 
 FLAGS = flags.FLAGS
 
 
 def define_flags() -> None:
     """Defines the flags."""
-    cli.define_path(
-        "input_file",
-        paths.Kind.INPUT_FILES,
-        "Text files to read, comma-separated paths or patterns; .gz too.",
-    )
+    common_flags.define_corpus_flag()
     cli.define_path(
         "output_file", paths.Kind.OUTPUT_FILE, "The vocabulary to write."
     )

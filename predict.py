@@ -1,4 +1,4 @@
-"""Asks an exported model about lines of text, from the command line or a pipe.
+"""Applies an exported model to lines of text, from the command line or a pipe.
 
 Reads JSON objects, one a line, and writes one for each:
 
@@ -131,7 +131,7 @@ def read_batches(
             for item in numbered:
                 waiting.put(item)
             waiting.put(None)
-        except Exception as error:  # what reading raises, raised below
+        except Exception as error:  # errors of reading, raised below
             waiting.put(error)
 
     threading.Thread(target=read, daemon=True).start()
@@ -217,7 +217,7 @@ def write_answers(
 def check_request(
     task: "text_task.TextTask", item: dict[str, Any] | ValueError
 ) -> dict[str, Any] | ValueError:
-    """Returns a request, or what is wrong with it."""
+    """Returns a request, or its error."""
     if isinstance(item, ValueError):
         return item
     if not _can_write(item.get("id")):
@@ -232,7 +232,7 @@ def check_request(
 def _checked(
     answer: dict[str, Any] | ValueError,
 ) -> dict[str, Any] | ValueError:
-    """Returns an answer, or what is wrong with it."""
+    """Returns an answer, or its error."""
     if isinstance(answer, ValueError):
         return answer
     try:
@@ -251,7 +251,7 @@ def _id_of(item: dict[str, Any] | ValueError) -> dict[str, Any]:
 
 def _can_write(request_id: object) -> bool:
     try:
-        # In an answer it is nested once more.
+        # In an answer it is nested one level deeper.
         json.dumps([request_id])
     except RecursionError:
         return False
@@ -299,7 +299,7 @@ def main(argv: Sequence[str]) -> int:
         else:
             num_answers, num_errors = write_to(sys.stdout.buffer)
     except BrokenPipeError:
-        # The reader has closed the pipe; leave nothing to flush at exit.
+        # The reader closed the pipe; leave nothing to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info("%d lines answered, %d could not be", num_answers, num_errors)

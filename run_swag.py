@@ -107,7 +107,7 @@ def _gold_label(example: swag.SwagExample) -> str | None:
 
 
 def _describe(example: swag.SwagExample) -> dict[str, str]:
-    """Returns what predictions.jsonl tells of an example."""
+    """Returns an example's fields for predictions.jsonl."""
     label = _gold_label(example)
     return {"guid": example.guid} | ({"gold_label": label} if label else {})
 

@@ -22,9 +22,9 @@ def is_remote(path: str | os.PathLike[str]) -> bool:
 
 
 def partial_path(path: str | os.PathLike[str]) -> str:
-    """Returns where this process writes the bytes of `path` until it is whole.
+    """Returns the partial file to which this process writes `path` at first.
 
-    Two processes never share one, and nothing else is called like it.
+    No other process and no other file uses the name.
     """
     return f"{os.fspath(path)}.partial-{os.getpid()}"
 
@@ -33,9 +33,9 @@ def partial_path(path: str | os.PathLike[str]) -> str:
 def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Opens a file to write bytes; it appears whole at the end or not at all.
 
-    A symbolic link stays, and the file that it points to is replaced. A file
-    that is replaced hands its permissions on. FIFOs and devices cannot be
-    replaced: bytes go straight into them. Missing folders are made.
+    A symbolic link is kept and its target replaced. A replaced file passes on
+    its permissions. FIFOs and devices cannot be replaced, so they are written
+    directly. Missing folders are created.
 
     Args:
         path: the file to write.
@@ -47,7 +47,7 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written; the message names `path`.
     """
     path = os.fspath(path)
-    # A full disk is reported without the name of the file.
+    # The error of a full disk does not name the file.
     with named_errors(path):
         if is_remote(path):
             with _remote_open(path) as file:
@@ -56,7 +56,7 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             with open(path, "wb") as file:
                 yield file
         else:
-            # Through links, so that the link itself is not replaced.
+            # Follow links, so that the link itself is not replaced.
             with _local_open(os.path.realpath(path)) as file:
                 yield file
 
@@ -84,7 +84,7 @@ def write_json(path: str | os.PathLike[str], contents: Any) -> None:
 
     Raises:
         OSError: the file cannot be written.
-        TypeError: `contents` hold something that JSON has no form for.
+        TypeError: `contents` hold something that JSON cannot represent.
         ValueError: a number in them is not finite.
     """
     text = json_files.format_json(contents, os.fspath(path), indent=2)
@@ -96,7 +96,7 @@ def copy_file(
 ) -> None:
     """Copies a local file; the copy appears whole or not at all.
 
-    Does nothing where both are the same file.
+    Does nothing if both are the same file.
 
     Raises:
         OSError: the source cannot be read or the copy cannot be written.

@@ -1,4 +1,4 @@
-"""Reads JSON that people and other programs wrote: the project's one reader.
+"""Reads JSON written by people and other programs.
 
 Any problem becomes a one-line ValueError that names the file.
 """
@@ -25,7 +25,7 @@ def read_json(path: str | os.PathLike[str], kind: type = dict) -> Any:
     Raises:
         FileNotFoundError: there is no such file.
         OSError: it cannot be read.
-        ValueError: it is no JSON, holds something other than `kind`, is nested
+        ValueError: it is not JSON, holds something other than `kind`, is nested
             too deeply, or has a number that is not finite.
     """
     with named_errors(path), open(path, "rb") as file:
@@ -69,7 +69,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"{where}: {_named(text, error)} is not a finite number"
         ) from None
     except ValueError as error:
-        # A whole number of thousands of digits.
+        # An integer of thousands of digits.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
@@ -88,7 +88,7 @@ def format_json(value: Any, where: str, **options: Any) -> str:
         **options: of `json.dumps`.
 
     Raises:
-        ValueError: a number in it is not finite, for which JSON has no form.
+        ValueError: a number in it is not finite, which JSON cannot represent.
     """
     try:
         return json.dumps(value, allow_nan=False, **options)

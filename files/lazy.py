@@ -15,9 +15,8 @@ from typing import Any
 def on_first_use(package: str, path: str) -> Callable[[str], Any]:
     """Returns the `__getattr__` of a package (PEP 562).
 
-    It makes the imports under `if TYPE_CHECKING:` in the package,
-    each when its name is first used. So type checkers and people read plain
-    imports.
+    It runs the imports under `if TYPE_CHECKING:` in the package, each when its
+    name is first used, so type checkers and people see plain imports.
 
     Args:
         package: `__name__` of the package.

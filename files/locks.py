@@ -1,9 +1,9 @@
 """A lock that keeps two processes from writing the same output.
 
-The lock is a file that names its owner. The system itself releases it when
-that process ends, however it ends, so a lock that was left behind on this
-host is simply taken over. Whether a process on another host still runs can
-only be checked there, and the message says so.
+The lock is a file that names its owner. The system releases it when that
+process ends in any way, so a lock left behind on this host is taken over.
+Whether a process on another host still runs can only be checked there, as the
+message says.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from typing import Any, TextIO
 
 from files.atomic import is_remote
 
-# File systems that cannot lock; only another host's file then counts.
+# Errors of file systems that cannot lock; then only another host's file counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 
-# How often a folder is made again that another process removes meanwhile.
+# Attempts to create a folder that another process keeps removing.
 _ATTEMPTS = 1000
 
-# How a lock file begins.
+# First bytes of a lock file.
 _BEGIN = '{"host": '
 
 
@@ -33,16 +33,16 @@ _BEGIN = '{"host": '
 def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
     """Holds a lock while the block lasts.
 
-    Missing folders are made; those that are still empty at the end are
-    removed again. Remote paths cannot be locked and are let through.
+    Missing folders are created; those still empty at the end are removed.
+    Remote paths are not locked.
 
     Args:
-        path: the lock file, next to or in what it protects.
+        path: the lock file, next to or inside what it protects.
         name: what it protects, for the message: "--output_dir=run".
 
     Raises:
-        OSError: another process holds it, or may do so on another host; or
-            the file cannot be written, or is no lock.
+        OSError: another process holds it, or may hold it on another host; or
+            the file cannot be written or is not a lock.
     """
     path = os.fspath(path)
     if is_remote(path):
@@ -54,7 +54,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
         try:
             yield
         finally:
-            # While it is still locked: the next one makes a new file.
+            # Removed while still locked; the next process creates a new file.
             if _is_at(path, file):
                 os.remove(path)
             file.close()
@@ -65,7 +65,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
 
 
 def _missing_folders(folder: str) -> list[str]:
-    """Returns the folders of a path that are not there, deepest first."""
+    """Returns the missing folders of a path, deepest first."""
     missing = []
     while not os.path.isdir(folder):
         missing.append(folder)
@@ -74,21 +74,21 @@ def _missing_folders(folder: str) -> list[str]:
 
 
 def _open(path: str) -> TextIO:
-    """Opens the lock file, making it and its folder."""
+    """Opens the lock file, creating it and its folder."""
     attempts_left = _ATTEMPTS
     while True:
         try:
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
             return open(path, "a+", encoding="utf-8", errors="replace")
         except (FileNotFoundError, FileExistsError):
-            # The process before may be removing the folders that it made.
+            # The previous process may be removing the folders that it created.
             attempts_left -= 1
             if not attempts_left:
                 raise
 
 
 def _acquire(path: str, name: str) -> TextIO:
-    """Returns the lock file, open and locked, with this process in it."""
+    """Returns the lock file, open, locked and naming this process."""
     while True:
         file = _open(path)
         try:
@@ -97,7 +97,7 @@ def _acquire(path: str, name: str) -> TextIO:
                     f"{name} is in use by {_describe(_read_owner(file))}; "
                     "wait for it to end, or give another path"
                 )
-            # Else the one before removed it between the lines above.
+            # Otherwise the previous owner removed it between the lines above.
             if _is_at(path, file):
                 _sign(path, file, name)
                 return file
@@ -111,8 +111,8 @@ def _sign(path: str, file: TextIO, name: str) -> None:
     """Writes this process into the lock file, replacing one that ended.
 
     Raises:
-        OSError: the one before was on another host, so it may not have ended;
-            or the file is no lock, but someone's.
+        OSError: the previous owner was on another host, so it may still run; or
+            the file is not a lock.
     """
     _check_is_lock(path, file, name)
     owner = _read_owner(file)
@@ -137,7 +137,7 @@ def _sign(path: str, file: TextIO, name: str) -> None:
 
 
 def _check_is_lock(path: str, file: TextIO, name: str) -> None:
-    """Refuses a file with something else in it than a lock, or its start."""
+    """Refuses a file that does not hold a lock or its beginning."""
     file.seek(0)
     begin = file.read(len(_BEGIN))
     if not _BEGIN.startswith(begin):

@@ -1,9 +1,8 @@
-"""Lists, in a folder with a model, of the files that this project wrote there.
+"""Lists of the files that this project wrote to a model's folder.
 
-Nothing is written over files that are on no such list. An export is replaced
-as a whole, and lists all that its folder holds. Weights may lie next to other
-files; never next to those of an earlier model that would then pass for a part
-of the new one.
+Files on no such list are never overwritten. An export is replaced as a whole,
+and lists everything in its folder. Weights may be next to other files, but not
+next to an earlier model's files that would be mistaken for part of the new one.
 """
 
 import os
@@ -12,7 +11,7 @@ from collections.abc import Iterable
 from files.atomic import is_remote, write_json
 from files.json_files import parse_json, read_json
 
-# Two names, so that an export never takes the place of weights.
+# Two names, so that an export never replaces weights.
 EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
 # All that a release, a Hugging Face model or a conversion may consist of.
@@ -35,9 +34,9 @@ def checkpoint_files(prefix: str) -> tuple[str, list[str]]:
 def check(
     folder: str | os.PathLike[str], names: Iterable[str], where: str
 ) -> None:
-    """Refuses to write files in the place of others that are not ours.
+    """Refuses to overwrite files that are not ours.
 
-    Folders of such names are no files, and refused when they are in the way.
+    Folders of these names are refused when they are in the way.
 
     Args:
         folder: the folder.
@@ -59,7 +58,7 @@ def check(
 
 
 def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
-    """Refuses to write some of a model's files and leave others of it.
+    """Refuses to write a model next to other files of an earlier one.
 
     Raises:
         OSError: the list cannot be read.
@@ -76,7 +75,7 @@ def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
 
 
 def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
-    """Lists weights, before they are written: a kill leaves none unlisted.
+    """Lists weights before they are written, so a kill leaves none unlisted.
 
     Raises:
         OSError: the list cannot be read or written.
@@ -87,7 +86,7 @@ def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
 def write(
     folder: str | os.PathLike[str], name: str, names: Iterable[str]
 ) -> None:
-    """Writes a folder's list, in the place of an earlier one.
+    """Writes a folder's list, replacing an earlier one.
 
     Args:
         folder: the folder.
@@ -101,7 +100,7 @@ def write(
 
 
 def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
-    """Returns what a folder's list names; nothing where there is no list.
+    """Returns the names in a folder's list; empty if there is no list.
 
     Args:
         folder: the folder.
@@ -128,7 +127,7 @@ def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
 def _existing(
     folder: str | os.PathLike[str], names: Iterable[str]
 ) -> list[str]:
-    """Returns which files there are in a folder, sorted."""
+    """Returns which of the files exist in a folder, sorted."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile

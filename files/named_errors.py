@@ -1,4 +1,4 @@
-"""Errors that say which file they are about."""
+"""Adds file names to errors."""
 
 import contextlib
 import os
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def named_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Adds a file's name to system errors that come without one.
+    """Adds a file's name to system errors that lack one.
 
-    Opening a file names it; reading and writing it does not.
+    Errors of opening name the file; those of reading and writing do not.
 
     Args:
         path: the file that the block reads or writes.
 
     Raises:
-        OSError: any of the block's, with its number and kind.
+        OSError: the block's error, with its number and kind.
     """
     try:
         yield

@@ -16,7 +16,7 @@ from typing import NoReturn
 from files.atomic import is_remote
 from files.paths import FILES, INPUTS, OUTPUTS, Kind, PathFlag
 
-# What a run writes into its own folder; any other input may lie there.
+# Files that a run writes into its own folder; other inputs may be there.
 RUN_FILES = re.compile(
     r"checkpoint|model\.ckpt-\d+\..*|events\.out\..*"
     r"|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
@@ -25,7 +25,7 @@ RUN_FILES = re.compile(
     r"|projector_config\.pbtxt|(lines|tokens)(_metadata)?\.tsv"
 )
 
-# What records that are made at scale add to the name of their output.
+# Suffixes that records made at scale add to the output's name.
 _SHARD = re.compile(
     r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
 )
@@ -33,11 +33,11 @@ _SHARD = re.compile(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Place:
-    """A file or folder that a flag names, and all the folders it is in."""
+    """A file or folder that a flag names, with all its parent folders."""
 
     given: PathFlag
     path: str
-    # The place itself, its folder, that one's folder, up to the root.
+    # Identities of the place and all its parents, up to the root.
     lineage: tuple
 
     @property
@@ -56,11 +56,11 @@ class _Place:
 
 
 def check(given: Sequence[PathFlag]) -> None:
-    """Refuses an output that would do harm to something else that is named.
+    """Refuses an output that would harm another named path.
 
     Raises:
-        ValueError: it is equal to, inside or around something that it must
-            not touch.
+        ValueError: it is, is inside or contains something that it must not
+            touch.
     """
     _lineage.cache_clear()
     places = [place for flag in given for place in _places(flag)]
@@ -70,7 +70,7 @@ def check(given: Sequence[PathFlag]) -> None:
     for inner in places:
         for depth, key in enumerate(inner.lineage):
             for outer in at.get(key, ()):
-                # Equal places meet twice; the output is to be the first.
+                # Equal places are compared twice; let the output be first.
                 if outer is inner or not (
                     inner.is_output or (depth and outer.is_output)
                 ):
@@ -92,9 +92,9 @@ def _check_equal(output: _Place, other: _Place) -> None:
 
 
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
-    """Refuses a place in another where that one could destroy it."""
+    """Refuses a place inside another that could destroy it."""
     is_input = not inner.is_output
-    # What is written to a link goes to where it leads.
+    # Writing to a link writes to its target.
     paths = inner.path, os.path.realpath(inner.path)
     if Kind.EXPORT_FOLDER in (inner.kind, outer.kind):
         if outer.kind is Kind.DATA_FOLDER:
@@ -115,7 +115,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
 
 def _check_shards(places: Sequence[_Place]) -> None:
-    """Refuses inputs that are, by name or link, parts of an output."""
+    """Refuses inputs that are part of an output, by name or link."""
     for output in places:
         if output.kind is not Kind.OUTPUT_FILES or is_remote(output.path):
             continue
@@ -139,8 +139,7 @@ def _refuse_inside(inner: _Place, outer: _Place, reason: str) -> NoReturn:
 def _places(flag: PathFlag) -> Iterator[_Place]:
     """Yields the files and folders that a flag names.
 
-    Not those that cannot be replaced (a device, a FIFO), nor inputs that are
-    not there, which have no harm to fear.
+    Except devices and FIFOs, which cannot be replaced, and missing inputs.
     """
     for part in flag.parts:
         part = part.removeprefix("file://")
@@ -153,7 +152,7 @@ def _places(flag: PathFlag) -> Iterator[_Place]:
                     place = _lineage(os.path.realpath(path))
                     yield _Place(flag, path, place)
                     if flag.kind in INPUTS and os.path.islink(path):
-                        # An output beside the link may be written through it.
+                        # An output may be written through the link.
                         folder = os.path.realpath(os.path.dirname(path))
                         yield _Place(flag, path, place[:1] + _lineage(folder))
 
@@ -167,7 +166,7 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     ):
         return [path, *glob.glob(f"{glob.escape(path)}.*")]
     if flag.kind is Kind.RUNS:
-        # What is read there.
+        # The files read there.
         histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
         return [path, f"{path}/history.jsonl", *histories]
     if flag.is_prefix:
@@ -185,7 +184,7 @@ def _is_special(path: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _lineage(path: str) -> tuple:
-    """Returns what identifies a path and each folder above it."""
+    """Returns identities of a path and each folder above it."""
     key: tuple[int, int] | str
     try:
         found = os.stat(path)

@@ -1,7 +1,6 @@
-"""Checks the paths that flags name, all together and before any work.
+"""Checks all paths that flags name, before any work.
 
-No output may take the place of an input or of another output; see
-overlaps.py.
+Outputs must not overwrite inputs or each other; see overlaps.py.
 """
 
 import os
@@ -12,22 +11,22 @@ from files import manifests, overlaps
 from files.atomic import is_remote
 from files.paths import FILES, OUTPUTS, Kind, PathFlag
 
-# Line ends, tabs and the like, which no one gives a path on purpose.
+# Line ends, tabs and the like, which are never intended in a path.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
-    """Refuses paths that cannot be right, and outputs that would do harm.
+    """Refuses invalid paths, and outputs that would do harm.
 
     Args:
         given: the path flags that have a value.
 
     Raises:
-        ValueError: a path is empty or cannot be a path; an output is equal to,
-            inside or around something that it must not touch; a model would
-            replace one that this project did not write.
-        OSError: there is a folder where a file is wanted or the reverse, or
-            an output cannot be written.
+        ValueError: a path is empty or invalid; an output is, is inside or
+            contains something that it must not touch; a model would replace one
+            that this project did not write.
+        OSError: a path is a folder instead of a file or the reverse, or an
+            output cannot be written.
     """
     for flag in given:
         for path in flag.parts:
@@ -46,9 +45,9 @@ def check_paths(given: Sequence[PathFlag]) -> None:
 
 
 def lock_path(flag: PathFlag) -> str | None:
-    """Returns the file that locks an output; None for what needs no lock.
+    """Returns the file that locks an output; None if it needs no lock.
 
-    Single files appear whole, whoever writes them.
+    Single files always appear whole.
     """
     path = os.path.normpath(flag.value)
     if is_remote(flag.value):
@@ -92,7 +91,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
     """Refuses a file where a folder is needed, or the reverse.
 
     Raises:
-        OSError: it is that, or an output that cannot be written.
+        OSError: it is the wrong kind, or an output that cannot be written.
     """
     if flag.kind in FILES:
         if os.path.isdir(path) or (
@@ -102,7 +101,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
                 f"{flag}: {path} is a folder; give the path of a file"
             )
     elif flag.kind is not Kind.MODEL and not flag.is_prefix:
-        # With a slash behind it, a link is the folder that it points to.
+        # With a trailing slash, a link counts as its target.
         path = path.rstrip(os.sep) or os.sep
         if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
             raise ValueError(
@@ -131,7 +130,7 @@ def _check_writable(flag: PathFlag, path: str) -> None:
                 f"{flag} is write-protected; give another path, or remove it"
             )
         if not os.path.isfile(path):
-            # A FIFO or a device, which takes bytes where it is.
+            # A FIFO or a device is written in place.
             return
     # An export is written next to its folder, and then renamed.
     is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER

@@ -1,4 +1,4 @@
-"""The paths that flags name, by the kind of each."""
+"""Kinds of paths that flags name."""
 
 import dataclasses
 import enum
@@ -6,7 +6,7 @@ import os
 
 
 class Kind(enum.Enum):
-    """Kinds of path that a flag names, and so what may happen to it."""
+    """Kind of a path, which decides what may happen to it."""
 
     INPUT_FILE = "input file"
     # Comma-separated paths or patterns.
@@ -14,7 +14,7 @@ class Kind(enum.Enum):
     DATA_FOLDER = "folder of input files"
     # Comma-separated, each with a name or without: NAME=FOLDER.
     RUNS = "folders of runs to read"
-    # A checkpoint's prefix, one file, or a folder with everything in it.
+    # A checkpoint's prefix, one file, or a folder that holds one.
     MODEL = "model to read"
     # Comma-separated; each is checked as a MODEL.
     MODELS = "models to read"
@@ -60,7 +60,7 @@ class PathFlag:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether it is a checkpoint's prefix, not a folder to write."""
+        """Whether it is a checkpoint's prefix instead of a folder."""
         return self.kind is Kind.MODEL_OUTPUT and self.value.endswith(".ckpt")
 
     @property
@@ -68,7 +68,7 @@ class PathFlag:
         """The paths that the flag lists."""
         if self.kind is Kind.OUTPUT_FILES:
             return self.value.split(",")
-        # A value of nothing but commas is wrong as a whole.
+        # A value of commas alone is one wrong path.
         if self.value.replace(",", " ").strip():
             if self.kind is Kind.RUNS:
                 return [folder for _, folder in named_folders(self.value)]
@@ -78,7 +78,7 @@ class PathFlag:
 
 
 def named_folders(value: str) -> list[tuple[str, str]]:
-    """Returns (name, folder) of each NAME=FOLDER; no name is ""."""
+    """Returns (name, folder) of each NAME=FOLDER; "" without a name."""
     found = []
     for part in filter(None, map(str.strip, value.split(","))):
         name, separator, folder = part.partition("=")

@@ -21,8 +21,8 @@ from modeling.unpadding import Rows
 class AttentionLayer(keras.layers.Layer):
     """Attention from each position of `from_tensor` to those of `to_tensor`.
 
-    A masked score is lowered by 10000, not set to -inf, so a row that masks
-    everything stays finite.
+    Masked scores are lowered by 10000, not set to -inf, so a fully masked row
+    stays finite.
 
     Args:
         num_attention_heads: N, at least 1.
@@ -84,7 +84,7 @@ class AttentionLayer(keras.layers.Layer):
         self.key = self._create_projection("key")
         self.value = self._create_projection("value")
 
-    def _create_projection(self, name: str):
+    def _create_projection(self, name: str) -> Dense:
         initializer = self.kernel_initializer
         seed = getattr(initializer, "seed", None)
         # An initializer without a generator repeats its values when reused.
@@ -162,7 +162,7 @@ class AttentionLayer(keras.layers.Layer):
             return context_layer, probs
         return context_layer
 
-    def _split_heads(self, projected: Tensor, rows: Rows | None):
+    def _split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
@@ -173,7 +173,7 @@ class AttentionLayer(keras.layers.Layer):
         )
         return keras.ops.transpose(projected, (0, 2, 1, 3))
 
-    def _create_adder(self, attention_mask: Tensor | None):
+    def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
         """Returns the term added to the scores: float, broadcasts to them."""
         dtype = keras.backend.result_type(self.compute_dtype, "float32")
         if attention_mask is None:

@@ -47,10 +47,10 @@ class BertModel(FeaturesModel):
         left_to_right: let no position see those that follow it (the
             ablation of paper 5.1); the last WordPiece, which sees all, is
             pooled in place of the first.
-        unpad: compute no padding, where an `input_mask` of rank 2 is given;
-            in training, pack short sequences for attention. The outputs at
-            padding are then meaningless; the others are the same to
-            rounding. Not under `jax.jit`: its shapes vary.
+        unpad: compute no padding, where an `input_mask` of rank 2 is given; in
+            training, pack short sequences for attention. The outputs at padding
+            are then meaningless; the others differ only by rounding. Not under
+            `jax.jit`, since shapes vary.
         seed: int, seed of the initial weights and of all dropout;
             None = a random one.
         name: the variables are called `bert/...` under any name.
@@ -65,18 +65,18 @@ class BertModel(FeaturesModel):
             with F = T, 1 = F may attend to T; None = all ones.
         token_type_ids: int [B, T], segment of each WordPiece; None = zeros.
         training: apply dropout.
-        seed: int [2], seed of this pass's dropout, for a caller that drops
-            something itself (`draw_seed`); None = draw one.
+        seed: int [2], seed of this pass's dropout, for callers with dropout of
+            their own (`draw_seed`); None = draw one.
         return_attention_probs: return the attention weights of all blocks
             too.
 
     Returns:
-        dict: `embedding_output` float [B, T, W]; `all_encoder_layers`, list
-        of [B, T, W], the last block's output last; `sequence_output`
-        [B, T, W], that output; `pooled_output` [B, W], a tanh layer over the
-        first WordPiece, [CLS]. With `return_attention_probs` also
-        `attention_probs`, list of [B, N, T, T], one for each block: how much
-        each position of each of N heads attends to each other one, 1 in all.
+        dict: `embedding_output` float [B, T, W]; `all_encoder_layers`, list of
+        [B, T, W], the last block's output last; `sequence_output` [B, T, W],
+        that output; `pooled_output` [B, W], a tanh layer over the first
+        WordPiece, [CLS]. With `return_attention_probs` also `attention_probs`,
+        list of [B, N, T, T], one for each block: how much each position attends
+        to each other one in each of N heads, summing to 1.
 
     Raises:
         ValueError: an input has a wrong rank, or the sequences are longer
@@ -131,13 +131,13 @@ class BertModel(FeaturesModel):
 
     @property
     def num_dropouts(self) -> int:
-        """Dropouts in one pass: a head's own starts at this index."""
+        """Number of dropouts in one pass: a head's own start at this index."""
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 
     def build(self, input_shape: Any = None) -> None:
         """Creates all weights; no input is needed."""
-        # Released checkpoints call the encoder `bert`, whatever its name is.
+        # Released checkpoints call the encoder `bert` under any name.
         named_bert = self.name == "bert"
         scope = contextlib.nullcontext if named_bert else keras.name_scope
         with scope("bert"):
@@ -180,7 +180,8 @@ class BertModel(FeaturesModel):
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
             if training and not return_attention_probs:
-                # Inference has faster forms for a mask without from positions.
+                # Inference has faster forms for a mask without `from`
+                # positions.
                 packed = rows.packed()
                 input_mask = packed.attention_mask
         if token_type_ids is None:
@@ -245,7 +246,7 @@ class BertModel(FeaturesModel):
         }
 
     def exported_model(self) -> keras.Model:
-        """Returns this model with outputs as a SavedModel can hold them."""
+        """Returns this model with outputs that a SavedModel can hold."""
         return _FlatBertModel(self)
 
     def _check_shape(self, shape: Shape) -> None:
@@ -256,8 +257,8 @@ class BertModel(FeaturesModel):
             )
         limit = self.config.max_position_embeddings
         length = shape[1]
-        # A length that only shows at run time fails at the sum with the
-        # position embeddings, which has no rows for it.
+        # A length known only at run time fails at the sum with the position
+        # embeddings, which lack the rows.
         if length is not None and length > limit:
             raise ValueError(
                 "The sequences are longer than the model's positions: shorten "
@@ -291,7 +292,7 @@ class _FlatBertModel(keras.Model):
     def __init__(self, bert: BertModel) -> None:
         super().__init__(name=bert.name)
         self.bert = bert
-        # All weights are the encoder's, which is built by now.
+        # All weights are the encoder's, which is already built.
         self.built = True
 
     def call(self, *inputs: Any) -> dict[str, Any]:

@@ -29,10 +29,10 @@ class BertConfig:
         hidden_act: activation of the feed-forward layer: `"gelu"` (the
             original's tanh form), `"gelu_erf"` (the exact form), `"relu"`,
             `"tanh"` or `"linear"`.
-        hidden_dropout_prob: in [0, 1), share of the outputs of embeddings
-            and layers that is dropped in training.
-        attention_probs_dropout_prob: in [0, 1), share of the attention
-            weights that is dropped in training.
+        hidden_dropout_prob: in [0, 1), fraction of the outputs of embeddings
+            and layers dropped in training.
+        attention_probs_dropout_prob: in [0, 1), fraction of the attention
+            weights dropped in training.
         max_position_embeddings: longest sequence, in WordPieces.
         type_vocab_size: number of segments that `token_type_ids` can name.
         initializer_range: standard deviation of the truncated normal that
@@ -59,7 +59,7 @@ class BertConfig:
     unused: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Checks every value, so that a wrong one is named here."""
+        """Checks every value."""
         for name in (
             "vocab_size",
             "hidden_size",

@@ -1,4 +1,4 @@
-"""Distillation: a student learns from a teacher's outputs and its layers.
+"""Distillation: a student learns from a teacher's outputs and layers.
 
     Hinton et al. 2015  the outputs: softened by a temperature
     Jiao et al. 2020    TinyBERT: also hidden states and attention scores
@@ -17,7 +17,7 @@ from modeling.ops import Tensor, at_least_float32
 
 
 class Distilled(NamedTuple):
-    """A student's outputs for a batch, and what it learns from.
+    """A student's outputs for a batch, and its targets.
 
     Attributes:
         outputs: the student's.
@@ -52,13 +52,12 @@ class Distiller:
         loss: the student's DistillationLoss.
         teacher: a built TaskModel; None = the teacher's outputs are in the
             features.
-        read_outputs: (features) -> the teacher's outputs that are there.
+        read_outputs: (features) -> the teacher's outputs in the features.
         seed: int, of the projection.
 
     Attributes:
-        projection: for layers of other widths: a dense layer that takes the
-            student's hidden states to the teacher's width, trained with it.
-            Else None.
+        projection: for other widths, a dense layer from the student's width to
+            the teacher's, trained with the student. Else None.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class Distiller:
     def __call__(
         self, features: Any, *, training: bool, seed: Tensor
     ) -> Distilled:
-        """Returns what DistillationLoss takes; the teacher drops nothing."""
+        """Returns the input of DistillationLoss; the teacher has no dropout."""
         if self.teacher is None:
             return Distilled(
                 self.student(features, training=training, seed=seed),
@@ -137,7 +136,9 @@ class Distiller:
         )
 
 
-def _run(model, features, training, seed) -> tuple[list[Tensor], Any]:
+def _run(
+    model: Any, features: Features, training: bool, seed: Tensor
+) -> tuple[list[Tensor], Any]:
     """Returns the hidden states, the embeddings' first, and the outputs."""
     encoded, head_seed = model.encode(features, training, seed)
     states = [encoded["embedding_output"], *encoded["all_encoder_layers"]]
@@ -153,8 +154,8 @@ def attention_scores(
 ) -> Tensor:
     """Returns a block's scaled attention scores, before mask and softmax.
 
-    Computed again from the block's input: one fused or compiled block gives
-    no scores, and these two products are a sixth of the block's work.
+    Recomputed from the block's input, because a fused or compiled block does
+    not return scores; these two products are a sixth of its work.
 
     Args:
         model: a TaskModel.
@@ -165,7 +166,7 @@ def attention_scores(
         float [B, N, T, T].
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
-    # The row of padding may hold anything, and is masked by the loss.
+    # Rows of padding may hold anything; the loss masks them.
     inputs = states[layer - 1]
     batch_size, length = keras.ops.shape(inputs)[:2]
     shape = (
@@ -185,7 +186,7 @@ def attention_scores(
 
 
 class DistillationLoss(Loss):
-    """A task's loss, and the distance from a teacher.
+    """A task's loss plus the distance from a teacher.
 
     (1 - alpha) * `task_...` + alpha * `teacher_...` for each part of the
     task's loss (`Loss.divergences`) and, with layers, `hidden_loss` +
@@ -195,7 +196,7 @@ class DistillationLoss(Loss):
     Args:
         loss: the task's.
         temperature: of the divergence, above 0.
-        alpha: the teacher's share, in [0, 1].
+        alpha: the teacher's weight, in [0, 1].
         layers: whether layers are distilled.
     """
 
@@ -269,7 +270,7 @@ class DistillationLoss(Loss):
 
 
 def _mask(features: Features) -> Tensor:
-    """Returns float [B, T], 1 = a WordPiece; choices are sequences, too."""
+    """Returns float [B, T], 1 = a WordPiece; each choice is a sequence."""
     input_ids = features["input_ids"]
     mask = features.get("input_mask", keras.ops.ones_like(input_ids))
     mask = keras.ops.reshape(mask, (-1, keras.ops.shape(mask)[-1]))

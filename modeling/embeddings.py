@@ -63,9 +63,9 @@ class Embeddings(BertLayer):
         )
         self.layer_norm.build((None, None, config.hidden_size))
 
-    def _add_table(self, kind: str, rows: int):
-        # Not cast as a whole under mixed precision: that would turn the
-        # gradient of the few rows in use into one of the whole table.
+    def _add_table(self, kind: str, rows: int) -> keras.Variable:
+        # Not cast as a whole under mixed precision: the sparse gradient of the
+        # used rows would become one of the whole table.
         return self.add_weight(
             shape=(rows, self.config.hidden_size),
             initializer=self.initializer,
@@ -84,7 +84,7 @@ class Embeddings(BertLayer):
             words = self._multiply_one_hot(input_ids, self.word_embeddings)
         else:
             words = keras.ops.take(self.word_embeddings, input_ids, axis=0)
-        # Few segments: the product with one-hot rows is the faster lookup.
+        # With few segments, a product with one-hot rows is the faster lookup.
         token_types = self._multiply_one_hot(
             token_type_ids, self.token_type_embeddings
         )
@@ -107,6 +107,6 @@ class Embeddings(BertLayer):
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
         }
 
-    def _multiply_one_hot(self, ids: Tensor, table: Tensor):
+    def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)
         return keras.ops.matmul(one_hot, table)

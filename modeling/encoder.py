@@ -22,9 +22,9 @@ from modeling.unpadding import PackedRows, PaddedRows, Rows
 class TransformerBlock(BertLayer):
     """Self-attention, then a feed-forward layer.
 
-    Each is followed by dropout, the residual sum and a layer normalisation.
-    A pure function of its inputs and `seed`, so that it can be computed
-    again in the backward pass with the same elements dropped.
+    Each is followed by dropout, the residual sum and a layer normalisation. A
+    pure function of its inputs and `seed`, so that the backward pass can
+    recompute it with the same dropout.
 
     Args:
         config: `BertConfig`.
@@ -140,22 +140,22 @@ class TransformerBlock(BertLayer):
 
 @keras.saving.register_keras_serializable(package="bert")
 class Transformer(BertLayer):
-    """A stack of `num_hidden_layers` blocks, which differ by their weights.
+    """A stack of `num_hidden_layers` blocks, which differ in their weights.
 
     Args:
         config: `BertConfig`.
         initializer: initializer of the kernels.
-        gradient_checkpointing: keep only each block's input for the
-            backward pass and compute the rest again there: about a third
-            more time for much less memory.
+        gradient_checkpointing: keep only each block's input and recompute the
+            rest in the backward pass: about a third more time for much less
+            memory.
 
     Call arguments:
         inputs: float [B, F, W].
         attention_mask: as `TransformerBlock`.
         seed: int [2], seed of the pass; None = no dropout.
         first_dropout: index in the pass of the first block's first dropout.
-        rows: `UnpaddedRows`: the blocks compute no padding, and the
-            outputs there are meaningless; None = padding is computed too.
+        rows: `UnpaddedRows`: the blocks skip padding, where outputs are
+            meaningless; None = padding is computed too.
         packed: `PackedRows` of `rows`, which attention takes in their place;
             `attention_mask` is then [S, F, F] for S packed sequences.
         return_attention_probs: return the attention weights too.
@@ -206,7 +206,7 @@ class Transformer(BertLayer):
 
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
-        ):
+        ) -> Any:
             return block(
                 inputs,
                 rows=packed or rows,

@@ -82,7 +82,7 @@ class OutputHead(keras.layers.Layer):
 class BidirectionalLSTM(keras.layers.Layer):
     """An LSTM in each direction over the encoder's output (paper 5.1).
 
-    Gives a left-to-right encoder some sight of what follows.
+    Lets a left-to-right encoder use later positions.
 
     Args:
         hidden_size: W, an even number; each direction has half of it.
@@ -138,7 +138,7 @@ class BidirectionalLSTM(keras.layers.Layer):
             last = outputs[:, -1]
         else:
             mask = keras.ops.cast(input_mask, "bool")
-            # A copy, without the mask that Keras attaches to it.
+            # A copy without the mask that Keras attaches.
             outputs = keras.ops.copy(self.both(inputs, mask=mask))
             last = gather_vectors(outputs, last_positions(input_mask))
         ends = [last[:, :half], outputs[:, 0, half:]]
@@ -160,8 +160,8 @@ class BidirectionalLSTM(keras.layers.Layer):
 class MaskedLanguageModelHead(BertLayer):
     """Predicts the WordPieces at masked positions (paper 3.1, task 1).
 
-    A dense layer and normalisation, then a product with the word embeddings
-    themselves plus a bias for each WordPiece.
+    A dense layer and normalisation, then a product with the word embeddings,
+    plus a bias for each WordPiece.
 
     Args:
         config: `BertConfig`.

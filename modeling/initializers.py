@@ -11,10 +11,9 @@ from modeling.ops import Tensor
 
 @keras.saving.register_keras_serializable(package="bert")
 class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Keras's initializer, by the inverse of the distribution.
+    """Keras's initializer, drawn by the inverse of the distribution.
 
-    It takes half the time: Keras redraws values beyond two standard
-    deviations.
+    Twice as fast: Keras redraws values beyond two standard deviations.
     """
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
@@ -25,7 +24,7 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
             shape,
             -limit,
             limit,
-            # In 16 bits there are few numbers to begin with.
+            # 16-bit floats have too few uniform values.
             dtype=keras.backend.result_type(dtype, "float32"),
             seed=self.seed,
         )

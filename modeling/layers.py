@@ -54,8 +54,8 @@ class Dense(keras.layers.Dense):
         inputs: float [..., W].
 
     Attributes:
-        input_limit: in int8, the largest number among the inputs; None = that
-            of each row.
+        input_limit: in int8, the largest absolute input; None = that of each
+            row.
         input_recorder: called with the layer and its inputs; None = nothing.
     """
 
@@ -69,7 +69,7 @@ class Dense(keras.layers.Dense):
         return ops.dense(inputs, self.kernel, self.bias)
 
     def _int8_call(self, inputs: Tensor, training: Any = None) -> Tensor:
-        """Does the same by `ops.int8_matmul`; Keras calls it in int8."""
+        """Does the same with `ops.int8_matmul`; Keras calls it in int8."""
         quantizer = self.inputs_quantizer
         if (
             self.lora_enabled
@@ -79,9 +79,9 @@ class Dense(keras.layers.Dense):
             return super()._int8_call(inputs, training)
 
         @keras.ops.custom_gradient
-        def multiply(inputs: Tensor):
-            # As Keras's own: rounding has no slope.
-            def gradient(*args, upstream: Tensor = None):
+        def multiply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
+            # As in Keras: rounding has no gradient of its own.
+            def gradient(*args: Tensor, upstream: Tensor = None) -> Tensor:
                 upstream = args[0] if upstream is None else upstream
                 kernel = keras.ops.cast(self._kernel, upstream.dtype)
                 scale = keras.ops.cast(self.kernel_scale, upstream.dtype)
@@ -102,5 +102,5 @@ class Dense(keras.layers.Dense):
         type_check: bool = False,
         config: Any = None,
     ) -> None:
-        """Quantizes the kernel; Keras's own refuses to do so in a subclass."""
+        """Quantizes the kernel, which Keras refuses to do in a subclass."""
         super().quantize(mode, type_check=False, config=config)

@@ -22,10 +22,10 @@ Features = Mapping[str, Tensor]
 
 
 class Loss(abc.ABC):
-    """A mean over the batch, as sums and what they are divided by.
+    """A mean over the batch, as sums and divisors.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
-    fill up a batch; they do not count.
+    pad a batch; they do not count.
 
     Attributes:
         names: the parts of the loss; the total is their sum.
@@ -64,7 +64,7 @@ class Loss(abc.ABC):
         Args:
             outputs: as `sums`.
             teacher_outputs: a teacher's outputs for `features`; may be longer
-                than `outputs` where those are as long as the sequences.
+                than `outputs` if those are as long as the sequences.
             features: as `sums`; labels are not read.
             temperature: divides both logits before the softmax.
 
@@ -88,7 +88,7 @@ class Loss(abc.ABC):
 
 
 class WeightedLoss(Loss):
-    """A mean of values with weights: of an example each, or a WordPiece each.
+    """A weighted mean of values, one for each example or WordPiece.
 
     A subclass gives the values of each part.
     """
@@ -221,7 +221,7 @@ class MultiLabelLoss(WeightedLoss):
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
         """Returns each example's mean over its labels, float [B]."""
-        # A label is a choice between itself, and 0 for its absence.
+        # Each label is a choice between its logit, and 0 for its absence.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
             for logits in (outputs, teacher_outputs)
@@ -233,8 +233,8 @@ class MultiLabelLoss(WeightedLoss):
 class SpanLoss(WeightedLoss):
     """Cross entropy of the right start and of the right end, their mean.
 
-    Reads `start_positions` and `end_positions`, int [B]; a position outside
-    the sequence costs nothing.
+    Reads `start_positions` and `end_positions`, int [B]; positions outside the
+    sequence add no loss.
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
@@ -269,7 +269,7 @@ class TokenLoss(WeightedLoss):
     (the first WordPiece of a word), and logits [B, T, L].
     """
 
-    # Keeps a batch without any weight finite, as in the masked LM.
+    # Keeps a batch without weights finite, as in the masked LM.
     epsilon = {"loss": 1e-5}
 
     def value_weights(self, features: Features) -> Features:
@@ -342,7 +342,7 @@ class PretrainingLoss(WeightedLoss):
         }
 
 
-def _example_weights(features: Features, counted: str = "input_ids"):
+def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
     """Returns float [B]: `is_real_example`, all ones where it is absent."""
     if "is_real_example" in features:
         weights = keras.ops.cast(features["is_real_example"], "float32")
@@ -350,10 +350,10 @@ def _example_weights(features: Features, counted: str = "input_ids"):
     return keras.ops.ones((keras.ops.shape(features[counted])[0],), "float32")
 
 
-def _cross_entropy(logits: Tensor, labels: Tensor):
+def _cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, 0 for labels out of range."""
     log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
-    # The length of a SQuAD batch is known only at run time.
+    # A SQuAD batch's length is known only at run time.
     num_labels = keras.ops.shape(logits)[-1]
     one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
@@ -364,12 +364,14 @@ def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
     return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
 
 
-def _divergence(logits: Tensor, teacher_logits: Tensor, temperature: float):
+def _divergence(
+    logits: Tensor, teacher_logits: Tensor, temperature: float
+) -> Tensor:
     """Returns the Kullback-Leibler divergence from a teacher's distribution.
 
     sum p (log p - log q) over the last axis, p and q the softmax of the
-    teacher's and of the student's logits over the temperature. Times its
-    square, which the gradient would shrink by (Hinton et al. 2015).
+    teacher's and of the student's logits over the temperature. Multiplied by
+    the squared temperature, by which the gradient shrinks (Hinton et al. 2015).
     """
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
@@ -379,6 +381,6 @@ def _divergence(logits: Tensor, teacher_logits: Tensor, temperature: float):
     return temperature**2 * keras.ops.sum(terms, axis=-1)
 
 
-def _like(logits: Tensor, teacher_logits: Tensor):
+def _like(logits: Tensor, teacher_logits: Tensor) -> Tensor:
     """Cuts a teacher's logits [B, T, ...] to the length of the student's."""
     return teacher_logits[:, : keras.ops.shape(logits)[1]]

@@ -1,7 +1,7 @@
 """The base of all models here: a `keras.Model` that reads a dict of features.
 
-Such a model knows its inputs, so `build` needs no batch to create the weights.
-Keras would guess in some methods; they are overridden here.
+Such a model knows its inputs, so `build` creates the weights without a batch.
+Methods in which Keras would guess are overridden.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class FeaturesModel(keras.Model):
         input_signature: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Exports as `keras.Model.export`; the model needs no call before.
+        """Exports as `keras.Model.export` does, without a call before.
 
         Args:
             filepath: file or folder to write.
@@ -71,7 +71,7 @@ class FeaturesModel(keras.Model):
         )
 
     def exported_model(self) -> keras.Model:
-        """Returns the model whose outputs an export holds."""
+        """Returns the model to export."""
         return self
 
     def build_once(self) -> None:
@@ -79,9 +79,9 @@ class FeaturesModel(keras.Model):
         if not self.built:
             self.build()
 
-    # Keras calls these three before it traces a graph. Weights have to be
-    # drawn before that: a graph that XLA compiles cannot use the state of the
-    # seed generator for it.
+    # Keras calls these three before it traces a graph. Weights must be drawn
+    # before, because a graph compiled by XLA cannot use the seed generator's
+    # state.
     def make_train_function(self, force: bool = False) -> Any:
         """Returns the function that `fit` calls, as `keras.Model` does."""
         self.build_once()
@@ -132,7 +132,7 @@ def get_feature(features: dict[str, Any], name: str) -> Any:
 def _inner_layers(
     layer: keras.layers.Layer, path: str = ""
 ) -> Iterator[tuple[str, keras.layers.Layer, keras.layers.Layer]]:
-    """Yields (path, inner layer, layer around it), outer layers first.
+    """Yields (path, inner layer, its parent), outer layers first.
 
     A path is made of attribute names, as those of weights in `.keras` files
     are: `bert/encoder/blocks/0/attention/query`.

@@ -1,11 +1,11 @@
-"""Building blocks in plain `keras.ops`: the definition of right.
+"""Building blocks in plain `keras.ops`, the reference for all faster forms.
 
 B = batch, F = from length, T = to length in WordPieces, N = heads,
 P = positions gathered, W = width, R = rows.
 
-The network calls these functions and makes no choice of its own. Those that
-are marked `overridable` may have a faster form (modeling/accelerated/), whose
-results are the same to rounding. Their argument `seed` distinguishes training
+The network calls these functions and makes no choice of its own. Those marked
+`overridable` may have a faster form (modeling/accelerated/), whose results
+differ only by rounding. Their argument `seed` distinguishes training
 from inference: int [2] in training, None in inference.
 """
 
@@ -29,7 +29,7 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Chooser:
-    """Returns the rules of modeling/accelerated/, if this backend has it."""
+    """Returns the rules of modeling/accelerated/, if the backend has it."""
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, seed: None
@@ -38,7 +38,7 @@ def _find_chooser() -> Chooser:
 
 @contextlib.contextmanager
 def plain() -> Iterator[None]:
-    """Switches all faster forms off, for graphs traced inside."""
+    """Switches off all faster forms for graphs traced in the block."""
     global _plain
     before, _plain = _plain, True
     try:
@@ -53,13 +53,13 @@ def is_plain() -> bool:
 
 
 def overridable(function: Callable) -> Any:
-    """Marks a plain definition that may have a faster form.
+    """Lets a plain definition have a faster form.
 
     The plain one remains available as the attribute `__wrapped__`.
     """
 
     @functools.wraps(function)
-    def call(inputs: Any, *args, **kwargs):
+    def call(inputs: Any, *args: Any, **kwargs: Any) -> Any:
         form = None
         if not _plain:
             choose = _find_chooser()
@@ -88,7 +88,7 @@ def int8_matmul(
     kernel_scale: Tensor,
     limit: float | None = None,
 ) -> Tensor:
-    """Returns `inputs` times a kernel of whole numbers, rounded themselves.
+    """Returns `inputs`, rounded to int8, times an int8 kernel.
 
     Each row r of the inputs becomes round(127 r / max |r|), from -127 to 127.
 
@@ -96,20 +96,20 @@ def int8_matmul(
         inputs: float [..., W].
         kernel: int8 [W, V].
         kernel_scale: float [V]; a column stands for `kernel / kernel_scale`.
-        limit: stands for max |r| in all rows, and what is beyond is cut off.
+        limit: replaces max |r| in all rows; values beyond it are clipped.
 
     Returns:
         float [..., V] of the inputs' dtype.
     """
     exact = at_least_float32(inputs)
     if limit is None:
-        # Of no rows too, which Keras refuses without `initial`.
+        # `initial` allows zero rows.
         limit = keras.ops.max(
             keras.ops.abs(exact), axis=-1, keepdims=True, initial=1e-30
         )
     limit = keras.ops.maximum(limit, 1e-30)
     rows = keras.ops.clip(keras.ops.round(exact * (127.0 / limit)), -127, 127)
-    # Sums of whole numbers are exact in float32, up to 2 ** 24.
+    # Sums of integers are exact in float32, up to 2 ** 24.
     products = keras.ops.matmul(rows, keras.ops.cast(kernel, rows.dtype))
     scale = keras.ops.cast(kernel_scale, rows.dtype)
     return keras.ops.cast(products * (limit / 127.0) / scale, inputs.dtype)
@@ -142,7 +142,7 @@ def keep_mask(
 def dropout(
     inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
 ) -> Tensor:
-    """Sets a share of `inputs` to 0 and scales up the others.
+    """Sets a fraction of `inputs` to 0 and scales up the others.
 
     The same `seed` drops the same elements, so a pass can be repeated.
 
@@ -236,7 +236,7 @@ def trace_once(
 ) -> Callable:
     """Returns a function of a layer, to be called with each of `layers`.
 
-    A faster form may make one graph for all layers.
+    A faster form may trace one graph for all layers.
 
     Args:
         function: (layer, *tensors) -> tensors; of variables it may use only
@@ -248,21 +248,21 @@ def trace_once(
 
 
 class _GivenSeed(keras.random.SeedGenerator):
-    """Hands a seed tensor to `keras.random`, which takes no bare tensors."""
+    """Wraps a seed tensor for `keras.random`, which takes no plain tensors."""
 
     def __init__(self, value: Tensor):
-        # Keras on torch asks for the second whether there is a seed.
+        # Keras on torch tests the second for a seed.
         self.value = self._initial_seed = value
 
-    def next(self, ordered: bool = True):
+    def next(self, ordered: bool = True) -> Tensor:
         return self.value
 
 
 def gelu(inputs: Tensor) -> Tensor:
     """Gaussian error linear unit in the original's tanh form.
 
-    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the same
-    function's shorter form: 0.5 (1 + tanh(z)) = sigmoid(2 z).
+    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the identity
+    0.5 (1 + tanh(z)) = sigmoid(2 z).
     """
     # Not `keras.activations.gelu`: that one rounds 0.044715 to float32 in
     # float64 too, which moves gradients by 1e-9.
@@ -313,7 +313,7 @@ def create_attention_mask_from_input_mask(
             "`input_mask` must have rank 2, [batch, length], or rank 3, "
             f"[batch, from, to]. Received: shape {tuple(input_mask.shape)}"
         )
-    # `expand_dims`, not `[:, None]`, which LiteRT has no operation for.
+    # `expand_dims`, not `[:, None]`, for which LiteRT has no operation.
     mask = input_mask if rank == 3 else keras.ops.expand_dims(input_mask, 1)
     if left_to_right:
         order = keras.ops.arange(keras.ops.shape(mask)[-1])
@@ -352,7 +352,7 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
         float [B, P, W].
     """
     batch_size, seq_length, width = keras.ops.shape(sequence_tensor)
-    # One flat table of B * T rows, so that one lookup serves the batch.
+    # Flatten to B * T rows, so that one lookup serves the batch.
     flat_offsets = keras.ops.arange(batch_size, dtype=positions.dtype)
     first = keras.ops.expand_dims(flat_offsets * seq_length, 1)
     flat_positions = positions + first
@@ -377,12 +377,12 @@ def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
 
 
 def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
-    """Returns the seed of one dropout, of many that share one pass's seed.
+    """Derives the seed of one dropout from its pass's seed.
 
     Args:
         seed: int [2], what `keras.random.SeedGenerator.next` gives: the
             generator's own number and a count of its draws. None stays None.
-        index: another one for each dropout of the pass.
+        index: distinct for each dropout of the pass.
     """
     if seed is None:
         return None

@@ -1,8 +1,8 @@
-"""int8: dense layers whose kernels and inputs are whole numbers from -127 on.
+"""int8: dense layers with kernels and inputs rounded to int8, -127 to 127.
 
-A kernel has one scale for each column, an input one for each row. Products
-are exact; the rest of the network computes as before. `keras.Model.quantize`
-makes the kernels; `quantize` here also measures which layers bear it.
+A kernel has one scale for each column, an input one for each row. Products are
+exact; the rest of the network computes as before. `keras.Model.quantize` makes
+the kernels; `quantize` here also measures which layers stay accurate.
 
 R = rows, W = width of the inputs, V = width of the outputs.
 """
@@ -18,10 +18,10 @@ from modeling.checkpoints.names import original_name
 from modeling.layers import Dense
 from modeling.ops import int8_matmul
 
-# A layer whose outputs differ by more than this share of their size stays as
-# it is.
+# A layer whose outputs change by more than this fraction of their norm is not
+# quantized.
 MAX_ERROR = 0.1
-# Rows that a layer is measured with, from all batches.
+# Maximum rows to measure a layer with, from all batches.
 _MAX_ROWS = 2048
 
 
@@ -31,7 +31,7 @@ class QuantizationReport:
 
     Attributes:
         quantized: layers that compute in int8.
-        kept: layers that lose too much, and compute as before.
+        kept: layers that lose too much accuracy and are kept in float.
     """
 
     quantized: Mapping[str, float]
@@ -62,22 +62,21 @@ def quantize(
     static_ranges: bool = False,
     max_error: float = MAX_ERROR,
 ) -> QuantizationReport:
-    """Makes a model's dense layers int8, except those that lose too much.
+    """Quantizes a model's dense layers, except those that lose too much.
 
-    The error of a layer is that of its outputs, as a share of their size
-    (Euclidean norm), on the inputs that it has in `batches`.
+    The error of a layer is the change of its outputs relative to their
+    Euclidean norm, on its inputs in `batches`.
 
     Args:
-        model: any built model here; no training any more.
-        batches: inputs like those to come, such as a dev set's.
-        static_ranges: measure the range of each layer's inputs here, and cut
-            off what is beyond; else the range is that of each row, found in
-            each call. Static ranges are kept in exports, not in `.keras`
-            files.
+        model: any built model here; it cannot be trained afterwards.
+        batches: representative inputs, such as a dev set's.
+        static_ranges: measure the range of each layer's inputs here, and clip
+            later inputs to it; else each call measures the range of each row.
+            Exports keep static ranges, `.keras` files do not.
         max_error: largest error of a layer that is quantized.
 
     Raises:
-        ValueError: there are no batches, or the model is quantized.
+        ValueError: there are no batches, or the model is already quantized.
     """
     if is_quantized(model):
         raise ValueError("The model is quantized already.")
@@ -143,7 +142,7 @@ def _record_inputs(
 
 
 def _error(layer: Dense, rows: np.ndarray, limit: float | None) -> float:
-    """Returns the share of a layer's outputs that int8 changes."""
+    """Returns the relative error of a layer's outputs in int8."""
     kernel = np.asarray(layer._kernel, "float32")
     scale = 127.0 / np.maximum(np.abs(kernel).max(axis=0), 1e-7)
     exact = rows @ kernel + np.asarray(layer.bias, "float32")

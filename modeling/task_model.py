@@ -25,15 +25,15 @@ class TaskModel(FeaturesModel, abc.ABC):
         name: as `keras.Model`.
         dtype: as `keras.Model`, a policy such as `"mixed_bfloat16"`.
         trainable: as `keras.Model`.
-        bilstm: put a bidirectional LSTM between encoder and head, whose
-            outputs take the place of the encoder's (paper 5.1).
+        bilstm: put a bidirectional LSTM between encoder and head (paper 5.1);
+            its outputs replace the encoder's.
         **options: arguments of `BertModel`: `use_one_hot_embeddings`,
             `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
 
     Call arguments:
         features: dict of tensors; see the top of this file.
         training: apply dropout.
-        seed: int [2], seed of this pass's dropout, for a caller that wants
+        seed: int [2], seed of this pass's dropout, for a caller that needs
             different masks on each replica; None = draw one.
 
     Raises:

@@ -1,4 +1,4 @@
-"""BERT with the head of one task: the models to train, save and export.
+"""Task models: BERT with one head, to train, save and export.
 
 B = batch, T = length in WordPieces, P = masked positions, C = choices,
 V = vocabulary size.
@@ -27,7 +27,8 @@ from modeling.ops import (
 )
 from modeling.task_model import TaskModel
 
-# The original fixes this one: keep 0.9, whatever the configuration says.
+# As in the original, this one is fixed: keep 0.9, regardless of the
+# configuration.
 HEAD_DROPOUT_PROB = 0.1
 
 
@@ -168,8 +169,8 @@ class BertTokenClassifier(BertClassifier):
 class BertSpanLabeler(TaskModel):
     """Finds where an answer starts and ends (paper 4.2; run_squad.py).
 
-    With `unpad` the logits of padding are -10000, so that it takes no part in
-    the choice; else they are what the padding's outputs make them.
+    With `unpad` the logits at padding are -10000, so that it is never chosen;
+    otherwise they are computed from the padding's outputs.
 
     Returns:
         dict: `start_logits` and `end_logits`, float [B, T].

@@ -1,8 +1,8 @@
-"""A batch as rows, one for each position: all, or only those of WordPieces.
+"""Views a batch as rows, one for each position or only for WordPieces.
 
-Everything but attention treats each position separately, so padding can be
-left out there. For attention, several short sequences are packed into one of
-full length, in which each sees itself alone. The WordPieces' results do not
+Everything but attention treats each position separately, so it can skip
+padding. For attention, several short sequences are packed into one of full
+length, in which each attends only to itself. The WordPieces' results do not
 change: padding was masked.
 
 B = batch, T = length in WordPieces, W = width, R = rows that are kept,
@@ -28,7 +28,7 @@ def _linear(
 
     @keras.ops.custom_gradient
     def apply(inputs: Tensor):
-        # Keras on torch passes the inputs too, and the gradient by its name.
+        # Keras on torch also passes the inputs, and the gradient by keyword.
         def gradient(*args, upstream: Tensor = None):
             return transposed(args[0] if upstream is None else upstream)
 
@@ -80,7 +80,7 @@ class UnpaddedRows:
         self._lengths = ops.sum(input_mask, axis=1)
         used = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
-        # At least one row, which padding can take.
+        # At least one row, for padding to use.
         multiple = ops.maximum(_MULTIPLE, number // _MAX_SHAPES)
         count = -(-ops.maximum(used, 1) // multiple) * multiple
         count = ops.minimum(count, number)
@@ -88,7 +88,7 @@ class UnpaddedRows:
         place = ops.arange(number, dtype="int32")
         order = ops.argsort(is_padding * number + place)
         self._kept = ops.cast(order, "int32")[:count]
-        # Where each position's row is, or would be.
+        # Each position's row, or where it would be.
         self._rows = ops.cast(ops.argsort(order), "int32")
         self._last = count - 1
 
@@ -98,8 +98,8 @@ class UnpaddedRows:
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W]."""
-        # A gather's own gradient would add rows up one by one; here each row
-        # goes to one place, and padding gets zeros.
+        # The gradient of a gather would sum rows one by one; here each row has
+        # one place, and padding gets zeros.
         return _linear(self._take, self._put)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
@@ -184,7 +184,7 @@ class PackedRows:
     def _take(self, padded: Tensor):
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
         rows = keras.ops.take(flat, self._places, axis=0)
-        # Rows of padding have no place; theirs is that of another row.
+        # Rows of padding have no place of their own and use another row's.
         return keras.ops.where(self._is_padding, 0.0, rows)
 
     def _put(self, rows: Tensor):

@@ -3,11 +3,10 @@
     python recipes/ablations.py --model_dir=output/small_bert --data_dir=$DATA \
         --output_dir=output/ablations --row="no next sentence"
 
-Pretrains the row's variant of the network of small-bert-from-scratch.py, on
-its records, and fine-tunes it on MRPC and SST-2, for table 7 on CoNLL-2003.
-Without --row it does all rows. The same command continues; the table of the
-rows that are done, with the paper's figures next to them, is written to
-ablations.md.
+Pretrains the row's variant of the network of small-bert-from-scratch.py, on its
+records, and fine-tunes it on MRPC and SST-2, for table 7 on CoNLL-2003. Without
+--row it does all rows. The same command resumes; the table of finished rows,
+with the paper's figures next to them, is written to ablations.md.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from tasks import TASKS, create_flags, run_row
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class Variant:
     """A variant of pretraining.
 
     Attributes:
@@ -30,9 +29,9 @@ class Row:
         flags: of run_pretraining.py.
         config: of the model; heads stay 64 wide.
         fine_tuning: flags of the task's script.
-        frozen: whether fine-tuning leaves embeddings and blocks as they are.
-        pretrained_as: the row whose pretraining it takes; None for its own.
-        tasks: what it is fine-tuned on, of TASKS.
+        frozen: whether fine-tuning freezes embeddings and blocks.
+        pretrained_as: the row whose pretraining it uses; None for its own.
+        tasks: names in TASKS to fine-tune on.
     """
 
     paper: str
@@ -47,44 +46,44 @@ class Row:
 LEFT_TO_RIGHT = "left-to-right, no next sentence"
 
 
-def masking(mask: float, same: float, paper: str) -> Row:
-    """Returns a row of table 8; the shares that are left become random."""
+def masking(mask: float, same: float, paper: str) -> Variant:
+    """Returns a row of table 8; the remaining fraction becomes random."""
     flags = {"mask_token_prob": mask, "same_token_prob": same}
-    return Row(f"table 8: {paper}", flags)
+    return Variant(f"table 8: {paper}", flags)
 
 
-def size(layers: int, hidden_size: int, paper: str) -> Row:
-    """Returns a row of table 6, whose sizes are 3 times ours and more."""
+def size(layers: int, hidden_size: int, paper: str) -> Variant:
+    """Returns a row of table 6; the paper's networks are wider."""
     config = {
         "num_hidden_layers": layers,
         "hidden_size": hidden_size,
         "intermediate_size": 4 * hidden_size,
         "num_attention_heads": hidden_size // 64,
     }
-    return Row(f"table 6: {paper}", config=config)
+    return Variant(f"table 6: {paper}", config=config)
 
 
 ROWS = {
-    "as it is": Row("table 5: MRPC 86.7, SST-2 92.7"),
-    "no next sentence": Row(
+    "as it is": Variant("table 5: MRPC 86.7, SST-2 92.7"),
+    "no next sentence": Variant(
         "table 5: MRPC 86.5, SST-2 92.6", {"next_sentence": False}
     ),
-    LEFT_TO_RIGHT: Row(
+    LEFT_TO_RIGHT: Variant(
         "table 5: MRPC 77.5, SST-2 92.1",
         {"next_sentence": False, "left_to_right": True},
         fine_tuning={"left_to_right": True},
     ),
-    "left-to-right with a BiLSTM": Row(
+    "left-to-right with a BiLSTM": Variant(
         "table 5: MRPC 75.7, SST-2 91.6",
         {"next_sentence": False, "left_to_right": True},
         fine_tuning={"left_to_right": True, "bilstm": True},
         pretrained_as=LEFT_TO_RIGHT,
     ),
-    "NER, fine-tuned": Row(
+    "NER, fine-tuned": Variant(
         "table 7: F1 96.4", pretrained_as="as it is", tasks=("CoNLL",)
     ),
-    # Of the features that the table compares, those of the last block.
-    "NER by features and a BiLSTM": Row(
+    # The table compares several features; this row uses the last block's.
+    "NER by features and a BiLSTM": Variant(
         "table 7: F1 94.9",
         fine_tuning={"bilstm": True},
         frozen=True,
@@ -103,7 +102,7 @@ ROWS = {
 FINE_TUNED = ("MRPC", "SST-2", "CoNLL")
 
 
-def pretrain(row: Row, options: argparse.Namespace, folder: Path) -> Path:
+def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
     """Pretrains a row's model; returns its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     config = json.loads((options.model_dir / "bert_config.json").read_text())
@@ -202,25 +201,15 @@ def write_table(output_dir: Path, rows: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Does the rows and prints the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    """Runs the rows and prints the table."""
+    parser = runs.create_parser(
+        __doc__, "Output of small-bert-from-scratch.py: vocabulary and records."
     )
-    parser.add_argument(
-        "--model_dir",
-        required=True,
-        type=Path,
-        help="Output of small-bert-from-scratch.py: vocabulary and records.",
-    )
-    parser.add_argument("--data_dir", required=True, type=Path)
-    parser.add_argument("--output_dir", required=True, type=Path)
     parser.add_argument("--row", nargs="*", choices=ROWS, default=ROWS)
-    parser.add_argument("--seed", nargs="*", type=int, default=[1, 2, 3])
     parser.add_argument("--max_seq_length", type=int, default=32)
     parser.add_argument("--train_batch_size", type=int, default=128)
     parser.add_argument("--learning_rate", type=float, default=2e-3)
     parser.add_argument("--num_train_steps", type=int, default=3000)
-    parser.add_argument("--mixed_precision", default="float32")
     options = parser.parse_args()
     for name in options.row:
         figures = run(name, options)

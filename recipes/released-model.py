@@ -4,11 +4,11 @@
         --glue=GLUE --squad=SQUAD --triviaqa=TRIVIAQA --swag=SWAG \
         --cased_model=cased_L-24_H-1024_A-16 --ner=CONLL --output=output/paper
 
-Each part runs where its data is given. A folder that is done is left as it
-is, so the same command resumes after a stop. `--print` only prints the
-commands. What follows `--` is added to each of them that runs a model, such as
-`-- --mixed_precision=bfloat16`. The table is printed, and written to
-results.md. On the test sets GLUE's own site scores what is in glue/TASK/best.
+Each part runs where its data is given. Finished folders are skipped, so the
+same command resumes after a stop. `--print` only prints the commands. Arguments
+after `--` are added to each command that runs a model, such as `--
+--mixed_precision=bfloat16`. The table is printed, and written to results.md.
+GLUE's site scores the test set predictions in glue/TASK/best.
 """
 
 import argparse
@@ -37,7 +37,7 @@ GLUE = {
 }
 
 
-class Evaluation:
+class PaperEvaluation:
     """Runs the commands of one evaluation, and collects its table."""
 
     def __init__(self, options: argparse.Namespace, more: list[str]) -> None:
@@ -46,7 +46,7 @@ class Evaluation:
         self.rows: list[tuple[str, ...]] = []
 
     def run(self, script: str, output: str, **flags: object) -> Path:
-        """Runs a script, unless its output is there; returns that path."""
+        """Runs a script, unless its output exists; returns that path."""
         path = Path(self.options.output, output)
         is_task = script.startswith("run_")
         done = path / "eval_results.txt" if is_task else path
@@ -60,7 +60,7 @@ class Evaluation:
             path.parent.mkdir(parents=True, exist_ok=True)
             command = [sys.executable, str(ROOT / script), *arguments]
             if status := child.run(command):
-                # The script has said what was wrong.
+                # The script has printed its error.
                 sys.exit(status)
         return path
 
@@ -73,13 +73,15 @@ class Evaluation:
         }
 
     def figure(self, folder: Path, name: str) -> float:
-        """Returns a figure of a run; 0 where commands are only printed."""
+        """Returns a figure of a run; 0 if commands are only printed."""
         if self.options.print:
             return 0.0
         lines = (folder / "eval_results.txt").read_text().splitlines()
         return float(dict(line.split(" = ") for line in lines)[name])
 
-    def report(self, name: str, setting: str, value: float, *paper: object):
+    def report(
+        self, name: str, setting: str, value: float, *paper: object
+    ) -> None:
         """Adds a row to the table, and writes it."""
         self.rows.append(
             (name, setting, f"{value:.1f}", *(str(each) for each in paper))
@@ -135,7 +137,7 @@ class Evaluation:
             self.report(f"{folder}, {metric}", setting, 100 * value, *note)
 
     def squad(self) -> None:
-        """SQuAD v1.1, after TriviaQA if it is there, and as an ensemble."""
+        """SQuAD v1.1, also after TriviaQA if given, and as an ensemble."""
         options = self.options
         flags = {
             "train_file": f"{options.squad}/train-v1.1.json",
@@ -204,7 +206,7 @@ class Evaluation:
             # The paper does not say for how long.
             **training | {"num_train_epochs": 1},
             train_file=train_file,
-            # Also says what TriviaQA alone gives on SQuAD.
+            # This also shows the score on SQuAD after TriviaQA alone.
             predict_file=f"{options.squad}/dev-v1.1.json",
             do_predict=True,
         )
@@ -283,7 +285,7 @@ class Evaluation:
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Returns the options, and what follows `--`."""
+    """Returns the options, and the arguments after `--`."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -322,7 +324,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
 def main(arguments: list[str]) -> None:
     """Runs the parts whose data is given."""
     options, more = parse(arguments)
-    evaluation = Evaluation(options, more)
+    evaluation = PaperEvaluation(options, more)
     if options.glue:
         evaluation.glue()
     if options.squad:

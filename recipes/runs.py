@@ -1,8 +1,9 @@
 """Runs the project's scripts one after the other, for the recipes.
 
-Each command is printed as you would type it. What it logs goes to a file.
+Each command is printed as you would type it; its log goes to a file.
 """
 
+import argparse
 import shlex
 import statistics
 import sys
@@ -20,11 +21,11 @@ def run(script: str, log: Path, flags: dict[str, object]) -> None:
 
     Args:
         script: its file, such as "run_pretraining.py".
-        log: file that gets everything it logs, after what is there.
+        log: file to which its log is appended.
         flags: {name: value}; True stands for the bare flag, None for none.
 
     Raises:
-        SystemExit: it failed, or was interrupted; with its status.
+        SystemExit: it failed or was interrupted; with its status.
     """
     command = [str(ROOT / script)]
     for name, value in flags.items():
@@ -42,6 +43,26 @@ def run(script: str, log: Path, flags: dict[str, object]) -> None:
         end = log.read_text("utf-8", errors="replace").splitlines()[-20:]
         print("\n".join([f"{script} failed; {log} ends:", *end]))
         sys.exit(status)
+
+
+def create_parser(
+    description: str | None, model_dir: str
+) -> argparse.ArgumentParser:
+    """Returns a parser of the arguments that recipes share.
+
+    Args:
+        description: the recipe's docstring.
+        model_dir: help of --model_dir.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--model_dir", required=True, type=Path, help=model_dir)
+    parser.add_argument("--data_dir", required=True, type=Path)
+    parser.add_argument("--output_dir", required=True, type=Path)
+    parser.add_argument("--seed", nargs="*", type=int, default=[1, 2, 3])
+    parser.add_argument("--mixed_precision", default="float32")
+    return parser
 
 
 def read_results(path: Path) -> dict[str, float]:

@@ -4,9 +4,9 @@
         --output_dir=output/small_bert --glue_dir=glue_data
 
 The corpus has one sentence a line and blank lines between documents; some of
-its documents are held out, and every evaluation is on those. The same command
-continues where it was stopped. `--size=sample --corpus=samples/corpus.txt`
-takes minutes and shows only that everything works.
+its documents are held out for all evaluations. The same command resumes after a
+stop. `--size=sample --corpus=samples/corpus.txt` takes minutes and shows only
+that everything works.
 """
 
 import argparse
@@ -23,9 +23,9 @@ import runs
 class Phase:
     """Pretraining at one length, from the weights of the phase before.
 
-    Short inputs, many masks and a high rate first: until the network has
-    learned more than the frequency of words, the loss stands still, and how
-    long depends on how many predictions it has seen.
+    Short inputs, many masks and a high rate first: the loss plateaus until the
+    network learns more than word frequencies, and the length of the plateau
+    depends on the number of predictions seen.
     """
 
     max_seq_length: int
@@ -33,18 +33,18 @@ class Phase:
     learning_rate: float
     num_train_steps: int
     num_warmup_steps: int
-    # In training; the documents held out are masked at 15% for evaluation.
+    # In training; held-out documents are masked at 15% for evaluation.
     masked_lm_prob: float
 
     @property
     def max_predictions_per_seq(self) -> int:
-        """Room for all masked WordPieces."""
+        """Enough for all masked WordPieces."""
         return math.ceil(self.masked_lm_prob * self.max_seq_length)
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """A network and how it is pretrained."""
+    """A network and its pretraining."""
 
     vocab_size: int
     num_hidden_layers: int
@@ -110,7 +110,7 @@ def create_config(size: Size, vocab_file: Path) -> dict[str, object]:
 def pretrain(
     size: Size, corpus: str, output_dir: Path, precision: str
 ) -> Iterator[Path]:
-    """Makes vocabulary and records, and trains; yields each phase's folder."""
+    """Makes vocabulary and records, and trains; yields the phases' folders."""
     vocab_file = output_dir / "vocab.txt"
     config_file = output_dir / "bert_config.json"
     if not vocab_file.exists():
@@ -201,7 +201,7 @@ def fine_tune(
 
 
 def main() -> None:
-    """Runs the recipe and prints what each stage reached."""
+    """Runs the recipe and prints each stage's results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

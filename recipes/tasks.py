@@ -11,16 +11,16 @@ import runs
 
 
 @dataclasses.dataclass(frozen=True)
-class Task:
-    """A task, how its files are made, and how it is trained.
+class Recipe:
+    """A task, with its files and training.
 
     Attributes:
         script: what runs it.
         folder: of its files in --data_dir.
         figure: the figure of eval_results.txt that counts.
         prepare: (folder of the files, folder to write) -> its flags.
-        num_train_epochs: of all starts.
-        scale: what the figure is multiplied by to lie between 0 and 1.
+        num_train_epochs: epochs, the same for all initial weights.
+        scale: factor that maps the figure to [0, 1].
     """
 
     script: str
@@ -32,7 +32,7 @@ class Task:
 
 
 def whole(name: str | None) -> Callable[[Path, Path], dict[str, object]]:
-    """Takes a task's files as they are."""
+    """Uses a task's files unchanged."""
     flags = {"task_name": name} if name else {}
     return lambda source, folder: {**flags, "data_dir": source}
 
@@ -46,7 +46,7 @@ def first_examples(source: Path, folder: Path) -> dict[str, object]:
 
 
 def part_of_dev(source: Path, folder: Path) -> dict[str, object]:
-    """QNLI, of which only the dev set is there: its last 1,000 to evaluate."""
+    """QNLI, from its dev set alone: the last 1,000 examples to evaluate."""
     header, *lines = (source / "dev.tsv").read_text("utf-8").splitlines(True)
     for name, part in (("train", lines[:-1000]), ("dev", lines[-1000:])):
         (folder / f"{name}.tsv").write_text("".join([header, *part]), "utf-8")
@@ -54,7 +54,7 @@ def part_of_dev(source: Path, folder: Path) -> dict[str, object]:
 
 
 def without_dev(source: Path, folder: Path) -> dict[str, object]:
-    """STS-B: a train set that has no pair of the dev set."""
+    """STS-B: a train set without the dev set's pairs."""
 
     def pair(line: str) -> list[str]:
         return line.split("\t")[7:9]
@@ -86,28 +86,33 @@ def few_articles(source: Path, folder: Path) -> dict[str, object]:
 
 
 TASKS = {
-    "SST-2": Task(
+    "SST-2": Recipe(
         "run_classifier.py", "SST-2", "eval_accuracy", first_examples
     ),
-    "MRPC": Task(
+    "MRPC": Recipe(
         "run_classifier.py", "MRPC", "eval_accuracy", whole("mrpc"), 5
     ),
-    "CoLA": Task("run_classifier.py", "CoLA", "matthews", whole("cola"), 5),
-    "RTE": Task("run_classifier.py", "RTE", "eval_accuracy", whole("rte"), 5),
-    "STS-B": Task("run_classifier.py", "STS-B", "pearson", without_dev, 5),
-    "QNLI": Task("run_classifier.py", "QNLI", "eval_accuracy", part_of_dev, 5),
-    "SQuAD": Task("run_squad.py", "squad", "f1", few_articles, scale=0.01),
-    "CoNLL": Task("run_ner.py", "conll2003", "f1", whole(None)),
+    "CoLA": Recipe("run_classifier.py", "CoLA", "matthews", whole("cola"), 5),
+    "RTE": Recipe("run_classifier.py", "RTE", "eval_accuracy", whole("rte"), 5),
+    "STS-B": Recipe("run_classifier.py", "STS-B", "pearson", without_dev, 5),
+    "QNLI": Recipe(
+        "run_classifier.py", "QNLI", "eval_accuracy", part_of_dev, 5
+    ),
+    "SQuAD": Recipe("run_squad.py", "squad", "f1", few_articles, scale=0.01),
+    "CoNLL": Recipe("run_ner.py", "conll2003", "f1", whole(None)),
 }
 
 
 def run_row(
-    task: Task, flags: dict[str, object], checkpoint: Path | None, folder: Path
+    task: Recipe,
+    flags: dict[str, object],
+    checkpoint: Path | None,
+    folder: Path,
 ) -> float:
-    """Fine-tunes once, or reads what an earlier command reached.
+    """Fine-tunes once, or reads an earlier command's result.
 
     Args:
-        task: Task.
+        task: Recipe.
         flags: of the script, for all rows of the task.
         checkpoint: weights to start from; None for random ones.
         folder: of this run.
@@ -131,7 +136,7 @@ def run_row(
                 "keep_checkpoint_max": 1,
             },
         )
-        # The weights are not needed again.
+        # The weights are no longer needed.
         for path in folder.glob("model.ckpt-*"):
             path.unlink()
     return task.scale * runs.read_results(results)[task.figure]
@@ -144,7 +149,7 @@ def create_flags(
     max_seq_length: int,
     learning_rate: float,
 ) -> dict[str, dict[str, object]]:
-    """Makes the files of the tasks whose folder is there.
+    """Creates the files of the tasks whose folder exists.
 
     Args:
         options: `data_dir` has a folder for each task, `output_dir` gets one
@@ -152,7 +157,7 @@ def create_flags(
         names: of TASKS.
         bert_config_file: of the model.
         max_seq_length: of its inputs.
-        learning_rate: of fine-tuning.
+        learning_rate: learning rate of fine-tuning.
 
     Returns:
         {name: flags of its script}.

@@ -4,14 +4,13 @@
         --output_dir=output/worth \
         --start=pretrained=output/small_bert/pretraining_128/model.ckpt-10000
 
-Fine-tunes the same network from random weights and from each --start, with
-the same settings and three seeds, and writes mean and standard deviation to
-worth.json and worth.md. A row that is done is not done again. $DATA has the
-folders SST-2, MRPC, CoLA, RTE, STS-B, QNLI, squad and conll2003; tasks whose
-folder is missing are left out.
+Fine-tunes the same network from random weights and from each --start, with the
+same settings and three seeds, and writes mean and standard deviation to
+worth.json and worth.md. Finished rows are skipped. $DATA has the folders SST-2,
+MRPC, CoLA, RTE, STS-B, QNLI, squad and conll2003; tasks whose folder is missing
+are left out.
 """
 
-import argparse
 import itertools
 import json
 from pathlib import Path
@@ -51,14 +50,8 @@ def write_tables(
 
 def main() -> None:
     """Fine-tunes every row and prints the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--model_dir",
-        required=True,
-        type=Path,
-        help="Folder with vocab.txt and bert_config.json.",
+    parser = runs.create_parser(
+        __doc__, "Folder with vocab.txt and bert_config.json."
     )
     parser.add_argument(
         "--start",
@@ -67,12 +60,8 @@ def main() -> None:
         metavar="NAME=CHECKPOINT",
         help="Weights to start from; may be given several times.",
     )
-    parser.add_argument("--data_dir", required=True, type=Path)
-    parser.add_argument("--output_dir", required=True, type=Path)
     parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
-    parser.add_argument("--seed", nargs="*", type=int, default=[1, 2, 3])
     parser.add_argument("--learning_rate", type=float, default=2e-4)
-    parser.add_argument("--mixed_precision", default="float32")
     options = parser.parse_args()
     starts: dict[str, Path | None] = {"random": None}
     for start in options.start:

@@ -1,4 +1,4 @@
-"""The whole job on the data in this folder, in a few minutes on a CPU.
+"""Runs the whole job on the data in this folder, in minutes on a CPU.
 
 Runs every script as the README does, from raw text to SavedModels, then
 loads the exported models again and asks them something. What is made stays in
@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 SAMPLES = Path("samples")
 OUTPUT = Path("output/demo")
-# Says that this folder was made here.
+# Marks this folder as made by the demo.
 MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
@@ -192,9 +192,9 @@ def describe_environment():
 
 
 def main():
-    """Runs everything and prints what was reached."""
+    """Runs everything and prints the results."""
     started = time.monotonic()
-    # The paths are the README's, from wherever the demo is started.
+    # Paths are as in the README, wherever the demo is started.
     os.chdir(ROOT)
     begin_folder()
     corpus = (SAMPLES / "corpus.txt").read_text(encoding="utf-8").splitlines()

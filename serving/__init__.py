@@ -1,4 +1,4 @@
-"""Models as they are served: SavedModels over ids and over text.
+"""Exported models: SavedModels over ids and over text.
 
 `serving.load` asks one from Python; the functions `export_...` write them.
 """

@@ -1,4 +1,4 @@
-"""Attention as one HTML file, which needs nothing else: see predict.py."""
+"""Attention as one self-contained HTML file: see predict.py."""
 
 import html
 import json
@@ -32,7 +32,7 @@ def render(found: dict[str, Any]) -> bytes:
     """Returns the page that draws what `TextModel.attention` returns."""
     words = [token for token in found["tokens"] if token != "[CLS]"]
     title = f"Attention: {' '.join(words)[:100]}"
-    # "<" would end the element that holds it.
+    # "<" could end the enclosing element.
     data = json.dumps(found).replace("<", "\\u003c")
     page = _HTML.format(
         first_line=_FIRST_LINE,
@@ -45,10 +45,10 @@ def render(found: dict[str, Any]) -> bytes:
 
 
 def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Refuses a file that is there and that `render` did not make.
+    """Refuses an existing file that `render` did not make.
 
     Raises:
-        FileExistsError: it is that.
+        FileExistsError: it is such a file.
     """
     if not os.path.lexists(path):
         return
@@ -58,6 +58,6 @@ def check_may_replace(path: str | os.PathLike[str]) -> None:
             if file.read(len(expected)) == expected:
                 return
     raise FileExistsError(
-        f"{os.fspath(path)} is there, and is no page of attention; give "
+        f"{os.fspath(path)} already exists and is not an attention page; give "
         "another --output_file"
     )

@@ -45,7 +45,7 @@ def export_classifier(
     """
     packing = options.create_packing()
 
-    def predict(features: Features):
+    def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
         if output_mode == "regression":
             return {"values": logits[:, 0]}
@@ -53,7 +53,7 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    def classify_tokens(tokens: Sequence[tf.RaggedTensor]):
+    def classify_tokens(tokens: Sequence[tf.RaggedTensor]) -> Features:
         outputs = signatures.call_in_batches(
             lambda begin, end: predict(
                 signatures.trim(
@@ -76,10 +76,10 @@ def export_classifier(
             label = tf.gather(label_list, tf.argmax(probabilities, -1))
         return {**outputs, "label": label, "labels": labels}
 
-    def classify(text_a: tf.Tensor, text_b: tf.Tensor):
+    def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         return classify_tokens(packing.tokenize(text_a, text_b))
 
-    def classify_text(text: tf.Tensor):
+    def classify_text(text: tf.Tensor) -> Features:
         return classify_tokens(packing.tokenize(text))
 
     export.export_saved_model(

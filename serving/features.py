@@ -38,7 +38,7 @@ def export_encoder(
     """
     packing = options.create_packing()
 
-    def encode(features: Features):
+    def encode(features: Features) -> Features:
         outputs = model(
             features["input_ids"],
             features["input_mask"],
@@ -50,13 +50,13 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    def embed(text: tf.Tensor):
+    def embed(text: tf.Tensor) -> Features:
         (tokens,) = packing.tokenize(text)
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
         lengths = tf.minimum(lengths, options.max_seq_length)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
 
-        def embed_some(begin: tf.Tensor, end: tf.Tensor):
+        def embed_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = {
                 name: value[:, :longest]
                 for name, value in packing.pack(tokens[begin:end]).items()

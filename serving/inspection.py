@@ -1,4 +1,4 @@
-"""Signatures that show what a model does with a text: WordPieces, attention.
+"""Signatures that show a model's view of a text: WordPieces, attention.
 
 N = texts, T = WordPieces of the longest, L = blocks, A = heads.
 """
@@ -10,16 +10,17 @@ import tensorflow as tf
 
 from modeling import BertModel
 from serving import signatures
+from serving.signatures import Features
 
-# Attention weights of one call, at most: those of BERT-Base over 512
-# WordPieces, 150 MB.
+# Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
+# MB.
 MAX_WEIGHTS = 12 * 12 * 512 * 512
 
 
 def inspect(
     bert: BertModel, options: signatures.ServingOptions
 ) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
-    """Returns two endpoints that every export over text has.
+    """Returns the two endpoints that all exports over text share.
 
     Both take `text_a` and `text_b`, string [N]; "" is no second text.
     `tokenize` returns
@@ -45,7 +46,7 @@ def inspect(
 
     # One graph for both endpoints.
     @tf.function(autograph=False, input_signature=signature)
-    def pack(text_a: tf.Tensor, text_b: tf.Tensor):
+    def pack(text_a: tf.Tensor, text_b: tf.Tensor) -> tuple[Features, Features]:
         tokens = packing.tokenize(text_a, text_b)
         features = signatures.trim(packing.pack(*tokens))
         is_real = features["input_mask"] > 0
@@ -57,10 +58,10 @@ def inspect(
             "num_wordpieces": tf.add_n(counts),
         }
 
-    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor):
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         return pack(text_a, text_b)[1]
 
-    def attention(text_a: tf.Tensor, text_b: tf.Tensor):
+    def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         features, found = pack(text_a, text_b)
         del found["num_wordpieces"]
         check = _check_size(bert, features["input_ids"])
@@ -81,7 +82,7 @@ def inspect(
 
 
 def _check_size(bert: BertModel, input_ids: tf.Tensor) -> Any:
-    """Returns an operation that refuses more weights than memory may hold."""
+    """Returns an operation that refuses too many weights for the memory."""
     config = bert.config
     num_texts, length = tf.unstack(tf.shape(input_ids, tf.int64))
     maps = config.num_hidden_layers * config.num_attention_heads

@@ -14,5 +14,5 @@ def _to_json(answer: dict[str, Any]) -> bytes:
     try:
         return json.dumps(answer, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair in an id; escaped, as it came.
+        # Half of a surrogate pair in an id stays escaped.
         return json.dumps(answer).encode()

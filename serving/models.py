@@ -3,7 +3,7 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py, serve.py and its page answer by the same classes (text_tasks.py).
+predict.py, serve.py and its page use the same classes (text_tasks.py).
 """
 
 import os
@@ -24,19 +24,18 @@ Texts = str | Sequence[str]
 
 
 class TextModel:
-    """An exported model that is asked over text.
+    """An exported model that takes text.
 
     Each method takes one text and returns one dict, or takes a list of texts
-    and returns a list of dicts; all of plain Python, as predict.py writes
-    them. Places in texts count characters, but for `start_byte` and
-    `end_byte`.
+    and returns a list of dicts; all of plain Python, as predict.py writes them.
+    Positions in texts count characters, except `start_byte` and `end_byte`.
 
     Args:
         path: folder of a SavedModel.
 
     Raises:
-        ValueError: from every method: the model does not do that, or a text
-            cannot be used.
+        ValueError: from every method: the model does not support the task, or a
+            text cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -70,7 +69,7 @@ class TextModel:
 
     @property
     def tasks(self) -> list[str]:
-        """Names of what the model does, the one that it is for first."""
+        """Names of the tasks that the model supports, its main task first."""
         return [*self._kinds]
 
     def task(
@@ -83,7 +82,7 @@ class TextModel:
             options: how much of an answer to give.
 
         Raises:
-            ValueError: it does not do that task, or none.
+            ValueError: it does not support that task, or none.
         """
         if not self._kinds:
             raise ValueError(
@@ -107,8 +106,8 @@ class TextModel:
 
         Args:
             question: one or several.
-            context: the passage of all, or one for each.
-            n_best: with more than 1, "n_best" lists as many answers.
+            context: one passage for all, or one for each.
+            n_best: above 1, "n_best" lists that many answers.
         """
         options = TaskOptions(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
@@ -130,7 +129,7 @@ class TextModel:
 
         Args:
             text: one or several.
-            tokens: give "tokens" and "sequence", their vectors, too.
+            tokens: also return "tokens" and "sequence", their vectors.
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
 
@@ -148,7 +147,7 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns the answers of a task to texts."""
+        """Returns a task's answers."""
         task = self.task(name, options)
         counts = {
             field: len(texts)

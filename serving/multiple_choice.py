@@ -29,7 +29,7 @@ def export_multiple_choice(
         vocab_file: path of its vocabulary, which is copied next to it.
     """
 
-    def predict(features: Features):
+    def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 

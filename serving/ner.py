@@ -46,14 +46,14 @@ def export_token_classifier(
         options.vocab_file, options.do_lower_case, options.max_seq_length
     )
 
-    def predict(features: Features):
+    def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 
-    def tag_words(text: tf.Tensor):
+    def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)
 
-        def tag_some(begin: tf.Tensor, end: tf.Tensor):
+        def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             outputs = predict(signatures.trim(pack(begin, end)))
             # Words are in the order of the windows that tag them.
             first, last = tf.unstack(
@@ -94,7 +94,7 @@ def export_token_classifier(
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    def tag(text: tf.Tensor):
+    def tag(text: tf.Tensor) -> Features:
         return tag_words(split_punctuation(text))
 
     signature = signatures.text_signature("text")

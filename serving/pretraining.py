@@ -1,4 +1,4 @@
-"""run_pretraining.py's model over ids, and over text with masks and pairs.
+"""run_pretraining.py's model over ids, and over text: masks and pairs.
 
 N = texts, M = most masks in a text, K = WordPieces given for each mask.
 """
@@ -45,7 +45,7 @@ def export_pretrainer(
         top_k: K.
     """
 
-    def predict(features: Features, positions: tf.Tensor):
+    def predict(features: Features, positions: tf.Tensor) -> Features:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
         )
@@ -56,7 +56,7 @@ def export_pretrainer(
             for name in ("masked_lm", "next_sentence")
         }
 
-    def predict_everywhere(features: Features):
+    def predict_everywhere(features: Features) -> Features:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
@@ -86,20 +86,20 @@ def _fill_mask(
     predict: Callable[[Features, tf.Tensor], Features],
     options: signatures.ServingOptions,
     top_k: int,
-):
+) -> Callable[[tf.Tensor], Features]:
     """Returns the function of `fill_mask`; see `export_pretrainer`."""
     packing = options.create_packing()
     vocab = packing.tokenizer.vocab
     mask_id = vocab.index(MASK)
     top_k = min(top_k, len(vocab))
 
-    def fill_mask(text: tf.Tensor):
+    def fill_mask(text: tf.Tensor) -> Features:
         tokens = _tokenize_around_masks(text, packing.tokenizer, mask_id)
         tokens = first_values(tokens, options.max_seq_length - 2)
 
-        def fill_some(begin: tf.Tensor, end: tf.Tensor):
+        def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = signatures.trim(packing.pack(tokens[begin:end]))
-            # The tokenizer itself never makes the mask.
+            # The tokenizer never produces [MASK] itself.
             is_mask = features["input_ids"] == mask_id
             positions = tf.RaggedTensor.from_row_lengths(
                 tf.cast(tf.where(is_mask)[:, 1], tf.int32),
@@ -139,17 +139,17 @@ def _fill_mask(
 def _next_sentence(
     predict: Callable[[Features, tf.Tensor], Features],
     options: signatures.ServingOptions,
-):
+) -> Callable[[tf.Tensor, tf.Tensor], Features]:
     """Returns the function of `next_sentence`; see `export_pretrainer`."""
     packing = options.create_packing()
 
-    def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor):
+    def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
 
-        def compare_some(begin: tf.Tensor, end: tf.Tensor):
+        def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = packing.pack(*(some[begin:end] for some in tokens))
             features = signatures.trim(features)
-            # None of the masked LM's outputs is needed.
+            # The masked LM's outputs are not needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
@@ -166,11 +166,11 @@ def _next_sentence(
 
 def _tokenize_around_masks(
     texts: tf.Tensor, tokenizer: TokenizerLayer, mask_id: int
-):
+) -> tf.RaggedTensor:
     """Returns the ids of texts, ragged int32 [N, None], masks among them."""
     parts = tf.strings.split(texts, MASK)
     ids = tokenizer(parts.flat_values)
-    # A mask before each part; the first one of each text is removed again.
+    # A mask before each part; the first of each text is removed again.
     masks = tf.fill([ids.nrows(), 1], mask_id)
     ids = parts.with_flat_values(tf.concat([masks, ids], 1))
     return ids.merge_dims(1, 2)[:, 1:]

@@ -1,4 +1,4 @@
-"""Reads requests from JSON lines or CSV; a bad line never stops the others."""
+"""Reads requests from JSON lines or CSV; a bad line does not stop others."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ MAX_LINE_BYTES = 1 << 24
 # Marks a gap in the text of a request.
 MASK = "[MASK]"
 
-# The number of a line, and its request or what is wrong with it.
+# The number of a line, and its request or error.
 Numbered = tuple[int, dict[str, Any] | ValueError]
 
 
@@ -32,7 +32,7 @@ def read_json_lines(file: IO[bytes]) -> Iterator[Numbered]:
 
 
 def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
-    """Yields the request of each row, numbered by the line where it ends.
+    """Yields the request of each row, numbered by its last line.
 
     Args:
         file: comma-separated values in UTF-8. The first row names the columns
@@ -66,7 +66,9 @@ def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
             yield rows.line_num, _to_request(names, row)
 
 
-def _to_request(names: Sequence[str], row: Sequence[str]):
+def _to_request(
+    names: Sequence[str], row: Sequence[str]
+) -> dict[str, Any] | ValueError:
     """Returns a row's request, a dict, or a ValueError."""
     if len(row) != len(names):
         return ValueError(
@@ -78,7 +80,7 @@ def _to_request(names: Sequence[str], row: Sequence[str]):
     return request
 
 
-def _read_lines(file: IO[bytes]):
+def _read_lines(file: IO[bytes]) -> Iterator[bytes | None]:
     """Yields lines, bytes; None for one that is too long."""
     while line := file.readline(MAX_LINE_BYTES):
         is_whole = len(line) < MAX_LINE_BYTES or line.endswith(b"\n")
@@ -93,7 +95,7 @@ def _read_lines(file: IO[bytes]):
         yield None
 
 
-def _too_long():
+def _too_long() -> ValueError:
     return ValueError(
         f"the line has more than {MAX_LINE_BYTES >> 20} MiB; shorten it"
     )

@@ -1,4 +1,4 @@
-"""Building blocks of the exports of all tasks.
+"""Building blocks of all exports.
 
 N = texts, B = batch, F = length of an input.
 """
@@ -16,11 +16,9 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from training import export
 
-# Padded outputs have at most this many values, or four times the real ones.
+# Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20
 
-
-# Tensors under their names.
 Features = dict[str, tf.Tensor]
 
 
@@ -32,8 +30,8 @@ class ServingOptions:
         vocab_file: path of the vocabulary.
         do_lower_case: whether text is lower-cased.
         max_seq_length: WordPieces of an input, or of a window.
-        predict_batch_size: inputs that the network takes at a time, which
-            bounds the memory of a large request.
+        predict_batch_size: maximum inputs that the network computes at a time,
+            which limits the memory of a large request.
     """
 
     vocab_file: str | os.PathLike[str]
@@ -67,7 +65,7 @@ def serve_ids(
 
     def serve(
         input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
-    ):
+    ) -> Features:
         return function(
             {
                 "input_ids": input_ids,
@@ -103,7 +101,7 @@ def bert_files(
 
 
 def trim(features: Features) -> Features:
-    """Cuts the padding that all rows share; outputs change by rounding only."""
+    """Cuts the padding that all rows share; outputs change only by rounding."""
     return trim_padding(features, multiple=1)
 
 
@@ -113,21 +111,23 @@ def call_in_batches(
     batch_size: int,
     specs: dict[str, tf.TensorSpec],
 ) -> Features:
-    """Calls a function on a few rows at a time, to bound its memory.
+    """Calls a function on a few rows at a time, to limit its memory.
 
     Args:
         function: (begin, end) -> outputs of these rows.
         num_rows: int32, number of rows.
-        batch_size: most rows at a time.
+        batch_size: maximum rows at a time.
         specs: of the function's outputs; the first dimension is None.
 
     Returns:
         the outputs of all calls, joined along the first dimension.
     """
-    # At least one batch, so that no rows give outputs of the right shape.
+    # At least one batch, so empty input keeps its shape.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
-    def call(index: tf.Tensor, arrays: dict[str, tf.TensorArray]):
+    def call(
+        index: tf.Tensor, arrays: dict[str, tf.TensorArray]
+    ) -> tuple[tf.Tensor, dict[str, tf.TensorArray]]:
         begin = index * batch_size
         outputs = function(begin, tf.minimum(begin + batch_size, num_rows))
         return index + 1, {
@@ -166,7 +166,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
         width: values in each cell.
 
     Returns:
-        {name: tensor [N, M, ...]}, filled up with "" or 0.
+        {name: tensor [N, M, ...]}, padded with "" or 0.
 
     Raises:
         tf.errors.InvalidArgumentError: nearly all of the result is padding.

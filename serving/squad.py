@@ -60,22 +60,24 @@ def export_span_labeler(
         windows: how questions and passages become windows.
         decoding: how logits become answers; its `do_lower_case` decides
             whether text is lower-cased.
-        batch_size: windows that the network takes at a time.
+        batch_size: windows that the network computes at a time.
     """
     create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
-    def predict(features: Features):
+    def predict(features: Features) -> Features:
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in model(features, training=False).items()
         }
 
-    def find(question: tf.Tensor, context: tf.Tensor, with_nbest: bool):
+    def find(
+        question: tf.Tensor, context: tf.Tensor, with_nbest: bool
+    ) -> Features:
         pack, places, first_places, passages = create_windows(question, context)
 
-        def find_best(begin: tf.Tensor, end: tf.Tensor):
-            # Not trimmed: padding, too, takes part in the n best.
+        def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            # Not trimmed, because padding may be among the n best.
             best = decode.find_best(**predict(pack(begin, end)))
             return best._asdict()
 
@@ -96,10 +98,10 @@ def export_span_labeler(
             if not name.endswith("_logits")
         }
 
-    def answer(question: tf.Tensor, context: tf.Tensor):
+    def answer(question: tf.Tensor, context: tf.Tensor) -> Features:
         return find(question, context, with_nbest=False)
 
-    def answer_n_best(question: tf.Tensor, context: tf.Tensor):
+    def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         return find(question, context, with_nbest=True)
 
     signature = signatures.text_signature("question", "context")

@@ -1,4 +1,4 @@
-"""The base of exported models' tasks: checks requests, calls the model."""
+"""Base class of exported models' tasks: checks requests, calls the model."""
 
 import abc
 import dataclasses
@@ -9,12 +9,12 @@ import numpy as np
 import tensorflow as tf
 
 Request = dict[str, Any]
-# Arrays by their names, a row for each request.
+# One row for each request.
 Outputs = Mapping[str, np.ndarray]
-# A request's answer, or its error.
+# An answer, or the error of a request that has none.
 Reply = dict[str, Any] | ValueError
 
-# Raised when the model cannot take a request, mostly for lack of memory.
+# Raised when the model fails on a request, mostly for lack of memory.
 _MODEL_ERRORS = (tf.errors.OpError, MemoryError)
 
 
@@ -23,11 +23,11 @@ class TaskOptions:
     """Options that limit or extend answers.
 
     Attributes:
-        top_k: WordPieces given for each mask, at most as many as the export
-            gives.
-        tokens: whether to embed each WordPiece too.
+        top_k: WordPieces for each mask, up to the number that the export
+            returns.
+        tokens: whether to return each WordPiece's vector too.
         n_best: answers given to a question.
-        max_values: numbers in the attention of one text, at most; None = any.
+        max_values: maximum numbers in the attention of one text; None = any.
     """
 
     top_k: int = 5
@@ -44,7 +44,7 @@ class TooLarge(ValueError):
 
 
 class TextTask(abc.ABC):
-    """One thing that an exported model does.
+    """A task of an exported model.
 
     Args:
         model: the loaded SavedModel.
@@ -66,7 +66,7 @@ class TextTask(abc.ABC):
         """Checks a request.
 
         Raises:
-            ValueError: a field is missing or is no text.
+            ValueError: a field is missing or is not text.
         """
         for field, is_needed in self.fields.items():
             if field not in request and is_needed:
@@ -80,9 +80,9 @@ class TextTask(abc.ABC):
         return [request[field] for field in self.fields if field in request]
 
     def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """Returns the answer to each request, or what is wrong with it.
+        """Returns the answer to each request, or its error.
 
-        Requests that the model cannot take together are tried one by one.
+        If the model fails on them together, they are tried one by one.
         """
         answers: list[Reply] = []
         try:
@@ -134,10 +134,10 @@ class TextTask(abc.ABC):
 
 
 def check_text(field: str, value: Any) -> None:
-    """Checks that a field of a request is a text.
+    """Checks that a field of a request is text.
 
     Raises:
-        ValueError: it is none, or no valid one.
+        ValueError: it is not valid text.
     """
     if not isinstance(value, str):
         raise ValueError(
@@ -146,7 +146,7 @@ def check_text(field: str, value: Any) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        # Bytes that are not UTF-8 are read as these.
+        # Bytes that are not UTF-8 are read as lone surrogates.
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8") from None
         raise ValueError(
@@ -168,7 +168,7 @@ def to_number(value: float) -> float:
     """Returns a float of 6 significant digits.
 
     Raises:
-        ValueError: JSON has no form for it.
+        ValueError: JSON cannot represent it.
     """
     if not np.isfinite(value):
         raise ValueError(

@@ -84,7 +84,7 @@ class _PairTask(TextTask):
     fields = {"text_a": True, "text_b": False}
 
     def check(self, request: Request) -> None:
-        """Also takes `text` as the name of `text_a`."""
+        """Also accepts `text` for `text_a`."""
         if "text" in request:
             if "text_a" in request:
                 raise ValueError("'text' and 'text_a' are the same; give one")
@@ -123,7 +123,7 @@ class Answer(TextTask):
     fields = {"question": True, "context": True}
 
     def call_all(self, requests: Sequence[Request]) -> Outputs:
-        """See TextTask; several answers have a signature of their own."""
+        """See TextTask; several answers have their own signature."""
         if self.options.n_best > 1:
             inputs = {
                 field: [request[field] for request in requests]
@@ -179,7 +179,7 @@ class Tag(TextTask):
     fields = {"text": True}
 
     def check(self, request: Request) -> None:
-        """Takes a list of `words` instead of a text, too."""
+        """Also accepts a list of `words` instead of a text."""
         if "words" not in request:
             super().check(request)
             return
@@ -259,7 +259,7 @@ class Embed(TextTask):
         """See TextTask."""
         pooled = [to_number(value) for value in outputs["pooled_output"][row]]
         count = outputs["lengths"][row]
-        # Of all WordPieces with [CLS] and [SEP], as sentence models have it.
+        # Over all WordPieces including [CLS] and [SEP], as in sentence models.
         mean = outputs["sequence_output"][row, :count].mean(0)
         answer: dict[str, Any] = {
             "pooled": pooled,
@@ -284,7 +284,7 @@ class Tokenize(_PairTask):
     def read(
         self, request: Request, outputs: Outputs, row: int
     ) -> dict[str, Any]:
-        """See TextTask; `num_wordpieces` counts those that are cut off too."""
+        """See TextTask; `num_wordpieces` includes those that are cut off."""
         count = outputs["lengths"][row]
         tokens = [to_text(token) for token in outputs["tokens"][row, :count]]
         return {
@@ -320,7 +320,7 @@ class Attention(_PairTask):
         }
 
 
-# In the order in which one of them is chosen for a model.
+# In the order in which a model's default task is chosen.
 TASKS: tuple[type[TextTask], ...] = (
     FillMask,
     NextSentence,

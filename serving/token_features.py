@@ -29,12 +29,14 @@ def create_batches(
         examples: their label is "0".
         tokenizer: FullTokenizer.
         max_seq_length: WordPieces of an example; longer ones are cut.
-        batch_size: B, at most.
-        trim: whether to cut batches to their longest example, see
+        batch_size: maximum B.
+        trim: whether to cut batches to their longest example; see
             tfrecords.trim_padding.
     """
 
-    def features_of(batch: Sequence[glue.ClassificationFeatures]):
+    def features_of(
+        batch: Sequence[glue.ClassificationFeatures],
+    ) -> dict[str, tf.Tensor]:
         features = {
             name: tf.constant([getattr(f, name) for f in batch], tf.int32)
             for name in export.INPUT_NAMES
@@ -63,7 +65,7 @@ class TokenFeatures(keras.Model):
         layer_names: numbers of blocks, or the name of one combination:
             "embeddings", "last", "second_to_last", "sum_last_four",
             "concat_last_four" or "sum_all".
-        block_weights: list of float, of the blocks that a sum adds up.
+        block_weights: list of float, weights of the blocks in a sum.
 
     Returns:
         float32 [B, L, T, W], and the pooled output, [B, W].
@@ -92,7 +94,7 @@ class TokenFeatures(keras.Model):
             tf.cast(outputs["pooled_output"], tf.float32),
         )
 
-    def _combine(self, name: int | str, outputs: dict[str, Any]):
+    def _combine(self, name: int | str, outputs: dict[str, Any]) -> tf.Tensor:
         blocks = outputs["all_encoder_layers"]
         if isinstance(name, int):
             return blocks[name]

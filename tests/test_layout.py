@@ -70,13 +70,43 @@ def test_the_network_runs_on_any_backend_of_keras():
             assert "tensorflow" not in top_level(path), path
 
 
-def test_training_takes_only_files_and_configurations_from_modeling():
-    # A task is named by the scripts, never by the loop.
+TASKS = ("modeling.tasks", "modeling.losses", "modeling.heads")
+
+
+def names_of_tasks():
+    """Returns the models, losses and heads that `import modeling` gives."""
+    return {
+        alias.name
+        for node in ast.walk(
+            ast.parse((ROOT / "modeling/__init__.py").read_text())
+        )
+        if isinstance(node, ast.ImportFrom) and node.module in TASKS
+        for alias in node.names
+    }
+
+
+def test_training_names_no_task_but_pretraining():
+    # Scripts name the models, losses and heads. Pretraining is BERT's own.
+    names = names_of_tasks()
+    assert {"BertClassifier", "ClassifierLoss"} <= names
     for path in sources("training"):
-        for name in imported(path):
-            assert not name.startswith(
-                ("modeling.tasks", "modeling.losses", "modeling.heads")
-            ), path
+        assert not any(name.startswith(TASKS) for name in imported(path)), path
+        used = {
+            node.attr
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "modeling"
+        }
+        used |= {
+            name.removeprefix("modeling.")
+            for name in imported(path)
+            if name.startswith("modeling.")
+        }
+        allowed = set()
+        if path.name == "pretraining.py":
+            allowed = {"BertPretrainer", "PretrainingLoss"}
+        assert used & names == allowed, path
 
 
 def test_training_takes_only_records_from_data():

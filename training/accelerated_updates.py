@@ -1,22 +1,22 @@
 """Runs an optimizer's update fast: traced once per shape, compiled by XLA.
 
-An optimizer without it computes the same, only slower.
+Optional: without it an optimizer computes the same, only slower.
 """
 
 from collections.abc import Callable
 
 import tensorflow as tf
 
-# Elements of a variable from which compiling its update pays.
+# Minimum elements of a variable whose update is compiled.
 _LEAST_COMPILED = 65536
 
 
 def traced(update: Callable[..., None]) -> Callable[..., None]:
-    """Returns `update` so that variables of one shape share a trace.
+    """Wraps `update` so that variables of one shape share a trace.
 
-    Without it the graph of a step holds the operations of each variable again.
-    Compiled, the update of a large variable is one pass over memory
-    instead of ten.
+    Otherwise the graph of a step repeats the operations for each variable.
+    Compiled, the update of a large variable is one pass over memory instead of
+    ten.
 
     Args:
         update: (variable, *tensors or numbers) -> None; assigns the variable.
@@ -32,8 +32,8 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     )
 
     def run(variable: tf.Variable, *arguments: object) -> None:
-        # A strategy's variables are captured by the trace of the first of a
-        # shape, not handed over as arguments.
+        # The first trace of a shape captures a strategy's variables instead of
+        # taking them as arguments.
         if tf.distribute.has_strategy():
             update(variable, *arguments)
         elif variable.shape.num_elements() >= _LEAST_COMPILED:

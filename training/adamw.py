@@ -17,7 +17,7 @@ from training import accelerated_updates
 
 
 class Rates(NamedTuple):
-    """Scalars of an update: how much of the old is kept, of the new taken.
+    """Scalars of an update: the rates at which it moves.
 
     Attributes:
         learning_rate: that of the variable.
@@ -34,7 +34,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates where `made`, else those that change nothing."""
+        """Returns these rates if `made`, else rates that change nothing."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -68,8 +68,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             a variable that matches one is not decayed.
         learning_rate_factors: [pattern, factor] pairs; the first pattern found
             in a variable's path multiplies its rate (layer-wise decay).
-        aggregate_gradients: True sums the gradients of all replicas, as
-            Keras's own optimizers do; False where the caller has summed them.
+        aggregate_gradients: True sums the gradients of all replicas, as Keras's
+            own optimizers do; False if the caller has summed them.
         name: name of the optimizer.
         **kwargs: Keras's own (`global_clipnorm`, `use_ema`, ...).
     """
@@ -164,7 +164,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
     @property
     def takes_scaled(self) -> bool:
-        """Whether none of Keras's own options asks for more than an update."""
+        """Whether Keras's own options leave it at a plain update."""
         return not (
             self.use_ema
             or self.weight_decay
@@ -181,12 +181,11 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         factor: tf.Tensor,
         made: tf.Tensor,
     ) -> None:
-        """Takes a step on gradients that are still to be clipped.
+        """Takes a step on gradients not clipped yet.
 
-        As `apply` of `factor` times the gradients under tf.cond, but with
-        fewer passes over memory, and a third of its operations to trace. The
-        step is not counted. Only where `takes_scaled`, and not for replicas
-        of a strategy.
+        Equals `apply` of `factor` times the gradients under tf.cond, with fewer
+        passes over memory and a third of the operations. Does not count the
+        step. Only if `takes_scaled`, and not for replicas of a strategy.
 
         Args:
             grads: dense gradients of `variables`.
@@ -194,7 +193,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             factor: float tensor [].
             made: bool tensor []; False leaves variables and slots alone.
         """
-        # Once, not for each variable: they are of one type, as a rule.
+        # Cast once, since variables usually share a type.
         scalars = {}
         for dtype in {variable.dtype for variable in variables}:
             rates = self._rates(tf.cast(self.learning_rate, dtype))
@@ -221,7 +220,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
-        # Keras's own way for optimizers, see its docstring of Optimizer.
+        # As Keras documents in the docstring of Optimizer.
         index = self._get_variable_index(variable)
         if self._factors[index] != 1.0:
             rates = rates._replace(
@@ -252,9 +251,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         factor: tf.Tensor | None,
     ) -> None:
         if factor is not None:
-            # 0 times what is not finite is 0 here: a step that is skipped
-            # changes nothing. To select between results is slow, as XLA does
-            # not vectorise it.
+            # Here 0 times a non-finite value is 0, so a skipped step changes
+            # nothing. Selecting between results is slow, as XLA does not
+            # vectorise it.
             gradient = tf.math.multiply_no_nan(gradient, factor)
         update, next_m, next_v = self.formula(
             gradient, variable, m, v, rates, decay
@@ -264,7 +263,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         variable.assign_sub(update)
 
     def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
-        # Keras has no public way to leave the sum over replicas to the caller.
+        # Keras has no public option to leave the sum over replicas to the
+        # caller.
         if self.aggregate_gradients:
             return super()._all_reduce_sum_gradients(grads_and_vars)
         return grads_and_vars

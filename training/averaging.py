@@ -27,16 +27,16 @@ class WeightAverages:
         average = d * average + (1 - d) * weight
         d = min(decay, (1 + n) / (10 + n))
 
-    so that those of a short run are not its first weights. A step that is
-    skipped leaves them alone.
+    so that a short run does not average mostly its first weights. Skipped steps
+    do not change them.
 
     Args:
         variables: {original name: variable} of the model.
         decay: see above.
-        strategy: that of the variables.
+        strategy: the variables' strategy.
 
     Attributes:
-        evaluated: {original name: average}, what evaluations use.
+        evaluated: {original name: average}, used by evaluations.
         saved: {name in a checkpoint: average}.
     """
 
@@ -64,7 +64,7 @@ class WeightAverages:
         }
 
     def start(self) -> None:
-        """Begins with the model's weights as they are now."""
+        """Starts from the model's current weights."""
         for name, average in self.evaluated.items():
             average.assign(self._weights[name].value)
 
@@ -74,7 +74,7 @@ class WeightAverages:
         Called outside of the replicas.
 
         Args:
-            step: number of the step whose weights these are, 1 for the first.
+            step: number of the step that was made, from 1.
             made: bool [], whether the step changed them.
         """
         step = tf.cast(step, tf.float64)
@@ -90,13 +90,13 @@ class WeightAverages:
             )
 
     def apply(self) -> None:
-        """Makes the averages the model's weights, at the end of training."""
+        """Makes the averages the weights, at the end of training."""
         for name, average in self.evaluated.items():
             self._weights[name].assign(average.value)
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
-        """Lets the block run the model with the averages as its weights."""
+        """Runs the block with the averages as the model's weights."""
         kept = [weight.numpy() for weight in self._weights.values()]
         self.apply()
         try:

@@ -1,4 +1,4 @@
-"""Batch sizes that grow while a run trains, and the examples they make."""
+"""Batch sizes that grow during training, and the examples seen so far."""
 
 import dataclasses
 import functools
@@ -13,8 +13,8 @@ class BatchSizes:
 
     Attributes:
         final: size of the batches after the warmup.
-        warmup: (size, step) pairs: batches of `size` until `step` steps are
-            made; both grow.
+        warmup: (size, step) pairs: batches of `size` until step `step`; both
+            increase.
     """
 
     final: int
@@ -29,8 +29,8 @@ class BatchSizes:
             final: size of the batches after it.
 
         Raises:
-            ValueError: the text is of another form, or a size or a step does
-                not grow.
+            ValueError: the text has another form, or sizes or steps do not
+                increase.
         """
         if text is None:
             return cls(final)
@@ -55,20 +55,20 @@ class BatchSizes:
         return cls(final, tuple(pairs))
 
     def times(self, count: int) -> "BatchSizes":
-        """Returns sizes that are all `count` times as large."""
+        """Returns the sizes multiplied by `count`."""
         return BatchSizes(
             self.final * count,
             tuple((size * count, step) for size, step in self.warmup),
         )
 
     def at(self, step: int) -> int:
-        """Returns the examples of the step that follows `step` others."""
+        """Returns the batch size after `step` steps."""
         return next(
             (size for size, end in self.warmup if step < end), self.final
         )
 
     def examples(self, step: int) -> int:
-        """Returns the examples of the first `step` steps."""
+        """Returns the number of examples in the first `step` steps."""
         total = start = 0
         for size, end in self.warmup:
             total += size * (min(step, end) - min(step, start))
@@ -78,17 +78,17 @@ class BatchSizes:
     def batches(
         self, create_dataset: Callable[[int, int], Any], step: int
     ) -> Any:
-        """Returns the tf.data batches that follow `step` steps, in their sizes.
+        """Returns the tf.data batches after `step` steps, in their sizes.
 
         Args:
             create_dataset: (batch_size, skip_records) -> endless batches.
-            step: steps that have been made.
+            step: number of steps made.
         """
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # Stages that are over have no batches, but are still there: so
-            # the batches' shapes are those of a run that was never stopped.
+            # Finished stages are kept without batches, so that the batches'
+            # shapes equal those of an uninterrupted run.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)
@@ -99,5 +99,5 @@ class BatchSizes:
 
 
 def of(sizes: BatchSizes | int) -> BatchSizes:
-    """Returns the BatchSizes that a number stands for."""
+    """Converts a constant batch size to BatchSizes."""
     return BatchSizes(sizes) if isinstance(sizes, int) else sizes

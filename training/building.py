@@ -27,9 +27,9 @@ def create_trainer(
         create_model: (**arguments of every model) -> the task's model.
         loss: the task's loss.
         strategy: where the variables are made.
-        num_train_steps: length of training; None where there is none.
+        num_train_steps: length of training; None without training.
         num_warmup_steps: length of the warmup.
-        teacher: what a training learns from besides labels, or None.
+        teacher: the teacher to distill, or None.
 
     Raises:
         ValueError: --freeze_layers is more than the model has.
@@ -56,7 +56,7 @@ def create_trainer(
                         model.config.num_hidden_layers,
                         options.layerwise_lr_decay,
                     ),
-                    # The training step adds them up itself.
+                    # The training step sums them itself.
                     aggregate_gradients=False,
                     time_spent=time_spent,
                 ),

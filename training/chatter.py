@@ -1,4 +1,4 @@
-"""Keeps what other libraries log off the scripts' output."""
+"""Keeps other libraries' logs off the scripts' output."""
 
 import contextlib
 import importlib.util
@@ -24,11 +24,11 @@ def silence_tensorflow() -> None:
 class _QuietImport:
     """Keeps `import tensorflow` from writing to stderr.
 
-    Its native code logs while it is loaded, before it reads any setting.
+    Its native code logs while loading, before it reads any setting.
     """
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Returns how to import TensorFlow, None for other modules."""
+        """Returns TensorFlow's import spec; None for other modules."""
         if name != "tensorflow":
             return None
         sys.meta_path.remove(self)

@@ -1,13 +1,21 @@
-"""Checkpoints of a training run: saved whole or not at all, newest few kept.
+"""Checkpoints of a training run, and how a run resumes from them.
 
 A run's checkpoint is a TF1 checkpoint with the original's names, as
-`model.ckpt-STEP`: the model's variables, for each trained one its optimizer
-slots (`.../adam_m`, `.../adam_v`), and `global_step`. So it serves both to
-resume training and as the --init_checkpoint of another task. With --ema_decay
-it has the weights' averages too (averaging.py), which a run that does not
-train reads instead of the weights. All else that a
-run needs to resume exactly (position in the data, learning rate) follows from
-the step; the state of dropout is a variable of the model.
+`model.ckpt-STEP`: the model's variables (dropout's state among them), for each
+trained one its optimizer slots (`.../adam_m`, `.../adam_v`), and `global_step`.
+So it serves both to resume training and as the --init_checkpoint of another
+task. With --ema_decay it has the weights' averages too (averaging.py), which a
+run that does not train reads instead of the weights.
+
+A run resumes in these steps; everything else follows from the step number:
+
+1. runner.Run restores the newest undamaged checkpoint (`Checkpointer.restore`),
+   and has `check_settings` refuse other settings than run_settings.json has.
+2. history.History gives clock.Clock the hours trained before, and drops its
+   lines after the checkpoint.
+3. batch_sizes.BatchSizes counts the examples seen; tfrecords.create_dataset
+   skips as many records. Their order depends only on the seed and the epoch.
+4. loop.Trainer.train continues with the next step.
 """
 
 import json
@@ -31,14 +39,14 @@ from training.options import NETWORK
 PREFIX = "model.ckpt"
 SETTINGS_FILE = "run_settings.json"
 
-# What saving a checkpoint writes, and nothing that only looks like it, such
-# as a copy that the user put there.
+# Files that saving a checkpoint writes; similar names, such as a user's copies,
+# do not match.
 _WRITTEN = re.compile(
     re.escape(PREFIX)
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
     + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
 )
-# What a killed run leaves of the other files that it writes next to them.
+# Partial files of other outputs that a killed run leaves next to them.
 _PARTIAL = re.compile(
     r"(checkpoint|(run_settings|eval_results|summary)\.json|history\.jsonl)"
     r"\.partial-[0-9]+"
@@ -49,9 +57,9 @@ class Checkpointer:
     """Saves and restores one run's state under `output_dir`.
 
     Args:
-        output_dir: folder of the run; made when first saved into.
+        output_dir: folder of the run; created by the first save.
         variables: {original name: variable} of the model.
-        optimizer: its slots and state are saved too; None for none.
+        optimizer: its slots and state are saved too, unless None.
         keep_checkpoint_max: number of the newest to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
         before_save: called with the step of each checkpoint that is about to
@@ -79,7 +87,7 @@ class Checkpointer:
             self._variables |= optimizer_variables(variables, optimizer)
 
     def steps(self) -> list[int]:
-        """Returns the steps of the whole checkpoints, oldest first."""
+        """Returns the steps of the complete checkpoints, oldest first."""
         return checkpoint_steps(self.output_dir)
 
     def path(self, step: int) -> str:
@@ -87,13 +95,13 @@ class Checkpointer:
         return str(self.output_dir / f"{PREFIX}-{step}")
 
     def save(self, step: int) -> None:
-        """Writes the state after `step` steps, then drops old and damaged ones.
+        """Writes the state after `step` steps; deletes old and damaged ones.
 
         Raises:
             OSError: it could not be written; earlier ones are untouched.
             ValueError: the state is not finite, so nothing was written.
         """
-        # Every worker checks, so that all of them end together.
+        # Every worker checks, so that all of them stop together.
         if damage := self._damage():
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
@@ -122,10 +130,10 @@ class Checkpointer:
         logging.info("Saved the checkpoint %s", path)
 
     def restore(self) -> int | None:
-        """Sets the state from the newest checkpoint that is undamaged.
+        """Restores the newest undamaged checkpoint.
 
         Returns:
-            its step, or None where there is no checkpoint.
+            its step, or None if there is no checkpoint.
 
         Raises:
             ValueError: there are checkpoints, and none can be read.
@@ -161,7 +169,7 @@ class Checkpointer:
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
             if name not in saved and not self._trains and "seed_" in name:
-                # Google's own code keeps no state of dropout.
+                # Google's checkpoints have no dropout state.
                 continue
             if name not in saved:
                 raise ValueError(
@@ -181,10 +189,10 @@ class Checkpointer:
                 variable.assign(reader.get_tensor(name))
 
     def _damage(self) -> str | None:
-        """Returns what makes the state useless, or None.
+        """Returns a description of damage in the state, or None.
 
-        Weights may be finite and still too large for any computation, as
-        after a single step of a huge learning rate.
+        Weights may be finite and still too large to compute with, as after one
+        step at a huge learning rate.
         """
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
@@ -197,8 +205,8 @@ class Checkpointer:
         return None
 
     def _remove_unfinished(self) -> None:
-        # What a run that was killed while it saved left behind: a checkpoint
-        # without its index, which is written last, is not one.
+        # Left by a run killed while saving: without its index, which is written
+        # last, a checkpoint is not complete.
         whole = self.steps()
         for file in self.output_dir.iterdir():
             if _PARTIAL.fullmatch(file.name):
@@ -218,14 +226,14 @@ def remove_checkpoints(
         steps: those of the checkpoints to remove.
     """
     for step in steps:
-        # Without its index, the rest is no checkpoint.
+        # Without its index, the rest is not a checkpoint.
         for end in (".index", ".data-00000-of-00001"):
             path = Path(output_dir) / f"{PREFIX}-{step}{end}"
             path.unlink(missing_ok=True)
 
 
 def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
-    """Returns the steps of the whole checkpoints in a folder, oldest first."""
+    """Returns the steps of complete checkpoints in a folder, oldest first."""
     found = (
         re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", file.name)
         for file in Path(output_dir).glob(f"{PREFIX}-*.index")
@@ -237,7 +245,7 @@ def optimizer_variables(
     variables: Mapping[str, keras.Variable],
     optimizer: keras.optimizers.Optimizer,
 ) -> dict[str, keras.Variable]:
-    """Returns {name: variable} of what an optimizer keeps between steps."""
+    """Returns {name: variable} of an optimizer's state."""
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     named = {"global_step": inner.iterations}
     if inner is not optimizer:
@@ -250,12 +258,12 @@ def optimizer_variables(
 
 
 def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
-    """Returns [name, bytes, checksum] of files, to notice another input.
+    """Returns [name, bytes, checksum] of files, to detect changed inputs.
 
     Args:
         files: paths.
-        whole: whether the checksum is of all bytes; else of the first and
-            the last 64 KiB, which costs the same for files of any size.
+        whole: whether to checksum all bytes; else only the first and last 64
+            KiB, whatever the file's size.
     """
     found = []
     for file in files:
@@ -277,7 +285,7 @@ def check_settings(
     settings: Mapping[str, Any],
     is_chief: bool = True,
 ) -> None:
-    """Refuses to resume a run with settings other than those it began with.
+    """Refuses to resume a run with other settings than it started with.
 
     Args:
         output_dir: folder of the run.
@@ -313,21 +321,21 @@ def check_settings(
 
 
 def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
-    """Returns how the network of a run differs from its configuration.
+    """Returns the network options that a run was trained with.
 
     Args:
-        path: a checkpoint, or its folder. One that no run wrote, such as a
-            release, has the plain network.
+        path: a checkpoint, or its folder. Without settings of a run, as in a
+            release, none are set.
 
     Returns:
-        {name of NETWORK: whether it has it}.
+        {name in NETWORK: whether it is set}.
     """
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
     if folder.name in ("best", "averages"):
         folder = folder.parent
-    # Of several runs, all have what the first one has.
+    # Several runs in a folder share the first one's.
     for place in (folder, folder / "run_1"):
         if (place / SETTINGS_FILE).is_file():
             begun = json_files.read_json(place / SETTINGS_FILE)
@@ -338,12 +346,12 @@ def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
 def check_network(
     path: str | os.PathLike[str], network: Mapping[str, bool], flag: str
 ) -> None:
-    """Refuses to predict by another network than was trained.
+    """Refuses another network than the one that was trained.
 
     Args:
         path: a checkpoint, or its folder.
-        network: {name of NETWORK: whether it is given}.
-        flag: what named the path.
+        network: {name in NETWORK: whether it is given}.
+        flag: the flag that gave the path, for the message.
 
     Raises:
         ValueError: they differ; the message names the flag to give.
@@ -358,7 +366,7 @@ def check_network(
 
 
 def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
-    """Returns name and values of the part of a setting that differs."""
+    """Returns the name and values of the differing part of a setting."""
     if isinstance(former, dict) and isinstance(given, dict):
         for key in sorted(former.keys() | given.keys()):
             if former.get(key) != given.get(key):
@@ -366,7 +374,7 @@ def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
                     f"{name}.{key}", former.get(key), given.get(key)
                 )
     if isinstance(former, list) and isinstance(given, list):
-        # One of many files, say.
+        # For example, one of many files.
         gone = [value for value in former if value not in given]
         come = [value for value in given if value not in former]
         if gone and come:
@@ -375,7 +383,7 @@ def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns which checkpoint is left, for the end of a message."""
+    """Returns which checkpoint is intact, to end a message with."""
     return f"; that of step {steps[-1]} is intact" if steps else ""
 
 

@@ -9,10 +9,10 @@ from training.options import DeviceOptions, TrainingOptions
 
 
 def check_command(options: TrainingOptions) -> None:
-    """Refuses a command that asks for nothing, or has no weights to do it.
+    """Refuses a command without an action, or without weights for it.
 
     Raises:
-        ValueError: nothing is asked for, or the weights come from nowhere.
+        ValueError: no action is given, or no source of weights.
         OSError: the checkpoint is missing.
     """
     if not any(getattr(options, action) for action in options.actions):
@@ -50,7 +50,7 @@ def check_command(options: TrainingOptions) -> None:
 
 
 def check_quantize(options: DeviceOptions) -> None:
-    """Refuses int8 where it is not computed, and formats that it cannot have.
+    """Refuses int8 and export formats that are not available.
 
     Raises:
         ValueError: the model is compiled, or runs on a TPU, or the converter
@@ -60,16 +60,16 @@ def check_quantize(options: DeviceOptions) -> None:
     if options.quantize_ranges != "dynamic" and not options.quantizes:
         raise ValueError(
             f"--quantize_ranges={options.quantize_ranges} needs "
-            "--quantize=int8, of a model that TensorFlow runs"
+            "--quantize=int8 and --export_format=saved_model"
         )
     computes = any(
         getattr(options, name, False) for name in ("do_eval", "do_predict")
     )
     if options.quantize and not options.quantizes and computes:
         raise ValueError(
-            "--quantize with --export_format="
-            f"{options.export_format} quantizes the exported file alone; "
-            "evaluate and predict by another command"
+            f"--quantize with --export_format={options.export_format} "
+            "quantizes only the exported file; evaluate and predict in a "
+            "separate command"
         )
     if options.quantize and options.has_fixed_shapes:
         raise ValueError(
@@ -79,7 +79,7 @@ def check_quantize(options: DeviceOptions) -> None:
 
 
 def _check_start(options: TrainingOptions) -> None:
-    """Refuses a run whose weights would come from nowhere."""
+    """Refuses a run without a source of weights."""
     given = bool(options.init_checkpoint)
     if options.init_from is not None and given != (
         options.init_from == "checkpoint"
@@ -102,12 +102,12 @@ def _check_start(options: TrainingOptions) -> None:
 def check_labels_of_start(
     options: TrainingOptions, labels: Sequence[str]
 ) -> None:
-    """Refuses a new training in the folder of a model with other labels.
+    """Refuses to train in the folder of a model with other labels.
 
-    Its labels would take the place of those that the model goes by.
+    The new labels would replace the model's.
 
     Raises:
-        ValueError: --init_checkpoint lies in --output_dir and has them.
+        ValueError: --init_checkpoint is in --output_dir and has other labels.
     """
     start, folder = options.init_checkpoint, options.output_dir
     if not start or not os.path.isdir(folder):

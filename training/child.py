@@ -10,8 +10,8 @@ from typing import Any
 def run(command: Sequence[str | os.PathLike[str]], **options: Any) -> int:
     """Runs a command to its end.
 
-    A signal that ends this process goes to the command, which saves and ends;
-    until then this process waits. Only SIGKILL leaves the command running.
+    A signal to stop is passed to the command, which saves and ends while this
+    process waits. Only SIGKILL leaves the command running.
 
     Args:
         command: the program and its arguments.
@@ -34,11 +34,11 @@ def run(command: Sequence[str | os.PathLike[str]], **options: Any) -> int:
     before = {
         number: signal.signal(number, stop)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-        # nohup ignores the closing of a terminal.
+        # nohup makes a process ignore the closing of a terminal.
         if signal.getsignal(number) != signal.SIG_IGN
     }
     try:
-        # In a session of its own, so that it gets Ctrl-C once.
+        # In its own session, so that it gets Ctrl-C once.
         process = subprocess.Popen(command, start_new_session=True, **options)
         processes.append(process)
         if stopped:

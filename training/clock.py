@@ -9,7 +9,7 @@ class Clock:
     """Counts the seconds of a run's training, evaluations included.
 
     Args:
-        max_hours: time that the run may take; None for any.
+        max_hours: time limit of the run; None = no limit.
         now: () -> seconds, for tests.
     """
 
@@ -24,7 +24,7 @@ class Clock:
         self._started: float | None = None
 
     def resume(self, hours: float) -> None:
-        """Counts on from the hours that a checkpoint was saved after."""
+        """Adds the hours before the checkpoint that is resumed."""
         self._before = hours * 3600
 
     @contextlib.contextmanager
@@ -44,5 +44,5 @@ class Clock:
 
     @property
     def spent(self) -> float:
-        """Share of the time that is spent, 1.0 or more at its end."""
+        """Fraction of the time spent, 1.0 or more at the end."""
         return self.hours / self._max_hours if self._max_hours else 0.0

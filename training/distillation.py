@@ -1,9 +1,9 @@
-"""A teacher for training: --teacher and the flags that go with it.
+"""Training with a teacher: --teacher and its flags.
 
 What the student minimizes is in modeling/distillation.py. In fine-tuning the
 teacher's outputs are computed once and kept next to the training records;
 hidden states and attention, and the outputs of pretraining, would take
-gigabytes: there the teacher runs along with each step.
+gigabytes, so there the teacher runs in every step.
 """
 
 import os
@@ -24,7 +24,7 @@ from modeling.distillation import DistillationLoss, Distiller
 from training import checkpointing, distribution, loop
 from training.options import TrainingOptions
 
-# Logits of padding, which take no part in a softmax.
+# Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0
 
 
@@ -71,7 +71,7 @@ def check_options(
             "--teacher with --distill_alpha=0 teaches nothing; give more, or "
             "--distill_layers"
         )
-    teacher = load_config(options.teacher)
+    teacher = load_teacher_config(options.teacher)
     for name, needed in (
         ("vocab_size", True),
         ("num_attention_heads", options.distill_layers),
@@ -120,7 +120,7 @@ def _check_init_layers(
         )
 
 
-def load_config(teacher: str) -> modeling.BertConfig:
+def load_teacher_config(teacher: str) -> modeling.BertConfig:
     """Returns the configuration in a teacher's folder.
 
     Raises:
@@ -137,7 +137,7 @@ def load_config(teacher: str) -> modeling.BertConfig:
 
 
 class Teacher:
-    """The model of --teacher, loaded, for the trainings of a command.
+    """The loaded model of --teacher, for all trainings of a command.
 
     Args:
         options: TrainingOptions that `check_options` accepts.
@@ -149,7 +149,7 @@ class Teacher:
         settings: what must not change when a run is resumed.
 
     Raises:
-        ValueError: the teacher has not learned this task.
+        ValueError: the teacher was not trained on this task.
         OSError: it cannot be read.
     """
 
@@ -182,7 +182,7 @@ class Teacher:
         }
         self._names: dict[str, str] | None = None
         self._model: keras.Model | None = create_model(
-            load_config(path),
+            load_teacher_config(path),
             **checkpointing.read_network(path),
             unpad=options.unpads,
             dtype=distribution.PRECISIONS[options.mixed_precision],
@@ -197,7 +197,7 @@ class Teacher:
             )
 
     def create_distiller(self, student: keras.Model) -> Distiller:
-        """Returns what calls a student and this teacher in training."""
+        """Returns the Distiller of a student and this teacher."""
         return Distiller(
             student,
             self._loss,
@@ -211,13 +211,12 @@ class Teacher:
     ) -> feature_specs.Spec:
         """Writes training records with the teacher's outputs added.
 
-        Does nothing where an earlier run wrote them from the same records,
-        teacher and options. The model is dropped: it is not needed any more.
+        Does nothing if an earlier run wrote them from the same records, teacher
+        and options. The model is released afterwards.
 
         Args:
             source: the TFRecord file of training.
-            path: the file to write; what it was made from is kept in
-                `path`.json.
+            path: the file to write; its sources are recorded in `path`.json.
             spec: of the records.
 
         Returns:
@@ -225,7 +224,7 @@ class Teacher:
         """
         model, options = self._model, self._options
         if model is None:
-            raise ValueError("The teacher's outputs have been added before")
+            raise ValueError("The teacher's outputs are already in the records")
         shapes = model.compute_output_shape(
             {name: (None, *feature.shape) for name, feature in spec.items()}
         )
@@ -262,7 +261,8 @@ class Teacher:
                         f"teacher_{name}": _padded(value, shapes[name])
                         for name, value in outputs.items()
                     }
-                    # Two messages in a row are one, with the fields of both.
+                    # Two concatenated messages are parsed as one, with the
+                    # fields of both.
                     for added in tfrecords.encode_examples(rows):
                         writer.write(next(records) + added)
             written = checkpointing.fingerprint([path], whole=True)
@@ -297,7 +297,7 @@ def _files(teacher: str) -> list[str]:
 
 
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether a file is whole and made from what is given."""
+    """Returns whether a file is complete and made from the given sources."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
         return False
     try:

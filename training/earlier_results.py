@@ -1,8 +1,8 @@
-"""Notices results of an earlier run that a run leaves as they are.
+"""Warns of an earlier run's results that a run does not overwrite.
 
-A run without --version_2_with_negative writes no null_odds.json; one that an
-earlier run wrote would pass for a part of the new answers. It is left alone,
-as it could be anyone's, and the log names it.
+A run without --version_2_with_negative writes no null_odds.json; an earlier
+run's would be mistaken for part of the new answers. It is kept, since it could
+be anyone's, and the log names it.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from absl import logging
 
-# What prediction may write, depending on the flags and the data.
+# Files that prediction may write, depending on flags and data.
 _RESULTS = re.compile(
     r"null_odds\.json|report\.html|test_eval_results.*\.txt"
     r"|test_results.*\.tsv|(test_|nbest_)?predictions.*\.(json|jsonl|txt)"
@@ -19,7 +19,7 @@ _RESULTS = re.compile(
 
 
 class EarlierResults:
-    """The results in a folder before a run predicts.
+    """Records the results in a folder before a run predicts.
 
     Args:
         folder: folder of the run.
@@ -33,7 +33,7 @@ class EarlierResults:
         self._before = self._look()
 
     def _look(self) -> dict[str, tuple[int, int]]:
-        """Returns what changes when a file is written anew, by name."""
+        """Returns, by name, what changes when a file is rewritten."""
         if not self._folder.is_dir():
             return {}
         found = {}
@@ -44,7 +44,7 @@ class EarlierResults:
         return found
 
     def warn(self) -> None:
-        """Logs which of them the run has not written."""
+        """Logs those that the run has not rewritten."""
         left = sorted(self._before.items() & self._look().items())
         if left:
             logging.warning(

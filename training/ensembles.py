@@ -1,8 +1,8 @@
-"""Several fine-tuned models that answer as one.
+"""Ensembles: several fine-tuned models that predict as one.
 
 The paper's ensembles are models of other seeds, or of other pretraining
-checkpoints. They go through the data one after the other in one model's
-memory; the task says how their outputs become one (`Task.combine`).
+checkpoints. They predict one after the other in one model's memory;
+`Task.combine` combines their outputs.
 """
 
 import os
@@ -19,7 +19,7 @@ from training.task import Batches, Task
 
 
 def find_members(options: FineTuningOptions) -> list[str]:
-    """Returns the checkpoints that --ensemble names; [] where it is not given.
+    """Returns the checkpoints of --ensemble; [] if it is not given.
 
     Raises:
         ValueError: another flag contradicts it, or the models are not of one

@@ -26,8 +26,7 @@ def check_export_dir(export_dir: str | os.PathLike[str]) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:
-        ValueError: it does, or something else has the name of a temporary
-            folder of an export.
+        ValueError: it does, or another file has the name of a temporary folder.
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -63,7 +62,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _may_remove(path: Path) -> bool:
-    """Returns whether a folder is what a killed process left."""
+    """Returns whether a folder was left by a killed process."""
     if path.is_symlink() or not path.is_dir():
         return False
     if not any(path.iterdir()):
@@ -76,7 +75,7 @@ def _may_remove(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Removes a folder of ours, its manifest last, in case of a kill."""
+    """Removes one of our folders, its manifest last, in case of a kill."""
     if not path.exists():
         return
     for file in path.iterdir():
@@ -150,7 +149,7 @@ def _write_saved_model(
     archive = keras.export.ExportArchive()
     with int8.constant_weights():
         if not quantization.is_quantized(model):
-            # Else its kernels would be there twice, as constants too; the
+            # Otherwise its kernels would be stored twice, as constants too; the
             # archive finds the variables that the functions use.
             archive.track(model)
         for name, (function, signature) in endpoints.items():
@@ -162,7 +161,7 @@ def _write_saved_model(
         try:
             archive.write_out(str(folder), verbose=False)
         except (
-            # A limit on the size of files, and a full disk.
+            # Raised by a file size limit and by a full disk.
             tf.errors.OutOfRangeError,
             tf.errors.ResourceExhaustedError,
         ) as error:
@@ -176,8 +175,8 @@ def _trace(
 ) -> Callable[..., Any]:
     """Traces a function, and returns one that calls the result.
 
-    Keras and TensorFlow each trace what they export. They then trace one call
-    and not the whole function again.
+    Keras and TensorFlow each trace what they export; this way they only trace a
+    call.
     """
     traced = tf.function(
         function, signature, autograph=False
@@ -187,21 +186,21 @@ def _trace(
 
 @contextlib.contextmanager
 def _new_export(path: Path) -> Iterator[Path]:
-    """Yields a folder that becomes the export when the block ends well."""
+    """Yields a folder that becomes the export if the block succeeds."""
     unfinished, replaced = _unfinished(path), _replaced(path)
     check_export_dir(path)
     if replaced.exists() and not path.exists():
-        # A process was killed between the two renamings below.
+        # A process was killed between the two renames below.
         replaced.rename(path)
     for left_behind in (unfinished, replaced):
         _remove(left_behind)
     unfinished.mkdir(parents=True)
     try:
-        # Also marks what a killed process leaves as ours, not the user's.
+        # Also marks what a killed process leaves as ours.
         manifests.write(unfinished, manifests.EXPORT, [])
         yield unfinished
         manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
-        # The files that came into it since the work began.
+        # Files that appeared since the work began.
         check_export_dir(path)
         if path.exists():
             path.rename(replaced)

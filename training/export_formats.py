@@ -1,4 +1,4 @@
-"""Models over ids in the formats of other runtimes, by their own converters.
+"""Exports models over ids to other runtimes, by their own converters.
 
     litert    model.tflite                 tf.lite, builtin operations only
     onnx      model.onnx                   tf2onnx
@@ -28,14 +28,14 @@ from modeling.bert import BertModel
 from modeling.checkpoints.huggingface import config, tokenizer
 from training.options import DeviceOptions
 
-# The modules that a format needs, and where to get them.
+# Modules that each format needs.
 _NEEDED: dict[str, Sequence[str]] = {
     "saved_model": (),
     "litert": (),
     "onnx": ("onnx", "tf2onnx"),
     "openvino": ("openvino",),
 }
-# The newest that tf2onnx writes.
+# The newest opset that tf2onnx writes.
 _OPSET = 18
 
 
@@ -68,7 +68,7 @@ def check(options: DeviceOptions) -> None:
     name = options.export_format
     needed = [*_NEEDED[name]]
     if name == "onnx" and options.quantize:
-        # Its quantizer, not tf2onnx's.
+        # The quantizer is ONNX Runtime's.
         needed.append("onnxruntime")
     missing = [m for m in needed if not importlib.util.find_spec(m)]
     if missing:
@@ -111,7 +111,7 @@ def chosen(options: Any) -> Iterator[None]:
 
 
 def current() -> ExportFormat:
-    """Returns the format that an export is to be written in."""
+    """Returns the current export format."""
     return _chosen
 
 
@@ -127,7 +127,7 @@ def write(
         folder: exists.
         model: the model whose weights the function uses.
         function: (*tensors) -> dict of tensors.
-        signature: specs of the tensors, their last dimension the length.
+        signature: specs of the tensors; the last dimension is the length.
     """
     length = _chosen.seq_length
     signature = [
@@ -146,7 +146,7 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Has graphs traced inside compute padding, by plain operations."""
+    """Traces graphs in the block with padding and plain operations."""
     berts = [
         layer
         for layer in model._flatten_layers()
@@ -163,7 +163,7 @@ def _plain(model: keras.Model) -> Iterator[None]:
 
 
 def _write_litert(folder: Path, traced: Any, signature: Any) -> None:
-    # Else a Keras model's file has no weights, and runs.
+    # Otherwise a Keras model's file would lack the weights, without an error.
     frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
     converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
@@ -208,7 +208,7 @@ _WRITERS = {
 def write_files(
     folder: Path, model: keras.Model, vocab_file: str | os.PathLike[str]
 ) -> None:
-    """Writes what other libraries need to tokenize, and config.json.
+    """Writes the tokenizer's files for other libraries, and config.json.
 
     Args:
         folder: exists.

@@ -81,7 +81,7 @@ class _Driver:
         self.splits = Splits(task, options)
         self.metric = options.metric_for_best or task.metrics[0]
         self.is_loss = self.metric.startswith("eval_loss")
-        # Results of the evaluations so far, by folder and step.
+        # Results of evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
         self.steps: tuple[int | None, int] = None, 0
         self.settings: dict[str, Any] = {}
@@ -104,7 +104,7 @@ class _Driver:
                 self.splits.add_teacher(self.teacher)
 
     def train(self, options: FineTuningOptions) -> runner.Run:
-        """Returns the run of some options, trained if they ask for it."""
+        """Returns a run, trained if the options say so."""
         run = runner.Run(
             options,
             functools.partial(
@@ -112,7 +112,7 @@ class _Driver:
             ),
             self.task.train_loss or self.task.loss,
             *self.steps,
-            # WordPieces of an example in a step.
+            # WordPieces of one example.
             options.max_seq_length * self.task.sequences_per_example,
             self.settings,
             restores_best=options.load_best and not options.do_train,
@@ -125,7 +125,7 @@ class _Driver:
         if run.averages:
             folders.add(run.averages_dir)
         if options.evaluates_while_training:
-            # The best weights are a model of their own.
+            # `best` is a model folder of its own.
             folders.add(run.best_dir)
             evaluation = run.create_evaluation(
                 lambda: self._evaluate(run, run.trainer.step),
@@ -156,9 +156,8 @@ class _Driver:
         are put into --output_dir itself.
 
         Returns:
-            the best runner.Run, and its figures with, for each one, its
-            `NAME_mean` and `NAME_deviation` (of the sample) over the runs,
-            and `best_run`.
+            the best runner.Run, and its figures, each with `NAME_mean` and
+            `NAME_deviation` (of the sample) over the runs, and `best_run`.
         """
         variants = [
             self.options.varied(
@@ -188,14 +187,14 @@ class _Driver:
     def _best_of(self, results: Sequence[Mapping[str, float]]) -> int:
         """Returns the index of the best of several figures.
 
-        NaN, which no other number is more or less than, is the worst.
+        NaN counts as the worst.
         """
         sign = -1 if self.is_loss else 1
         values = sign * np.array([figures[self.metric] for figures in results])
         return int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
 
     def quantize(self, run: runner.Run) -> None:
-        """Has a run's model predict as --quantize says from here on."""
+        """Switches a run's model to --quantize."""
         (name, *_) = self.splits.of("eval")
         run.trainer.quantize(
             self.splits.create_dataset(name, self.options.eval_batch_size),
@@ -205,7 +204,7 @@ class _Driver:
     def evaluate(self, run: runner.Run) -> dict[str, float]:
         """Returns the figures of a run's weights on all splits to evaluate.
 
-        Figures of the same step that were found while training are reused.
+        Reuses the figures of the same step from training.
         """
         key = run.options.output_dir, run.global_step
         if key in self.evaluated:
@@ -217,13 +216,13 @@ class _Driver:
         return results
 
     def describe(self, run: runner.Run) -> str:
-        """Returns text that names the weights, for the log."""
+        """Describes the weights, for the log."""
         if self.members:
             return f"an ensemble of {len(self.members)} models"
         return run.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns the figure that says which weights the others are of."""
+        """Returns what identifies the weights: the step or ensemble size."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -262,7 +261,7 @@ class _Driver:
         run.history.add_samples(step, tag, self.task.samples)
 
     def write_reports(self, run: runner.Run) -> None:
-        """Writes the task's pages about the splits that are evaluated."""
+        """Writes the task's reports on the evaluated splits."""
         options = self.options
         for name in self.splits.of("eval"):
             batches = self._predict(
@@ -271,7 +270,7 @@ class _Driver:
             self.task.write_report(name, batches, options.output_dir)
 
     def predict(self, run: runner.Run, results: dict[str, float]) -> None:
-        """Writes the predictions, and their scores where there are any.
+        """Writes the predictions, and their scores if any.
 
         Args:
             run: runner.Run.

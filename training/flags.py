@@ -88,6 +88,15 @@ def define_text_flags() -> None:
     )
 
 
+def define_corpus_flag() -> None:
+    """Defines the raw text that a script reads."""
+    cli.define_path(
+        "input_file",
+        paths.Kind.INPUT_FILES,
+        "Text files to read, comma-separated paths or patterns; .gz too.",
+    )
+
+
 def define_training_flags(
     learning_rate: float, save_checkpoints_steps: int = 1000
 ) -> None:

@@ -1,4 +1,4 @@
-"""The history of a run: what it reached, after how many steps and hours.
+"""The history of a run: its metrics by step and hours.
 
 It is kept in the file `history.jsonl` of the run's folder, a JSON object a
 line:
@@ -7,9 +7,9 @@ line:
      "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
 
 `kind` is "train" for the losses of a step, "eval" for an evaluation, and
-"checkpoint" for a save, which tells a resumed run the time spent. A resumed
-run drops the lines after its checkpoint and writes them again, so there is
-one line of a kind for a step. TensorBoard gets the same metrics, those of
+"checkpoint" for a save, from which a resumed run reads the time spent. A
+resumed run drops the lines after its checkpoint and writes them again, so there
+is one line of each kind for a step. TensorBoard gets the same metrics, those of
 evaluations as `eval/NAME`, and a few of the examples.
 """
 
@@ -27,7 +27,7 @@ from training.clock import Clock
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
-# Larger figures cannot be drawn, and none is made.
+# Larger values cannot be drawn and do not occur.
 _LARGEST = 1e300
 
 
@@ -36,13 +36,13 @@ class History:
 
     Args:
         output_dir: folder of the run.
-        clock: that of the run.
-        sizes: its batch sizes.
+        clock: the run's clock.
+        sizes: the run's batch sizes.
         has_scalars: whether TensorBoard gets the metrics too.
         is_chief: False for a worker that reads but never writes.
 
     Raises:
-        ValueError: a line of the file is no line of a history.
+        ValueError: a line of the file is malformed.
         OSError: the file cannot be read.
     """
 
@@ -66,7 +66,7 @@ class History:
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> None:
-        """Takes note of the learning rate of a step."""
+        """Records the learning rate of a step."""
         self._rate = logs.get("learning_rate")
 
     def hours_at(self, step: int) -> float:
@@ -78,7 +78,7 @@ class History:
         return line.get("hours") or 0.0
 
     def resume(self, step: int) -> None:
-        """Drops what came after a step, which is now done again."""
+        """Drops the lines after a step, which will be repeated."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
@@ -86,11 +86,11 @@ class History:
             self._write_all()
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line, or puts other metrics into the one there is.
+        """Adds a line, or replaces the metrics of an existing one.
 
         Args:
             kind: one of KINDS.
-            step: steps that have been made.
+            step: number of steps made.
             metrics: {name: figure}.
 
         Raises:
@@ -116,7 +116,7 @@ class History:
             file.write(_line_of(line))
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the first evaluation whose figure is the target or more."""
+        """Returns the first evaluation that reaches the target."""
         found = [
             line
             for line in self._lines.values()
@@ -127,7 +127,7 @@ class History:
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns when a step was, as another line of it or the clock say."""
+        """Returns the hours of a step, from another line of it or the clock."""
         names = ("step", "hours", "examples", "learning_rate")
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
@@ -138,7 +138,7 @@ class History:
         )
 
     def add_hyperparameters(self, values: Mapping[str, Any]) -> None:
-        """Tells TensorBoard's HPARAMS page what the run was made with."""
+        """Writes the run's flags for TensorBoard's HPARAMS page."""
         if not (self._has_scalars and self._is_chief):
             return
         from tensorboard.plugins.hparams import api
@@ -171,7 +171,7 @@ class History:
         self._writer.flush()
 
     def _write_scalars(self, line: Mapping[str, Any]) -> None:
-        # Reading a history, to draw it, does not wait for TensorFlow.
+        # Imported here, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 
         prefix = "eval/" if line["kind"] == "eval" else ""
@@ -195,10 +195,10 @@ class History:
 
 
 def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Returns the lines of a history; half a line at the end is left out.
+    """Returns the lines of a history, without half a line at the end.
 
     Raises:
-        ValueError: a line is no line of a history; the message names it.
+        ValueError: a line is malformed; the message names it.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:

@@ -12,19 +12,19 @@ from files import atomic, json_files
 from training import batch_sizes, checkpointing, report
 from training.history import History
 
-# Share of the time that measuring the machine's peak rate may take.
+# Maximum fraction of time for measuring the machine's peak rate.
 _MEASURING_SHARE = 0.01
 
 
 class Hook(Protocol):
     """Runs after a step of training, see Trainer.train.
 
-    It may have an attribute `every`, int: then no multiple of it is skipped
-    where a call makes several steps.
+    It may have an attribute `every`, int: then calls of several steps never
+    skip a multiple of it.
     """
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> bool | None:
-        """Takes a step's number and its logs; True ends the training."""
+        """Receives a step's number and logs; True ends the training."""
 
 
 class Summaries:
@@ -33,12 +33,12 @@ class Summaries:
     Args:
         every: steps between two entries.
         sizes: examples in each step.
-        tokens: WordPieces in an example, padding included; None = it varies.
+        tokens: WordPieces in an example, with padding; None if it varies.
         flops: floating point operations of an example's matrix products; None
-            as `tokens`.
-        precision: that of the products, for the share of the peak rate.
+            if they vary.
+        precision: of the products, to compare with the peak rate.
         num_replicas: devices that share a step.
-        history: that of the run.
+        history: the run's history.
     """
 
     def __init__(
@@ -66,9 +66,9 @@ class Summaries:
         self._last: tuple[int, float] | None = None
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> None:
-        """Writes the entries of a step, if they are due."""
+        """Writes the entries of a step, if due."""
         if self._last is None:
-            # Its time holds the start-up, so its rate is left out.
+            # The first step's time includes start-up, so its rate is left out.
             self._last = (step, time.monotonic())
         if step % self.every:
             return
@@ -83,7 +83,7 @@ class Summaries:
             if self._flops is not None and self._peak is not None:
                 achieved = rate * self._flops
                 values["mfu"] = achieved / self._peak.update(achieved)
-            # Taken after measuring the peak rate, which is no part of a step.
+            # Read after measuring the peak rate, which is not part of a step.
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = report.peak_memory() / 2**30
         self._history.add("train", step, values)
@@ -111,10 +111,10 @@ class PeakRate:
         self.update()
 
     def update(self, achieved: float = 0.0) -> float:
-        """Returns the best rate, measured again if that was long ago.
+        """Returns the best rate, measuring again after some time.
 
         Args:
-            achieved: rate that the training itself has reached.
+            achieved: the training's own rate.
         """
         started = time.monotonic()
         if started >= self._next:
@@ -128,17 +128,17 @@ class PeakRate:
 class Evaluation:
     """Evaluates while training, keeps the best checkpoint, stops early.
 
-    The best checkpoint is in the folder `best` of the run, with its metrics. A
-    resumed run finds them there.
+    The best checkpoint and its metrics are in the run's folder `best`, where a
+    resumed run finds them.
 
     Args:
         evaluate: () -> {name: figure}.
         every: steps between two evaluations.
         metric: name of the metric that decides.
         checkpointer: writes into the `best` folder.
-        patience: evaluations without a better one that end the training; 0
-            for never.
-        higher_is_better: whether the best value is the highest.
+        patience: stop after this many evaluations without improvement; 0 =
+            never.
+        higher_is_better: whether higher values are better.
     """
 
     def __init__(
@@ -157,8 +157,8 @@ class Evaluation:
         self._patience = patience
         self._sign = 1 if higher_is_better else -1
         self._path = Path(checkpointer.output_dir) / "eval_results.json"
-        # Metrics of the best checkpoint so far. Kept here, so that workers
-        # agree even if one of them reads the file late.
+        # Metrics of the best checkpoint so far, kept here so that workers agree
+        # even if one reads the file late.
         self._best: dict[str, float] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
@@ -168,7 +168,7 @@ class Evaluation:
         del logs
         if step % self.every:
             return False
-        # Replaces the evaluation's own, the step that training started from.
+        # Replaces the evaluation's own, which is the step at the start.
         results = dict(self._evaluate()) | {"global_step": step}
         logging.info("Evaluation after step %d: %s", step, results)
         if self._is_best(results):

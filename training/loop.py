@@ -1,7 +1,7 @@
 """Training, evaluation and prediction of any task, counted in steps.
 
 Nothing here names a task: a model maps a dict of features to outputs, and a
-loss (modeling/losses.py) those to a number.
+loss (modeling/losses.py) maps those to a number.
 """
 
 import contextlib
@@ -26,9 +26,9 @@ from training.hooks import Hook
 from training.skipped_steps import SkippedSteps
 from training.task import Loss
 
-# Exit status of a run that was asked to stop and has saved (EX_TEMPFAIL).
+# Exit status of a run that saved after a stop signal (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75
-# Batches that int8 is measured with.
+# Number of batches to measure int8 with.
 _NUM_MEASURED = 16
 
 
@@ -42,15 +42,14 @@ class Trainer:
             is not trained.
         strategy: the tf.distribute strategy the variables were made under.
         clip_norm: the gradient's global norm is clipped to this.
-        gradient_accumulation_steps: parts that a batch is cut into, each
-            taken through the model on its own; the update is the same.
+        gradient_accumulation_steps: parts into which a batch is cut, computed
+            one at a time; the update is the same.
         jit_compile: compile the forward and backward pass by XLA.
-        time_spent: float variable that each step sets to the share of its
-            time that the training has spent, for a learning rate that
-            follows it; None where none does.
-        averages: averages of the weights, to move after each step; or None.
+        time_spent: float variable that each step sets to the fraction of the
+            training time spent, for a learning rate that follows it; or None.
+        averages: averages of the weights, updated after each step; or None.
         distiller: calls the model and its teacher in training; its loss is
-            the one that is minimized. None without a teacher.
+            minimized. None without a teacher.
     """
 
     def __init__(
@@ -105,8 +104,7 @@ class Trainer:
         """Switches prediction to int8 and logs the layers affected.
 
         Args:
-            dataset: batches of features like those to come; the first few are
-                looked at.
+            dataset: representative batches of features; the first few are used.
             static_ranges: see quantization.quantize.
         """
         report = quantization.quantize(
@@ -141,36 +139,36 @@ class Trainer:
         hooks: Sequence[Hook] = (),
         time_spent: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """Trains until `num_train_steps` steps have been made in all.
+        """Trains until step `num_train_steps`.
 
-        Begins with the step after the optimizer's, restored ones counted.
-        SIGTERM and SIGINT end it after the current step: it saves, and raises
+        Starts after the optimizer's step, which may be a restored one. On
+        SIGTERM or SIGINT it finishes the current step, saves, and raises
         SystemExit(75).
 
         Args:
             dataset: endless batches of features, the first being that of the
                 next step; each element is one replica's part of a batch.
-            num_train_steps: the step to end after.
+            num_train_steps: the last step.
             batch_size: examples in a batch, over all replicas; or those of
                 each step.
             checkpointer: saves every `save_checkpoints_steps` and at the end.
             save_checkpoints_steps: see `checkpointer`.
-            steps_per_call: most steps made without returning to Python; fewer
-                where a save or a hook falls due before.
-            max_nonfinite_steps: this many steps in a row with a loss or
-                gradient that is not finite end the training. A gradient that
-                overflows only by the loss scaling of float16 is not counted.
-            describe_batch: (steps before the batch's) -> text that names its
+            steps_per_call: maximum steps without returning to Python; fewer if
+                a save or a hook is due.
+            max_nonfinite_steps: stop after this many consecutive steps with a
+                non-finite loss or gradient. A gradient that overflows only
+                because of float16's loss scaling is not counted.
+            describe_batch: (steps before the batch) -> text that names its
                 records.
             hooks: called as hook(step, logs) after each step, logs being a
                 dict of floats; one that returns True ends the training. With
                 several steps per call, hooks see only the last; a hook with
                 an attribute `every` sees each multiple of it.
-            time_spent: () -> share of the training's time that is spent; at
-                1.0 training ends, saved.
+            time_spent: () -> fraction of the training time spent; at 1.0
+                training saves and stops.
 
         Raises:
-            ValueError: too many steps in a row were not finite, or there is
+            ValueError: too many consecutive steps were not finite, or there is
                 no optimizer.
         """
         if self._train_step is None:
@@ -209,15 +207,15 @@ class Trainer:
                     bar.update(step, **logs)
                 with bar.paused():
                     done = any([hook(step, logs) for hook in hooks])
-                # Another worker may have got the signal. With one worker there
-                # is no need to wait for the next step.
+                # Another worker may have received the signal. With one worker
+                # there is no need to wait for the next step.
                 stopping, spent = status.numpy()
                 if self.strategy.num_replicas_in_sync == 1:
                     stopping, spent = stop.is_set(), time_spent()
                 is_over = spent >= 1 and step < num_train_steps
                 done = done or stopping or is_over or step == num_train_steps
-                # While steps are skipped nothing is trained, and the weights
-                # may be why: do not drop earlier checkpoints for them.
+                # While steps are skipped nothing is learned, and the weights
+                # may be the cause, so keep the earlier checkpoints.
                 save_is_due |= step % save_checkpoints_steps == 0
                 if checkpointer and (
                     done or (save_is_due and not skipped.in_a_row)
@@ -247,7 +245,7 @@ class Trainer:
 
         Logs an error, once, if an output is NaN.
         """
-        # Cast once, not with every batch.
+        # Cast once, not for every batch.
         kernels = self._predictor.cast_kernels()
         found_nan = False
         batches = progress.track(dataset, num_batches, "batch", label)
@@ -275,9 +273,9 @@ class Trainer:
 
         Args:
             dataset: batches of features.
-            metric_fn: (outputs, features) -> {name: (sum, weight)} of
-                tensors; a metric is its sums over its weights.
-            max_batches: number of batches to look at, None for all.
+            metric_fn: (outputs, features) -> {name: (sum, weight)} of tensors;
+                a metric is total sum / total weight.
+            max_batches: maximum number of batches; None for all.
 
         Returns:
             {name: float} with "loss" added, the mean over batches.
@@ -310,7 +308,7 @@ class Trainer:
 
 
 def _for_model(features: train_step.Features) -> train_step.Features:
-    # Strings (guids, record names) are for the reader, not for the model.
+    # Strings (guids, record names) are not inputs of the model.
     return {
         name: value
         for name, value in features.items()
@@ -322,7 +320,7 @@ def _has_nan(outputs: Any) -> bool:
     return any(
         np.isnan(array).any()
         for array in tf.nest.flatten(outputs)
-        # NumPy has no kind for bfloat16 and reports "V".
+        # NumPy has no kind for bfloat16; it reports "V".
         if array.dtype.kind in "fV"
     )
 
@@ -331,10 +329,10 @@ def _has_nan(outputs: Any) -> bool:
 def _lost_workers(
     checkpointer: checkpointing.Checkpointer | None,
 ) -> Iterator[None]:
-    """Turns the loss of another worker into a one-line error.
+    """Reports a lost worker in a one-line error.
 
-    A collective operation that a worker is missing from fails on all others;
-    it cannot be repeated within the same processes.
+    If a worker is missing, a collective operation fails on all others and
+    cannot be repeated in the same processes.
     """
     try:
         yield
@@ -348,7 +346,7 @@ def _lost_workers(
 
 @contextlib.contextmanager
 def _stop_signals() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM and SIGINT set; a second one kills."""
+    """Yields an event that SIGTERM and SIGINT set; a second signal kills."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

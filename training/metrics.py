@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 
 @functools.cache
 def _metrics() -> dict[str, Callable[..., float]]:
-    # Both libraries take seconds to load, which --help need not wait for.
+    # Imported here: both libraries take seconds, which --help should not wait
+    # for.
     from scipy import stats
     from sklearn import metrics as sk
 
@@ -40,9 +41,9 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    """Returns a correlation; 0 where a side is constant and there is none.
+    """Returns a correlation; 0 if a side is constant, where it is undefined.
 
-    It is NaN where a number is not finite, or where there is one example.
+    NaN if a number is not finite, or for a single example.
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
@@ -76,11 +77,11 @@ def compute_metrics(
     """Computes metrics over a whole set.
 
     Args:
-        names: some of "accuracy" (of multi-label rows, the share that is
-            right in every label), "f1" (of label 1 against 0), "f1_macro"
-            (mean over the labels), "f1_micro" (over all labels at once),
-            "matthews" (correlation of classes), "pearson", "spearman" (of
-            numbers; NaN where a prediction is not finite).
+        names: some of "accuracy" (for multi-label rows, the fraction with every
+            label right), "f1" (of label 1 versus 0), "f1_macro" (mean over the
+            labels), "f1_micro" (over all labels at once), "matthews"
+            (correlation of classes), "pearson", "spearman" (of numbers; NaN
+            where a prediction is not finite).
         labels: [examples] of int, of float for correlations; or [examples,
             labels] of 0 and 1.
         predictions: like `labels`, never logits.
@@ -89,7 +90,8 @@ def compute_metrics(
         dict of name to float, in the order of `names`.
 
     Raises:
-        ValueError: a name is unknown, the shapes differ, or are empty.
+        ValueError: a name is unknown, or the arrays differ in shape or are
+        empty.
     """
     labels, predictions = np.asarray(labels), np.asarray(predictions)
     if labels.shape != predictions.shape or not labels.size:
@@ -114,24 +116,24 @@ def score_known(
     predicted: Sequence[Any],
     label_ids: Callable[[Sequence[Any]], np.ndarray],
 ) -> dict[str, float]:
-    """Scores predictions of a test set where the right label is known.
+    """Scores the test examples whose right label is known.
 
     Args:
         names: of the metrics, see `compute_metrics`.
-        labels: the right labels, None for unknown ones.
+        labels: the right labels; None if unknown.
         predicted: the predicted labels.
-        label_ids: turns a list of labels into what `compute_metrics` takes.
+        label_ids: converts a list of labels for `compute_metrics`.
 
     Returns:
-        the metrics, and `num_without_label` where some are unknown; {} where
-        there is nothing to score.
+        the metrics, with `num_without_label` if some are unknown; {} if there
+        is nothing to score.
     """
     pairs = [
         pair
         for pair in zip(labels, predicted, strict=True)
         if pair[0] is not None
     ]
-    # There is no correlation of one number.
+    # One number has no correlation.
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))
@@ -178,14 +180,14 @@ def mean_of_models(
         return np.mean(outputs, axis=0)
     if output_mode == "classification":
         return mean_of_classes(outputs)
-    # Each label is a choice of two: it holds, or it does not.
+    # Each label is a choice of two: it applies or not.
     pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
     mean = mean_of_classes(pairs)
     return mean[..., 0] - mean[..., 1]
 
 
 class LossFigures:
-    """Passes batches through, and computes the loss's figures of them.
+    """Passes batches through, computing the loss on the way.
 
     Args:
         loss: the task's Loss.

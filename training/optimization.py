@@ -13,7 +13,7 @@ from training.lamb import LAMBOptimizer
 from training.options import OptimizerOptions
 from training.schedules import WarmupPolynomialDecay, WarmupTimeDecay
 
-# LayerNorm's variables and every bias are not decayed.
+# LayerNorm's variables and all biases are not decayed.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
@@ -71,7 +71,7 @@ def create_optimizer(
 
 
 def freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Leaves the embeddings and the lowest blocks out of training.
+    """Freezes the embeddings and the lowest blocks.
 
     Raises:
         ValueError: the model has fewer blocks.

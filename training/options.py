@@ -25,7 +25,7 @@ QUANTIZE_RANGES = ("dynamic", "static")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeviceOptions:
-    """Where and in what precision the model runs."""
+    """Devices, precision, quantization and export format."""
 
     distribution_strategy: str | None = None
     mixed_precision: str = "float32"
@@ -43,7 +43,7 @@ class DeviceOptions:
 
     @property
     def quantizes(self) -> bool:
-        """Whether the model itself is quantized; converters do so on theirs."""
+        """Whether the model itself is quantized, not just an exported file."""
         return bool(self.quantize) and self.export_format == "saved_model"
 
     @property
@@ -52,8 +52,18 @@ class DeviceOptions:
         return self.use_tpu or self.distribution_strategy == "tpu"
 
     @property
+    def changes_weights(self) -> bool:
+        """Whether weights change while the command runs.
+
+        Training changes them, and so does each next model of an ensemble.
+        """
+        return any(
+            getattr(self, name, None) for name in ("do_train", "ensemble")
+        )
+
+    @property
     def has_fixed_shapes(self) -> bool:
-        """Whether each new shape of a batch would compile the model again."""
+        """Whether each new batch shape would recompile the model."""
         return self.is_tpu or self.jit_compile
 
 
@@ -126,7 +136,7 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
         default_factory=dict, repr=False
     )
 
-    # What a command can ask for.
+    # A command without any of them is refused.
     actions: ClassVar[tuple[str, ...]] = (
         "do_train",
         "do_eval",
@@ -135,7 +145,7 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
     )
 
     def varied(self, **changes: Any) -> Self:
-        """Returns the options of another command, its flags changed too."""
+        """Returns changed options, `given_flags` and `all_flags` too."""
         flags, all_flags = (
             {name: changes.get(name, value) for name, value in values.items()}
             for values in (self.given_flags, self.all_flags)
@@ -146,7 +156,7 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """The flags by which runs are compared: numbers, choices, the start."""
+        """Flags to compare runs by: numbers, choices and initial weights."""
         choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
         return {
             name: value
@@ -157,28 +167,28 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
 
     @property
     def batch_size(self) -> int:
-        """Examples that one update is made from, over all devices."""
+        """Examples in one update, over all devices."""
         return self.train_batch_size * self.gradient_accumulation_steps
 
     @property
     def batch_sizes(self) -> BatchSizes:
-        """Examples that each update is made from, over all devices."""
+        """Examples in each update, over all devices."""
         return BatchSizes(self.batch_size)
 
     @property
     def unpads(self) -> bool:
-        """Whether padding is left out of batches and of the computation."""
+        """Whether padding is skipped."""
         return self.trim_padding and not self.has_fixed_shapes
 
     @property
     def steps_per_call(self) -> int:
-        """Steps between two returns to the host."""
+        """Steps between returns to the host."""
         return self.iterations_per_loop if self.is_tpu else 1
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PretrainingOptions(TrainingOptions):
-    """Which records the model is pretrained on, and for how long."""
+    """Options of pretraining: records, length and masking."""
 
     input_file: str
     eval_input_file: str | None = None
@@ -202,14 +212,14 @@ class PretrainingOptions(TrainingOptions):
 
     @property
     def batch_sizes(self) -> BatchSizes:
-        """See TrainingOptions; ValueError where they are no warmup."""
+        """See TrainingOptions; raises a ValueError if malformed."""
         sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
         return sizes.times(self.gradient_accumulation_steps)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningOptions(TrainingOptions):
-    """Length of training a task, what to do with it, and when to stop."""
+    """Options of fine-tuning: length, actions and stopping."""
 
     vocab_file: str = dataclasses.field()
     # SQuAD has files instead.
@@ -234,7 +244,7 @@ class FineTuningOptions(TrainingOptions):
 
     @property
     def network(self) -> dict[str, bool]:
-        """Those of NETWORK, {name: whether it is given}."""
+        """{name in NETWORK: whether it is given}."""
         return {name: getattr(self, name) for name in NETWORK}
 
     @property
@@ -249,7 +259,7 @@ class FineTuningOptions(TrainingOptions):
         """Whether the model is evaluated at any time."""
         return (
             self.do_eval
-            # int8 is measured with the dev set.
+            # Needed because int8 is measured on the dev set.
             or self.quantizes
             or self.evaluates_while_training
             or (self.do_train and self.num_train_runs > 1)
@@ -262,7 +272,7 @@ class FineTuningOptions(TrainingOptions):
             num_examples: examples in an epoch.
 
         Raises:
-            ValueError: there is not one whole step.
+            ValueError: there is not even one step.
         """
         steps = int(num_examples / self.batch_size * self.num_train_epochs)
         if not steps:

@@ -47,7 +47,7 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
 
 
 def check_network(options: FineTuningOptions) -> None:
-    """Refuses weights that were trained in another network."""
+    """Refuses weights that were trained with other network options."""
     if options.ensemble:
         given = [("--ensemble", path) for path in options.ensemble.split(",")]
     elif options.init_checkpoint and not checkpointing.checkpoint_steps(
@@ -61,7 +61,7 @@ def check_network(options: FineTuningOptions) -> None:
 
 
 def _check_metric(task: Task, options: FineTuningOptions) -> None:
-    """Refuses a --metric_for_best that no evaluation gives or nothing uses."""
+    """Refuses a --metric_for_best that is unknown or unused."""
     names = [*task.metrics, *(["eval_loss"] if task.has_eval_loss else [])]
     names = [
         f"{name}{suffix_of(split)}"
@@ -83,10 +83,11 @@ def _check_metric(task: Task, options: FineTuningOptions) -> None:
 
 
 def check_num_train_runs(options: FineTuningOptions) -> None:
-    """Refuses to mix one run and several in a folder.
+    """Refuses to mix single and multiple runs in a folder.
 
     Raises:
-        ValueError: the options do so, or the last run's seed is too large.
+        ValueError: the folder holds the other kind, or the last seed is too
+        large.
     """
     if not options.do_train:
         return
@@ -111,10 +112,10 @@ def check_num_train_runs(options: FineTuningOptions) -> None:
 
 
 def _read_labels(options: FineTuningOptions) -> list[str] | None:
-    """Returns the labels of the model that the run starts from, or None.
+    """Returns the labels saved with the initial model, or None.
 
-    They are in `labels.txt` next to its checkpoint, or in the config.json of
-    a Hugging Face model. A new training's labels are not those of its
+    They are in `labels.txt` next to its checkpoint, or in the config.json of a
+    Hugging Face model. New training does not use the labels of its
     --init_checkpoint.
     """
     if checkpointing.checkpoint_steps(options.output_dir):

@@ -20,7 +20,7 @@ from training import (
 )
 from training.options import PretrainingOptions
 
-# The options that decide the masks of records without masks.
+# Options that affect only records without masks.
 _MASKING = (
     "masked_lm_prob",
     "do_whole_word_mask",
@@ -30,7 +30,7 @@ _MASKING = (
 )
 
 
-# The metric that --target_accuracy is about.
+# The metric of --target_accuracy.
 _ACCURACY = "masked_lm_accuracy"
 
 
@@ -137,7 +137,7 @@ def run(
 
 
 class Records(NamedTuple):
-    """Files of one kind, and how to read them."""
+    """The files of one flag, and their format."""
 
     files: list[str]
     spec: feature_specs.Spec
@@ -155,7 +155,7 @@ def find_records(
         vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: the records are not what the options say.
+        ValueError: the records do not match the options.
         OSError: a file is missing.
     """
     files = tfrecords.expand_patterns(getattr(options, name), name)
@@ -192,10 +192,10 @@ def find_records(
 def _masking_settings(
     options: PretrainingOptions, records: Records
 ) -> dict[str, Any]:
-    """Returns the options that decide the masks of records without masks.
+    """Returns the masking options, if the records are without masks.
 
     Raises:
-        ValueError: such flags are given, and the records have masks.
+        ValueError: such flags are given, but the records have masks.
     """
     if records.dynamic_masking is not None:
         return {name: getattr(options, name) for name in _MASKING}
@@ -282,7 +282,7 @@ def _create_eval_dataset(
 def _evaluate_while_training(
     run: runner.Run, options: PretrainingOptions, records: Records
 ) -> dict[str, float]:
-    """Returns the metrics, and logs it where they first reach the target."""
+    """Returns the metrics, and logs if they first reach the target."""
     results = _evaluate(run, options, records, run.trainer.step)
     target = options.target_accuracy
     if (
@@ -302,7 +302,7 @@ def _evaluate_while_training(
 
 
 def _report_target(run: runner.Run, target: float | None) -> None:
-    """Adds to the summary when an accuracy was first reached, if it was."""
+    """Adds to the summary when the target accuracy was first reached."""
     if target is None:
         return
     line = run.history.first_reached(_ACCURACY, target)

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, else a line now and then."""
+"""Progress of long work: a bar on a terminal, else occasional log lines."""
 
 import contextlib
 import sys
@@ -11,7 +11,7 @@ from absl import logging
 
 _Element = TypeVar("_Element")
 
-# Seconds between two updates: of the bar, and of the lines where none is.
+# Seconds between updates of the bar, and of the lines without one.
 BAR_INTERVAL = 0.5
 LINE_INTERVAL = 10.0
 
@@ -21,10 +21,10 @@ class Progress:
 
     Args:
         total: number of units of the whole work, None if unknown.
-        initial: units done before (a resumed run).
+        initial: units done before a resume.
         unit: what is counted ("step", "record").
         examples_per_unit: adds a rate in examples a second; None for none.
-        label: what is done ("Training").
+        label: name of the work ("Training").
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Progress:
         self._first = True
 
     def __enter__(self) -> Self:
-        """Begins counting time."""
+        """Starts counting time."""
         self._shown_at = time.monotonic()
         return self
 
@@ -64,7 +64,7 @@ class Progress:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Leaves what the block takes, such as an evaluation, out of rates."""
+        """Excludes the block, such as an evaluation, from rates."""
         began = time.monotonic()
         try:
             yield
@@ -81,7 +81,7 @@ class Progress:
         """Shows that `done` units are done, with named values.
 
         Args:
-            done: units done so far, those of `initial` among them.
+            done: units done so far, including `initial`.
             **values: floats to show, such as the loss.
         """
         now = time.monotonic()
@@ -94,7 +94,7 @@ class Progress:
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
-        # The first unit holds the start-up; it must not blur the rate.
+        # The first unit includes start-up and is left out of the rate.
         self._first = False
         self.shown, self._shown_at = done, now
 

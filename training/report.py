@@ -22,14 +22,14 @@ from files import atomic
 from modeling.config import BertConfig
 from training.options import TrainingOptions
 
-# What TensorFlow and its graphs need before any weight, in bytes.
+# Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
 # Rows of the square matrices whose product measures a device's rate.
 _PRODUCT_SIZE = 2048
 
 
 class Report:
-    """Collects what a colleague needs to repeat a run.
+    """Collects summary.json: all that is needed to repeat a run.
 
     Args:
         options: TrainingOptions.
@@ -37,19 +37,19 @@ class Report:
 
     def __init__(self, options: TrainingOptions) -> None:
         self.options = options
-        # Settings the run was started with: configuration, data, batch size.
+        # Settings at the start of the run: configuration, data, batch size.
         self.settings: dict[str, Any] = {}
         self._figures: dict[str, Mapping[str, Any]] = {}
         self._seconds: dict[str, float] = {}
         self._started = time.monotonic()
 
     def add(self, name: str, figures: Mapping[str, Any]) -> None:
-        """Adds results, under the name of the file that holds them."""
+        """Adds results under the name of their file."""
         self._figures[name] = figures
 
     @contextlib.contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Adds the seconds that the block takes."""
+        """Adds the duration of the block in seconds."""
         started = time.monotonic()
         try:
             yield
@@ -86,7 +86,7 @@ class Report:
 
 
 def finite(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns figures as JSON can hold them: None for those not finite."""
+    """Replaces figures that are not finite by None, for JSON."""
     return {
         name: None
         if isinstance(value, float) and not math.isfinite(value)
@@ -124,12 +124,11 @@ def training_memory(
 ) -> int:
     """Estimates the bytes that training needs, over all devices.
 
-    Right within a factor of two. Counted are TensorFlow itself; weights,
-    gradients, two slots and an average of 4 bytes each; and what the backward
-    pass keeps: for each WordPiece of each block about 18 vectors of the hidden
-    size, 3 of the intermediate size and 4 rows of attention weights a head
-    (Korthikanti et al. 2022 count the same), and three times the masked LM's
-    logits.
+    Right within a factor of two. Counts TensorFlow itself; weights, gradients,
+    two slots and an average of 4 bytes each; and what the backward pass keeps:
+    for each WordPiece of each block about 18 vectors of the hidden size, 3 of
+    the intermediate size and 4 rows of attention weights a head (Korthikanti
+    et al. 2022 count the same), and three times the masked LM's logits.
     """
     config = model.config
     size = 4 if options.mixed_precision == "float32" else 2
@@ -141,7 +140,7 @@ def training_memory(
     )
     kept = config.num_hidden_layers * block
     if options.gradient_checkpointing:
-        # The input of every block, and one block's insides at a time.
+        # The input of every block, and the activations of one block.
         kept = config.num_hidden_layers * config.hidden_size + block
     predictions = options.train_batch_size * num_predictions
     logits = 3 * predictions * config.vocab_size * 4
@@ -156,14 +155,14 @@ def check_memory(
     num_predictions: int,
     num_workers: int = 1,
 ) -> None:
-    """Refuses a batch that cannot fit into the memory of this machine.
+    """Refuses a batch that does not fit into this machine's memory.
 
     Raises:
-        ValueError: it needs more than there is; the message says how much,
-            and which flags reduce it.
+        ValueError: it does not fit; the message says how much it needs, and
+            which flags reduce that.
     """
     if tf.config.list_physical_devices("GPU") or options.use_tpu:
-        # Only their own allocator knows when they are full.
+        # Only the GPU's allocator knows when it is full.
         return
     there = num_workers * machine_memory()
     needed = training_memory(model, options, max_seq_length, num_predictions)
@@ -181,7 +180,7 @@ def check_memory(
 
 
 def machine_memory() -> int:
-    """Returns the bytes of memory that this machine or container has."""
+    """Returns the memory of this machine or container in bytes."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = Path("/sys/fs/cgroup/memory.max")
     if limit.is_file() and (text := limit.read_text().strip()).isdigit():
@@ -216,7 +215,7 @@ def out_of_memory(
 
 @contextlib.contextmanager
 def memory_advice(*sizes: Any) -> Iterator[None]:
-    """Turns running out of memory into a MemoryError that says what helps.
+    """Turns out-of-memory errors into a MemoryError with advice.
 
     Args:
         *sizes: the arguments of `out_of_memory`.
@@ -228,7 +227,7 @@ def memory_advice(*sizes: Any) -> Iterator[None]:
 
 
 def matmul_rate(precision: str) -> float:
-    """Returns this device's operations a second in a large matrix product.
+    """Measures this device's operations a second in a large matrix product.
 
     Args:
         precision: "float32", "bfloat16" or "float16", that of the matrices.
@@ -244,7 +243,7 @@ def matmul_rate(precision: str) -> float:
 
 @functools.cache
 def _large_product(precision: str) -> tf.types.experimental.GenericFunction:
-    """Returns a function that makes a matrix product, and has made one."""
+    """Returns a warmed-up function that computes a matrix product."""
     shape = [_PRODUCT_SIZE, _PRODUCT_SIZE]
     matrix = tf.cast(tf.random.stateless_normal(shape, [1, 2]), precision)
     product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
@@ -253,9 +252,9 @@ def _large_product(precision: str) -> tf.types.experimental.GenericFunction:
 
 
 def peak_memory() -> int:
-    """Returns the most bytes in use so far: of the first GPU, else in all."""
+    """Returns the peak bytes in use: of the first GPU, else in all."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Kilobytes, but bytes on macOS.
+    # In kilobytes, but on macOS in bytes.
     return peak if sys.platform == "darwin" else peak * 1024

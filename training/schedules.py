@@ -1,6 +1,6 @@
 """Learning rate schedules: linear warmup, then polynomial decay.
 
-The decay follows the steps, or the time that training may take.
+The decay follows the steps, or the time limit of training.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ import tensorflow as tf
 class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then polynomial decay to 0 (create_optimizer).
 
-    The original decays from step 0, not from the end of the warmup, so the
-    rate falls by `num_warmup_steps / num_train_steps` of its peak in the step
-    after the warmup. `continuous=True` decays from the warmup's end instead.
+    The original decays from step 0, so after the warmup the rate drops by
+    `num_warmup_steps / num_train_steps` of its peak. `continuous=True` decays
+    from the end of the warmup instead.
 
     Args:
         initial_learning_rate: the peak, reached at the end of the warmup.
@@ -48,8 +48,8 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
         """Returns the rate of the update that follows `step` others.
 
-        In float64, which a float64 model needs and which counts any number of
-        steps exactly; the optimizer casts it to the variables' type.
+        In float64, which float64 models need and which is exact for any number
+        of steps; the optimizer casts it to the variables' type.
         """
         step = tf.cast(step, tf.float64)
         peak = tf.constant(self.initial_learning_rate, tf.float64)
@@ -77,7 +77,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
 class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup in steps, and polynomial decay to 0 in time.
 
-    After `step` steps and a share `spent` of the time the rate is
+    After `step` steps and a fraction `spent` of the time, the rate is
 
         peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
 
@@ -85,8 +85,8 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
         initial_learning_rate: the peak.
         num_warmup_steps: steps of warmup, 0 for none.
         power: exponent of the decay; 1 is linear.
-        time_spent: float variable, the share of the time that is spent;
-            training sets it before each step.
+        time_spent: float variable, the fraction of the time spent; training
+            sets it before each step.
     """
 
     def __init__(

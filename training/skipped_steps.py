@@ -1,4 +1,4 @@
-"""Steps whose loss or gradient is not finite: logged, skipped, and counted."""
+"""Logs and counts skipped steps, whose loss or gradient is not finite."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from training import checkpointing, train_step
 
 
 class SkippedSteps:
-    """Logs skipped steps, and ends a run after too many in a row.
+    """Logs skipped steps, and stops a run after too many in a row.
 
     The arguments are those of Trainer.train.
 
     Attributes:
-        in_a_row: number of the latest steps that were all skipped because
-            their loss or gradient was not finite.
+        in_a_row: number of latest consecutive steps skipped because their loss
+            or gradient was not finite.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class SkippedSteps:
         self._checkpointer = checkpointer
 
     def look_at(self, outcomes: np.ndarray, steps_before: int) -> None:
-        """Takes the outcomes (see TrainStep) of the steps that were made."""
+        """Processes the outcomes (see TrainStep) of steps."""
         for step, outcome in enumerate(outcomes, start=steps_before + 1):
             if outcome == train_step.OVERFLOWED:
                 logging.info(
@@ -62,13 +62,13 @@ class SkippedSteps:
         )
 
     def _way_back(self, last_made: int) -> str:
-        """Returns where to resume from, `last_made` being the last update."""
+        """Returns advice on where to resume; `last_made` is the last update."""
         if self._checkpointer is None or not self._checkpointer.steps():
             return ""
         kept = self._checkpointer.steps()
         way = f"; the checkpoint of step {kept[-1]} is kept"
         if kept[-1] >= last_made:
-            # No loss was ever computed with its weights.
+            # No loss was computed with the newest checkpoint's weights.
             before = (
                 f"resume from step {kept[-2]}" if kept[1:] else "start again"
             )

@@ -18,10 +18,9 @@ Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 
 
 class Loss(Protocol):
-    """A sum over a batch divided by a weight; see modeling/losses.py.
+    """A loss as sums over a batch divided by weights; see modeling/losses.py.
 
-    A batch can be cut into parts: their sums and weights are added up first.
-
+    For a batch cut into parts, sums and weights are added up first.
     """
 
     @property
@@ -49,22 +48,20 @@ class Task(Protocol):
     Its splits are "train", "eval" and "predict"; `splits` can change that.
 
     Attributes:
-        loss: what training minimizes and evaluations report, such as
-            `modeling.ClassifierLoss()`.
-        train_loss: what training minimizes instead, such as the loss with
-            weighted classes; None for `loss`.
-        metrics: names of figures of `evaluate` that can choose the best step
-            and the best run, all higher-is-better; the first is the default.
-        labels: the labels in the order of the model's outputs, saved next to
-            its checkpoints; None if the task has none.
-        sequences_per_example: sequences that an example is encoded as.
-        has_eval_loss: whether the records of "eval" hold what the loss needs.
-        writes_report: whether `write_report` is called after the evaluation.
-        samples: some examples of the evaluation just made with the right and
-            the predicted answers, {column: text}, for TensorBoard; `evaluate`
-            may set them, see text_samples.spread.
-        settings: {name: value} that must not change while a run is resumed,
-            next to those of every run.
+        loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
+        train_loss: loss to minimize instead, such as one with weighted classes;
+            None for `loss`.
+        metrics: names of values of `evaluate` that can choose the best step and
+            run, all higher-is-better; the first is the default.
+        labels: labels in the order of the model's outputs, saved next to its
+            checkpoints; None if the task has none.
+        sequences_per_example: number of sequences per example.
+        has_eval_loss: whether the records of "eval" have the loss's features.
+        writes_report: whether to call `write_report` after evaluation.
+        samples: some examples of the latest evaluation with the right and the
+            predicted answers, {column: text}, for TensorBoard; `evaluate` may
+            set them, see text_samples.spread.
+        settings: further {name: value} that must not change in a resume.
     """
 
     loss: Loss
@@ -103,7 +100,7 @@ class Task(Protocol):
 
     @abc.abstractmethod
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the examples of a split; None to do without it.
+        """Returns the examples of a split; None to skip the split.
 
         Raises:
             ValueError: a line is malformed; the message names it.
@@ -119,7 +116,7 @@ class Task(Protocol):
         """Returns the features of a split's records, {name: feature}."""
 
     def num_train_examples(self, num_examples: int, num_records: int) -> int:
-        """Returns the examples of an epoch; by default its records."""
+        """Returns the examples of an epoch, by default the records."""
         del num_examples
         return num_records
 
@@ -135,9 +132,8 @@ class Task(Protocol):
     def combine(self, outputs: Sequence[Any]) -> Any:
         """Returns the outputs of an ensemble for one batch.
 
-        `evaluate` and `write_predictions` get them instead of one model's.
-        By default the outputs are logits of classes, and the probabilities
-        are averaged.
+        `evaluate` and `write_predictions` get them instead of one model's. By
+        default outputs are logits of classes, whose probabilities are averaged.
 
         Args:
             outputs: each model's outputs.
@@ -151,7 +147,7 @@ class Task(Protocol):
     def write_report(
         self, split: str, batches: Batches, output_dir: str
     ) -> None:
-        """Writes a page about the outputs of a split that is evaluated."""
+        """Writes a report on an evaluated split."""
         return
 
     @abc.abstractmethod
@@ -161,7 +157,7 @@ class Task(Protocol):
         """Writes the predictions of a split.
 
         Returns:
-            their scores, {} where the right answers are not known.
+            their scores; {} if the right answers are unknown.
         """
 
     @abc.abstractmethod

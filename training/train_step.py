@@ -1,8 +1,8 @@
-"""One step of training, on one device or many, in one part or several.
+"""One training step, on one device or many, in one part or several.
 
 A loss (modeling/losses.py) gives sums over a batch and the weights to divide
-them by. Weights are added up over every replica before the division, so the
-loss and its gradient are those of the whole batch however it is cut.
+them by. Weights are summed over all replicas before the division, so the loss
+and its gradient are those of the whole batch, however it is split.
 """
 
 import functools
@@ -16,14 +16,14 @@ from training.averaging import WeightAverages
 from training.task import Loss
 
 Features = Mapping[str, tf.Tensor]
-# Logs, outcomes and status; see TrainStep.
+# (logs, outcomes, status); see TrainStep.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
-# Gradients, sums of squares, and losses; see TrainStep._part_gradients.
+# (gradients, sums of squares, losses); see TrainStep._part_gradients.
 Gradients = tuple[list[tf.Tensor], dict[str, tf.Tensor], dict[str, tf.Tensor]]
 
-# Outcome of a step: its update was made; or it was skipped, because its
-# gradient, scaled up for float16, overflowed, as happens now and then; or
-# because its loss or gradient itself was not finite.
+# Outcome of a step: updated; skipped because its gradient overflowed only by
+# float16's loss scaling, which happens occasionally; or skipped because its
+# loss or gradient was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
@@ -40,16 +40,16 @@ class TrainableModel(Protocol):
     def __call__(
         self, features: Features, *, training: bool, seed: tf.Tensor
     ) -> Any:
-        """Returns the outputs that the loss takes."""
+        """Returns the outputs for the loss."""
 
 
 @runtime_checkable
 class ScaledUpdates(Protocol):
-    """An optimizer that can clip gradients, and skip a step, in its update."""
+    """An optimizer whose update can also clip gradients and skip a step."""
 
     @property
     def takes_scaled(self) -> bool:
-        """Whether `apply_scaled` may be called, as the optimizer is set up."""
+        """Whether the optimizer's settings allow `apply_scaled`."""
 
     def apply_scaled(
         self,
@@ -58,7 +58,7 @@ class ScaledUpdates(Protocol):
         factor: tf.Tensor,
         made: tf.Tensor,
     ) -> None:
-        """Takes a step on `factor` times the gradients, where `made`."""
+        """Takes a step on `factor` times the gradients, if `made`."""
 
 
 class TrainStep:
@@ -67,15 +67,15 @@ class TrainStep:
     The arguments are loop.Trainer's.
 
     Attributes:
-        one: tf.function (iterator, status) -> (logs, outcomes, status): dict
-            of scalars, the loss in all and by part, the learning rate and
-            the norm of the gradient; int [1], the step's outcome (MADE and
-            so on); and the workers' mean status, on which all agree. A
-            status is float [2]: 1.0 where the worker was asked to stop, and
-            the share of its time that is spent.
-        many: tf.function (iterator, status, number) -> the same of many steps,
-            made without returning to Python: the outcomes of all, int
-            [number], the others of the last.
+        one: tf.function (iterator, status) -> (logs, outcomes, status): dict of
+            scalars, the total loss and its parts, the learning rate and the
+            norm of the gradient; int [1], the step's outcome (MADE and so on);
+            and the workers' mean status, which is the same on all. A status is
+            float [2]: 1.0 if the worker was asked to stop, and the fraction of
+            its time spent.
+        many: tf.function (iterator, status, number) -> the same for many steps
+            made without returning to Python: the outcomes of all, int [number],
+            the rest of the last.
     """
 
     def __init__(
@@ -140,14 +140,15 @@ class TrainStep:
         self._update(grads, factor, outcome == MADE)
         if self._averages is not None:
             self._averages.update(step + 1, outcome == MADE)
-        # A skipped batch counts, so that the step number gives the batch.
+        # Skipped batches count too, so that the step number determines the
+        # batch.
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome, status
 
     def _update(
         self, grads: Sequence[tf.Tensor], factor: tf.Tensor, made: tf.Tensor
     ) -> None:
-        """Updates the model by `factor` times the gradients, where `made`."""
+        """Updates the model by `factor` times the gradients, if `made`."""
         if self._clips_in_update:
             self.optimizer.apply_scaled(grads, self._trained, factor, made)
             return
@@ -157,11 +158,11 @@ class TrainStep:
             return tf.constant(True)
 
         if self._scales_loss:
-            # Keras's loss scaling checks for itself, and halves its scale.
+            # Keras's loss scaling does its own check, and halves its scale.
             apply()
         else:
-            # Outside of strategy.run: an update inside a condition may not
-            # leave the replicas.
+            # Outside of strategy.run, because an update inside a condition may
+            # not leave the replica context.
             tf.cond(made, apply, lambda: tf.constant(False))
 
     def _next_one(
@@ -176,7 +177,7 @@ class TrainStep:
         status: tf.Tensor,
         num_steps: tf.Tensor,
     ) -> StepResult:
-        # On a TPU, where each return to the host costs.
+        # For TPUs, where each return to the host is expensive.
         outcomes = tf.TensorArray(tf.int32, num_steps, element_shape=[])
         for index in tf.range(num_steps - 1):
             _, outcome, _ = self._next(iterator, status)
@@ -192,13 +193,13 @@ class TrainStep:
     def _reduced_gradients(
         self, features: Features, status: tf.Tensor
     ) -> tuple[Any, ...]:
-        """Returns the gradients, and what the step reports.
+        """Returns the gradients and the step's report.
 
         Returns:
             gradients, the factor that clips them, their norm, losses, outcome
             and the sum of the status.
         """
-        # The copy lies on this replica's device, as what is reduced must.
+        # A copy on this replica's device, as the reduction requires.
         weights, status = _all_reduce(
             (self.loss.weights(features), tf.identity(status))
         )
@@ -212,11 +213,12 @@ class TrainStep:
         for index, grad in enumerate(grads):
             if str(index) not in squares:
                 squares[str(index)] = sum_of_squares(grad)
-        # Not add_n: in larger graphs each process adds in an order of its own.
+        # Not add_n, whose order of summation in larger graphs differs between
+        # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(list(squares.values()))))
         scale = tf.cast(self._loss_scale(), norm.dtype)
         outcome = self._outcome(norm, losses["loss"], scale)
-        # As in tf.clip_by_global_norm; not finite where the norm is not.
+        # As in tf.clip_by_global_norm; not finite if the norm is not.
         limit = self.clip_norm * scale
         factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
         return grads, factor, norm / scale, losses, outcome, status
@@ -224,7 +226,7 @@ class TrainStep:
     def _outcome(
         self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor
     ) -> tf.Tensor:
-        # Only a scaled gradient can overflow by its scale.
+        # Only a scaled gradient can overflow because of its scale.
         skipped = tf.where(
             tf.math.is_finite(loss) & (scale > 1), OVERFLOWED, NOT_FINITE
         )
@@ -232,8 +234,9 @@ class TrainStep:
         return tf.where(finite, MADE, skipped)
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        # One draw a step serves every replica and part, each with dropout of
-        # its own: their seeds are further apart than a model has dropouts.
+        # One draw per step serves all replicas and parts; each has its own
+        # dropout, since their seeds differ by more than a model's number of
+        # dropouts.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
@@ -266,9 +269,9 @@ class TrainStep:
         ) -> tuple[tf.Tensor, Gradients]:
             return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
-        # Starts from zeros, not from the first part: with that outside of the
-        # loop, the loop's parts would keep what they should recompute, and
-        # need more than twice the memory.
+        # Starts from zeros, not from the first part: computed outside the loop,
+        # that part would keep what should be recomputed and more than double
+        # the memory.
         index = tf.constant(0)
         made = part.get_concrete_function(index).structured_outputs
         _, sums = tf.while_loop(
@@ -287,7 +290,7 @@ class TrainStep:
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Returns one part's share of the gradients and of the losses.
+        """Returns one part's contribution to gradients and losses.
 
         Returns:
             dense gradients of the variables that have any, {position in that
@@ -310,8 +313,8 @@ class TrainStep:
                 self._loss_scale(), losses["loss"].dtype
             )
         grads = tape.gradient(scaled, [v.value for v in variables])
-        # A variable that the loss does not reach (the pooler of a span
-        # labeler) is left alone, as in the original: no decay either.
+        # A variable that the loss does not reach (a span labeler's pooler) is
+        # not changed, as in the original; not even decayed.
         self._trained = [
             v for v, g in zip(variables, grads, strict=True) if g is not None
         ]
@@ -323,7 +326,7 @@ class TrainStep:
         }
         grads = [tf.convert_to_tensor(g) for g in grads]
         for grad, variable in zip(grads, self._trained, strict=True):
-            # Slices do not know the number of rows.
+            # Slices do not hold the number of rows.
             grad.set_shape(variable.shape)
         return grads, squares, losses
 
@@ -346,8 +349,8 @@ def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
     """Returns the sum of squares that the original's global norm counts.
 
     A gradient that is tf.IndexedSlices (word embeddings of the fine-tuning
-    models) counts its slices before they are summed: a token that occurs
-    twice counts twice.
+    models) counts its slices before summation: a token that occurs twice counts
+    twice.
     """
     values = (
         gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient

@@ -1,4 +1,4 @@
-"""Exports a model's weights, to publish or to start another task from."""
+"""Exports a model's weights, for publishing or as initial weights."""
 
 import keras
 from absl import logging
@@ -35,7 +35,7 @@ def export_weights(model: keras.Model, options: TrainingOptions) -> None:
         modeling.save_release(
             model,
             path,
-            # Pretraining may read records, and have no vocabulary.
+            # Pretraining on masked records has no vocabulary.
             options.vocab_file,
             modeling.load_labels(
                 options.output_dir, getattr(model, "num_labels", None)

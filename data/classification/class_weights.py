@@ -10,15 +10,15 @@ from absl import logging
 from files import json_files
 
 BALANCED = "balanced"
-# In float32 the loss, and its gradient, are still numbers.
+# Within these, loss and gradient stay finite in float32.
 _SMALLEST, _LARGEST = 1e-6, 1e6
 
 
 def check(given: str, output_mode: str) -> None:
-    """Refuses what --class_weights cannot be, before any work.
+    """Refuses an invalid --class_weights, before any work.
 
     Raises:
-        ValueError: it is empty, or the labels are no classes.
+        ValueError: it is empty, or the task does not predict classes.
         OSError: there is no such file.
     """
     if not given.strip():
@@ -38,9 +38,9 @@ def check(given: str, output_mode: str) -> None:
 
 
 def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:
-    """Returns weights with which all classes count the same in all.
+    """Returns weights that give every class the same total weight.
 
-    That of a class is N / (L * n): N examples, L labels, n examples of it.
+    A class gets N / (L * n): N examples, L labels, n examples of the class.
 
     Args:
         labels: the classes, in order.
@@ -73,7 +73,7 @@ def read(path: str, labels: Sequence[str]) -> list[float]:
         labels: the classes, in order.
 
     Raises:
-        ValueError: it is no such file, a label is missing or unknown, or a
+        ValueError: it is not such a file, a label is missing or unknown, or a
             weight is not between 1e-6 and 1e6.
         OSError: it cannot be read.
     """

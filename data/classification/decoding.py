@@ -55,7 +55,8 @@ class LabelDecoder:
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Returns float32 [B, L], in regression the values, [B, 1]."""
-        # Takes half a second, which the --help of scripts need not.
+        # Imported here: it takes half a second, which --help should not wait
+        # for.
         from scipy import special
 
         outputs = outputs.astype(np.float32)
@@ -93,7 +94,7 @@ class LabelDecoder:
 
 
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
-    """Returns an example's part of its line in predictions.jsonl.
+    """Returns the fields of an example in predictions.jsonl.
 
     Args:
         example: an InputExample.
@@ -126,7 +127,7 @@ def write_predictions(
         entries: one for each example, such as `describe_example` gives.
         batches: (features, the model's outputs, float [B, L]).
         decoder: LabelDecoder.
-        suffix: goes into the files' names, before the last dot.
+        suffix: added to the files' names, before the last dot.
 
     Returns:
         the labels of all examples, see `LabelDecoder.labels`.

@@ -56,7 +56,7 @@ class Row(list):
         self.where = f"{path}, line {line_number}"
 
     def __getitem__(self, column: Any) -> Any:
-        """Returns a column; a ValueError says when there is none."""
+        """Returns a column; raises a ValueError if it is missing."""
         try:
             return super().__getitem__(column)
         except IndexError:
@@ -74,9 +74,8 @@ class DataProcessor(SetReader[InputExample]):
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the benchmark's metrics, in training/metrics.py.
-        test_set_has_labels: whether the labels of the test set are true
-            ones, or None for those not known; False where they are all
-            placeholders.
+        test_set_has_labels: whether the labels of the test set are real, or
+            None where unknown; False if they are all placeholders.
     """
 
     output_mode = "classification"
@@ -89,7 +88,7 @@ class DataProcessor(SetReader[InputExample]):
 
     @classmethod
     def _read_tsv(cls, input_file: str | os.PathLike[str]) -> list[Row]:
-        """Returns a list with a Row for each line; quotes mean nothing."""
+        """Returns one Row for each line; quotes are ordinary characters."""
         input_file = str(input_file)
         dropped: collections.Counter[str] = collections.Counter()
         try:
@@ -108,7 +107,7 @@ class DataProcessor(SetReader[InputExample]):
             logging.warning(warning)
         return rows
 
-    def _label(self, row: Row, column: int) -> str:
+    def _label(self, row: Row, column: int) -> str | float:
         """Returns a row's label, which must be one of the task's."""
         label = row[column]
         if label not in (self.get_labels() or []):
@@ -148,8 +147,8 @@ class SplitFilesProcessor(DataProcessor):
     ) -> Iterator[InputExample]:
         """Yields the examples of a file's lines.
 
-        The labels of a test set are not known; the first label is in their
-        place, as in the original.
+        The labels of a test set are not known; as in the original, they are set
+        to the first label.
         """
 
     def read_set(
@@ -172,15 +171,15 @@ def regression_label(value: Any, place: str) -> float:
     """Returns the label of a regression task as a number.
 
     Args:
-        value: a number, or a text that is one.
-        place: what the message begins with, such as a file and line.
+        value: a number, or text that holds one.
+        place: start of the message, such as a file and line.
 
     Raises:
-        ValueError: it is no number, or not finite as a float32.
+        ValueError: it is not a number, or not finite as a float32.
     """
     try:
         with np.errstate(over="ignore"):
-            # True and False are numbers to Python, not to a user.
+            # Python counts True and False as numbers; users do not.
             number = np.nan if isinstance(value, bool) else float(value)
             is_usable = np.isfinite(np.float32(number))
     except (TypeError, ValueError, OverflowError):
@@ -205,11 +204,11 @@ def check_labels(labels: list[str], which: str, fewest: int = 2) -> None:
     Args:
         labels: the labels.
         which: where they are from, such as "of the train set".
-        fewest: the fewest labels that the task makes sense with.
+        fewest: minimum number of labels.
 
     Raises:
-        ValueError: they are too few, occur twice, or one is empty or cannot
-            be written to labels.txt.
+        ValueError: there are too few, one occurs twice or is empty, or one
+            cannot be written to labels.txt.
     """
     if len(set(labels)) < len(labels) or not all(map(is_label, labels)):
         raise ValueError(
@@ -236,7 +235,7 @@ def check_number_of_examples(
 
     Raises:
         ValueError: the set is empty, or is a dev set of one example in
-            regression, of which there is no correlation.
+            regression, which has no correlation.
     """
     if not examples:
         raise ValueError(f"{path} holds no example")

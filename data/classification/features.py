@@ -6,6 +6,7 @@ table_task.py; both give examples of the same kind (examples.py).
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from absl import logging
 
@@ -19,7 +20,7 @@ from data.classification.examples import (
 from data.io import records
 from data.text.tokenization import FullTokenizer
 
-# The original's names, for imports from here.
+# The original's names, so that they can be imported from here.
 __all__ = [
     "InputExample",
     "ClassificationFeatures",
@@ -85,7 +86,7 @@ class MnliProcessor(SplitFilesProcessor):
     ) -> Iterator[InputExample]:
         for line in lines[1:]:
             text_a, text_b = line[8], line[9]
-            label = self.labels[0]
+            label: str | float = self.labels[0]
             if set_type != "test":
                 label = self._label(line, -1)
             yield InputExample(f"{set_type}-{line[0]}", text_a, text_b, label)
@@ -101,7 +102,7 @@ class MrpcProcessor(SplitFilesProcessor):
     ) -> Iterator[InputExample]:
         for i, line in enumerate(lines[1:], 1):
             text_a, text_b = line[3], line[4]
-            label = self.labels[0]
+            label: str | float = self.labels[0]
             if set_type != "test":
                 label = self._label(line, 0)
             yield InputExample(f"{set_type}-{i}", text_a, text_b, label)
@@ -172,15 +173,15 @@ def convert_single_example(
         tokenizer: a FullTokenizer.
 
     Raises:
-        ValueError: the label is not in the list, or is no number in
-            regression; or max_seq_length is too small.
+        ValueError: the label is not in the list, or in regression not a number;
+            or max_seq_length is too small.
     """
     if max_seq_length < 3:
         raise ValueError(
             "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
             f"Received: max_seq_length={max_seq_length}"
         )
-    # A copy: the tokenizer may keep the list, and it is cut here.
+    # A copy, since the tokenizer may cache the list, which is cut here.
     tokens_a = list(tokenizer.tokenize(example.text_a))
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
     if tokens_b:
@@ -256,24 +257,24 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     return records.encode_example(values)
 
 
-def _label_id(example, label_list):
-    """Returns the number or numbers that stand for an example's label."""
+def _label_id(
+    example: InputExample, label_list: Sequence[str] | None
+) -> int | float | list[int] | None:
+    """Converts an example's label to a number or numbers."""
     if example.label is None:
         return None
     if label_list is None:
         return regression_label(example.label, f"example {example.guid}")
-    if isinstance(example.label, str):
-        labels = [example.label]
-    else:
-        labels = example.label
+    given = example.label
+    labels: list[Any] = given if isinstance(given, list) else [given]
     for label in labels:
         if label not in label_list:
             raise ValueError(
                 f"example {example.guid} has the label {label!r}, which is "
                 f"not in the label list {label_list}"
             )
-    if isinstance(example.label, str):
-        return label_list.index(example.label)
+    if not isinstance(given, list):
+        return label_list.index(labels[0])
     return [int(label in labels) for label in label_list]
 
 

@@ -5,7 +5,7 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from absl import logging
 
@@ -13,6 +13,7 @@ from data.classification import features
 from data.classification.decoding import Label
 from data.classification.examples import (
     InputExample,
+    Row,
     SplitFilesProcessor,
     regression_label,
 )
@@ -33,7 +34,9 @@ class HeaderProcessor(SplitFilesProcessor):
     label_column = "label"
     drops_short_lines = False
 
-    def _create_examples(self, lines, set_type):
+    def _create_examples(
+        self, lines: Sequence[Row], set_type: str
+    ) -> Iterator[InputExample]:
         is_test = set_type == "test"
         text_columns, label_column = self._find_columns(lines, is_test)
         last_column = max(text_columns + [label_column or 0])
@@ -44,9 +47,10 @@ class HeaderProcessor(SplitFilesProcessor):
                 continue
             texts = [line[column] for column in text_columns]
             label = self._test_label()
-            if not is_test:
+            if label_column is not None and not is_test:
                 label = self._label(line, label_column)
-            yield InputExample(f"{set_type}-{i}", *texts, label=label)
+            text_b = texts[1] if len(texts) > 1 else None
+            yield InputExample(f"{set_type}-{i}", texts[0], text_b, label)
         if num_dropped:
             logging.warning(
                 "%s: left out %d lines with too few columns",
@@ -54,33 +58,38 @@ class HeaderProcessor(SplitFilesProcessor):
                 num_dropped,
             )
 
-    def _find_columns(self, lines, is_test):
+    def _find_columns(
+        self, lines: Sequence[Row], is_test: bool
+    ) -> tuple[list[int], int | None]:
         """Returns the numbers of the texts' columns and of the label's."""
         if not lines:
             return [], None
         header = list(lines[0])
         header[0] = header[0].removeprefix("\ufeff")
-        wanted = [*self.text_columns, self.label_column]
-        columns = [
-            header.index(name) if name in header else None for name in wanted
-        ]
-        *text_columns, label_column = columns
-        needed = text_columns if is_test else columns
-        if None in needed:
-            raise ValueError(
-                f"{lines[0].where}: there is no column "
-                f"{wanted[needed.index(None)]!r}; the first line has to name "
-                "the columns, as in the file that GLUE distributes. "
-                f"Received: {header}"
-            )
-        return text_columns, label_column
+        has_label = self.label_column in header
+        wanted = (
+            self.text_columns
+            if is_test
+            else (*self.text_columns, self.label_column)
+        )
+        for name in wanted:
+            if name not in header:
+                raise ValueError(
+                    f"{lines[0].where}: there is no column {name!r}; the first "
+                    "line has to name the columns, as in the file that GLUE "
+                    f"distributes. Received: {header}"
+                )
+        return (
+            [header.index(name) for name in self.text_columns],
+            header.index(self.label_column) if has_label else None,
+        )
 
     def _test_label(self) -> str | float:
         return self.labels[0]
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
-    """MultiNLI, evaluated on texts of other kinds than those trained on."""
+    """MultiNLI, mismatched: evaluated on genres not seen in training."""
 
     set_files = {
         "train": ("train", "train.tsv"),
@@ -110,7 +119,7 @@ class QqpProcessor(HeaderProcessor):
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
     metrics = ("accuracy", "f1")
-    # A few lines of the distributed train.tsv are broken in two.
+    # A few lines of the distributed train.tsv are split in two.
     drops_short_lines = True
 
 
@@ -127,7 +136,7 @@ class Sst2Processor(HeaderProcessor):
 
 
 class StsbProcessor(HeaderProcessor):
-    """STS-B: how alike are two sentences, from 0 to 5."""
+    """STS-B: how similar are two sentences, from 0 to 5."""
 
     output_mode = "regression"
     label_column = "score"
@@ -137,7 +146,7 @@ class StsbProcessor(HeaderProcessor):
         """Returns None: the label is a number."""
         return None
 
-    def _label(self, row, column):
+    def _label(self, row: Row, column: int) -> float:
         return regression_label(
             row[column], f"{row.where}, column {column + 1}"
         )
@@ -190,7 +199,7 @@ def create_processors(
 
 
 def submission_file(task_name: str) -> str:
-    """Returns the name that GLUE's site wants a task's predictions under.
+    """Returns the name of a task's predictions in GLUE's submission.
 
     Raises:
         ValueError: the task is not one of GLUE's.
@@ -210,7 +219,7 @@ def write_submission(
     task_name: str,
     predictions: Iterable[Label],
 ) -> str:
-    """Writes the predictions of a test set as GLUE's site takes them.
+    """Writes the predictions of a test set in GLUE's submission format.
 
     Args:
         output_dir: folder to write to.

@@ -1,8 +1,8 @@
-"""The whole of GLUE: which tasks are there, their scores and the average.
+"""All of GLUE: the tasks present, their scores and the average.
 
 A task's score is the mean of its metrics, as on GLUE's site; the average is
-over the tasks. The BERT paper leaves WNLI out of it, as every model of its
-time did worse there than the most frequent label.
+over the tasks. The BERT paper leaves WNLI out of it, because every model then
+did worse there than the most frequent label.
 """
 
 import os
@@ -27,7 +27,7 @@ TASKS = {
     "rte": ("RTE", ("accuracy",)),
     "wnli": ("WNLI", ("accuracy",)),
 }
-# Where GLUE's downloads keep the diagnostics, a test set of MultiNLI's models.
+# Where GLUE's downloads keep the diagnostics, a test set for MultiNLI models.
 _DIAGNOSTICS = ("AX", "diagnostic", "MNLI")
 
 # {task: {seed: {metric: value}}}
@@ -37,7 +37,7 @@ Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 def find_tasks(
     glue_dir: str, names: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """Returns {task: folder} of the tasks whose files are there.
+    """Returns {task: folder} of the tasks whose files are present.
 
     Args:
         glue_dir: holds a folder for each task, named as GLUE's downloads are.
@@ -90,14 +90,14 @@ def score(task: str, figures: Mapping[str, float]) -> float:
 
 
 def best_seed(task: str, by_seed: Mapping[int, Mapping[str, float]]) -> int:
-    """Returns the seed of the highest score, the first of equal ones."""
+    """Returns the seed of the highest score; the first one in a tie."""
     return max(by_seed, key=lambda seed: score(task, by_seed[seed]))
 
 
 def summarize(results: Results) -> dict[str, Any]:
     """Returns means and deviations over the seeds, for glue.json.
 
-    All figures are out of 100. A deviation is the sample's; None of one seed.
+    All figures are out of 100. Deviations are of the sample; None for one seed.
 
     Args:
         results: {task: {seed: {metric: value}}}.
@@ -151,7 +151,7 @@ def table(summary: Mapping[str, Any], markdown: bool = False) -> str:
 
     Args:
         summary: what `summarize` returned.
-        markdown: whether it is Markdown's, else aligned plain text.
+        markdown: return Markdown instead of aligned plain text.
     """
     rows = [["task", "metrics", "score", "best seed"]]
     for task, found in summary["tasks"].items():
@@ -198,7 +198,7 @@ def write_zip(path: str | os.PathLike[str], files: Sequence[str]) -> list[str]:
         files: the tasks' submission files.
 
     Returns:
-        the files that the site wants too, and that are not there.
+        the names of files that the site expects and that are missing.
 
     Raises:
         OSError: a file cannot be read, or the zip file not be written.
@@ -208,7 +208,7 @@ def write_zip(path: str | os.PathLike[str], files: Sequence[str]) -> list[str]:
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name in files:
-            # Without the time, so that the same files make the same zip.
+            # Without a time, so that the same files give the same zip.
             entry = zipfile.ZipInfo(os.path.basename(name))
             archive.writestr(
                 entry, Path(name).read_bytes(), zipfile.ZIP_DEFLATED

@@ -1,4 +1,4 @@
-"""Writes what a classifier gets right and wrong as an HTML page.
+"""Writes an HTML report of a classifier's right and wrong predictions.
 
 N = examples, L = labels.
 """
@@ -26,8 +26,8 @@ def write_report(
 ) -> None:
     """Writes a self-contained HTML page.
 
-    Of labels it shows a confusion matrix, each label's scores, the
-    calibration, and the most confident errors with their texts; of numbers a
+    For labels it shows a confusion matrix, each label's scores, the
+    calibration, and the most confident errors with their texts; for numbers a
     scatter plot and the largest errors.
 
     Args:
@@ -36,7 +36,7 @@ def write_report(
         label_ids: the right labels, as `LabelDecoder.predictions` gives them.
         outputs: the model's, float [N, L], or [N, 1] in regression.
         decoder: LabelDecoder.
-        max_examples: errors that are shown, and points of a scatter plot.
+        max_examples: maximum errors, and points of a scatter plot, to show.
 
     Raises:
         OSError: the file cannot be written.
@@ -153,8 +153,8 @@ def _errors(
         probabilities: float [N, L].
         is_wrong: bool [N].
         confidence: float [N], by which they are sorted.
-        verdict: returns what was right and what predicted, as HTML.
-        max_examples: that are shown.
+        verdict: (index) -> the right and the predicted label, as HTML.
+        max_examples: maximum to show.
     """
     wrong = np.flatnonzero(is_wrong)
     wrong = wrong[np.argsort(-confidence[wrong], kind="stable")]
@@ -184,7 +184,7 @@ def _of_numbers(
         f"{escape(mean)}.</p><h2>Right and predicted values</h2>"
     )
     both = np.concatenate([values, predictions, [0.0]])
-    # Evenly, where there are too many points for a page.
+    # Evenly spaced, if there are too many points for a page.
     shown = np.unique(
         np.linspace(0, len(values) - 1, min(len(values), max_examples)).astype(
             int
@@ -245,7 +245,7 @@ def _label_scores(
 
 
 def _calibration(confidence: np.ndarray, is_right: np.ndarray) -> Iterator[str]:
-    """Yields how often predictions are right, by how sure they are."""
+    """Yields how often predictions are right, by their confidence."""
     bins = np.minimum((confidence * _NUM_BINS).astype(int), _NUM_BINS - 1)
     rows, points, error = [], [], 0.0
     for number in range(_NUM_BINS):
@@ -260,9 +260,9 @@ def _calibration(confidence: np.ndarray, is_right: np.ndarray) -> Iterator[str]:
         rows.append([f"{low:.1f} to {high:.1f}", count, sure, share])
         points.append((sure, share, 3 + 12 * (count / len(bins)) ** 0.5))
     yield (
-        "<h2>Calibration</h2><p>Where the model is right as often as it is "
-        "sure to be, the circles lie on the line; larger ones stand for more "
-        f"predictions. Expected calibration error: {escape(error)}.</p>"
+        "<h2>Calibration</h2><p>For a calibrated model the circles lie on "
+        "the line; larger circles stand for more predictions. Expected "
+        f"calibration error: {escape(error)}.</p>"
     )
     yield html_report.chart(points, (0.0, 1.0), "confidence", "accuracy")
     yield html_report.table(
@@ -271,7 +271,7 @@ def _calibration(confidence: np.ndarray, is_right: np.ndarray) -> Iterator[str]:
 
 
 def _entry(example: InputExample, verdict: str, probabilities: object) -> str:
-    """Returns an example that unfolds to its probabilities."""
+    """Returns an example that expands to its probabilities."""
     texts = [example.text_a, *filter(None, [example.text_b])]
     shown = "<br>".join(f"<b>{escape(text)}</b>" for text in texts)
     rows = [*probabilities]  # type: ignore[misc]

@@ -126,7 +126,7 @@ def create_features(
     Yields:
         ClassificationFeatures whose input_ids, input_mask and segment_ids are
         lists of int, [choices * max_seq_length], and label_id the right
-        choice, 0 where it is unknown; glue.encode_classification_features
+        choice, 0 where it is unknown; features.encode_classification_features
         makes records of them.
 
     Raises:

@@ -32,16 +32,15 @@ OUTPUT_MODES = tuple(_METRICS)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Where a table has its texts and labels, and what these are.
+    """Columns of a table's texts and labels, and the kind of labels.
 
     Attributes:
         text_column: the text's column.
-        label_column: the label's column. The test set need not have it, and
-            there a cell may be empty (in multi-label classification, where
-            that means no label applies, a JSON null): such examples have the
-            label None.
+        label_column: the label's column. A test set may lack it, or have empty
+            cells (in multi-label classification, where an empty cell means no
+            label, a JSON null): such examples have the label None.
         text_b_column: the second text's column; None for single texts.
-        labels: in their order; None for those of the train set, sorted.
+        labels: in order; None for those of the train set, sorted.
         output_mode: "classification"; "multilabel", any number of labels
             each; or "regression", a number.
         label_separator: separates the labels in a multilabel cell. JSON lines
@@ -69,7 +68,8 @@ class TableProcessor(DataProcessor):
     number, from 1, the table has no such line.
 
     Args:
-        data_dir: folder of the files, where the labels are looked up.
+        data_dir: folder of the files, from which the labels are read if not
+        given.
         options: TableOptions.
 
     Raises:
@@ -103,7 +103,7 @@ class TableProcessor(DataProcessor):
         """Returns the list of labels; None in regression.
 
         Raises:
-            OSError: they are to be found in a train set that is not there.
+            OSError: they are read from a train set that is missing.
             ValueError: as `read_set`, or the train set has too few
                 labels.
         """
@@ -190,7 +190,7 @@ class TableProcessor(DataProcessor):
         else:
             label = _label_text(cell, place)
             labels = [label]
-        # While the labels are being looked up there is nothing to check.
+        # Nothing to check while the labels themselves are being read.
         if self._labels is None and set_name == "train":
             return label
         for each in labels:

@@ -1,8 +1,8 @@
 """Runs the tasks of pretraining/at_scale with Apache Beam.
 
 Beam's workers read and write the same paths as the script that starts the
-pipeline, so with a runner of many machines these are on a file system that
-all of them mount.
+pipeline, so a runner on many machines needs a file system that all of them
+mount.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
             `--runner=FlinkRunner`.
 
     Raises:
-        ValueError: Apache Beam is not installed, or a flag is none of its.
+        ValueError: Apache Beam is not installed, or does not know a flag.
     """
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ class BeamExecutor(contextlib.AbstractContextManager):
                 _ = (
                     pipeline
                     | beam.Create([arguments for _, arguments in tasks])
-                    # Else one worker might be given all tasks.
+                    # Otherwise one worker might get all tasks.
                     | beam.Reshuffle()
                     | beam.MapTuple(function)
                 )

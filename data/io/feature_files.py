@@ -21,7 +21,7 @@ from files.json_files import format_json
 def json_writer(
     path: str | os.PathLike[str], layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
-    """Opens a file of JSON lines, the original's; it appears whole.
+    """Opens a file of JSON lines, as the original writes; it appears whole.
 
     Args:
         path: the file.

@@ -1,4 +1,4 @@
-"""Building blocks of the reports: HTML files that need nothing else."""
+"""Building blocks of the reports: self-contained HTML files."""
 
 import html
 import os
@@ -59,7 +59,7 @@ def write(
     with atomic_open(output_file) as writer:
         writer.write(_HEAD.format(title=escape(title)).encode())
         for part in parts:
-            # A lone surrogate, which JSON can hold, is no character.
+            # JSON can hold a lone surrogate, which UTF-8 cannot.
             writer.write(part.encode(errors="replace") + b"\n")
         writer.write(b"</body></html>\n")
     logging.info("Wrote the report %s", os.fspath(output_file))
@@ -91,7 +91,7 @@ def table(
     Args:
         header: names of the columns.
         rows: their cells.
-        shades: how dark each cell but the first is, 0 to 1; () for white.
+        shades: darkness of each cell except the first, 0 to 1; () for white.
     """
     lines = [f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}"]
     for number, (name, *cells) in enumerate(rows):
@@ -113,11 +113,11 @@ def chart(
     x_title: str,
     y_title: str,
 ) -> str:
-    """Returns points in a square whose axes are the same, with its diagonal.
+    """Returns a scatter plot with equal axes and a diagonal.
 
     Args:
         points: (x, y, radius in pixels).
-        limits: the least and the greatest value of both axes.
+        limits: minimum and maximum of both axes.
         x_title: what x is.
         y_title: what y is.
     """

@@ -14,7 +14,7 @@ import numpy as np
 
 from files import atomic
 
-# Points of each kind, at most: those that a browser can move.
+# Maximum points of each kind that a browser still handles.
 MAX_POINTS = 10_000
 _CONFIG = "projector_config.pbtxt"
 _KINDS = ("lines", "tokens")
@@ -35,8 +35,8 @@ def projector_writer(folder: str | os.PathLike[str]) -> Iterator[Write]:
     """Yields a function that adds a line of text to the projector's files.
 
     It adds the line's pooled output to `lines`, and each WordPiece's vector to
-    `tokens`; all of what is beyond MAX_POINTS is left out. The files appear
-    whole or not at all.
+    `tokens`; points beyond MAX_POINTS are dropped. The files appear whole or
+    not at all.
 
     Args:
         folder: gets `lines.tsv` and `tokens.tsv`, a vector a line;
@@ -50,7 +50,7 @@ def projector_writer(folder: str | os.PathLike[str]) -> Iterator[Write]:
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     _check_may_replace(path)
-    # First, as it says that the others are ours.
+    # Written first: it marks the others as ours.
     atomic.write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:
@@ -102,6 +102,6 @@ def _check_may_replace(path: Path) -> None:
     for name in (_CONFIG, *names):
         if os.path.lexists(path / name):
             raise FileExistsError(
-                f"{path / name} is there, and is not of an earlier projector; "
-                "give another folder"
+                f"{path / name} already exists and was not written by the "
+                "projector; give another folder"
             )

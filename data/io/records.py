@@ -27,8 +27,8 @@ def encode_example(features: Mapping[str, Sequence]) -> bytes:
     """Serializes features as a `tf.train.Example`.
 
     Args:
-        features: dict of name to a list of ints (an int64 feature, each from
-            0 up) or of floats (a float feature), the kind told by the first.
+        features: dict of name to a list of ints (an int64 feature, each at
+            least 0) or of floats (a float feature); the first value decides.
 
     Returns:
         bytes.
@@ -48,7 +48,7 @@ def encode_example(features: Mapping[str, Sequence]) -> bytes:
 
 
 def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
-    """Serializes many examples at once, quicker than one by one.
+    """Serializes many examples at once, faster than one by one.
 
     Args:
         features: dict of name to an array [n, length] of integers from 0 up,
@@ -76,7 +76,7 @@ def _varint_rows(values: np.ndarray) -> list[bytes]:
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    # Seven bits a byte, from the lowest; the top bit says that more follow.
+    # Seven bits a byte, lowest first; the top bit says that more follow.
     shifted = values[..., None] >> np.arange(0, 35, 7, dtype=np.uint32)
     is_there = shifted > 0
     is_there[..., 0] = True
@@ -186,7 +186,7 @@ class RecordWriter:
         return self
 
     def __exit__(self, *error: Any) -> bool | None:
-        """Gives the files their names, or removes them after an error."""
+        """Gives the files their final names, or removes them after an error."""
         return self._stack.__exit__(*error)
 
     def write(self, record: bytes) -> None:

@@ -42,7 +42,7 @@ def read_table(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a column is missing, or a line is not as it should be.
+        ValueError: a column is missing, or a line is malformed.
     """
     path = str(path)
     dropped: collections.Counter[str] = collections.Counter()
@@ -57,7 +57,7 @@ def read_table(
 
 
 def check_text(cell: Any, where: str, column: str) -> None:
-    """Refuses a cell that is no text, as JSON lines may have.
+    """Refuses a cell that is not text, which JSON lines may have.
 
     Args:
         cell: a cell that `read_table` gave.
@@ -65,7 +65,7 @@ def check_text(cell: Any, where: str, column: str) -> None:
         column: its column.
 
     Raises:
-        ValueError: it is none; the message names file, line and column.
+        ValueError: it is not text; the message names file, line and column.
     """
     if not isinstance(cell, str):
         raise ValueError(
@@ -139,7 +139,7 @@ def _select_columns(
 
 
 def _find_column(header: list[str], column: str, where: str) -> int:
-    """Returns the index of the one column that the header names so."""
+    """Returns the index of the only column with this name."""
     if header.count(column) != 1:
         raise ValueError(
             f"{where}: the table must have one column {column!r}; its "
@@ -172,6 +172,6 @@ def _read_json_lines(
 
 
 def _without_mark(lines: Iterable[str]) -> Iterator[str]:
-    """Drops the byte-order mark that some editors begin a file with."""
+    """Drops the byte order mark with which some editors begin a file."""
     for number, line in enumerate(lines):
         yield line if number else line.removeprefix("\ufeff")

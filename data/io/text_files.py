@@ -1,8 +1,8 @@
 """Reads files: by pattern, compressed, remote, line by line.
 
-Nothing here loads TensorFlow for local files: its half gigabyte and its
-seconds of start-up are too much for a worker process that handles text.
-Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
+TensorFlow is not loaded for local files: half a gigabyte and seconds of
+start-up are too much for a worker process that handles text. Paths with a
+scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from files.atomic import is_remote
 from files.named_errors import named_errors
 
 
-def _gfile():
+def _gfile() -> Any:
     from tensorflow.io import gfile
 
     return gfile
@@ -94,8 +94,8 @@ def read_lines(
 ) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, without their line ends.
 
-    As in the original, a line ends at a line feed only, and bytes that are
-    not UTF-8 are dropped.
+    As in the original, only a line feed ends a line, and bytes that are not
+    UTF-8 are dropped.
 
     Args:
         path: a text file; one that ends in `.gz` is unpacked.
@@ -168,7 +168,7 @@ def _decode(
 
 
 def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
-    """Returns a line on files with dropped bytes; None if there are none."""
+    """Returns a warning about dropped bytes; None if there are none."""
     found = {path: count for path, count in dropped.items() if count}
     if not found:
         return None

@@ -270,9 +270,11 @@ def create_dataset(
             )
         )
 
-    def parse(serialized, draws=None):
+    def parse(
+        serialized: tf.Tensor, draws: tf.Tensor | None = None
+    ) -> dict[str, tf.Tensor]:
         features = decode(serialized, spec)
-        if draws is not None:
+        if dynamic_masking is not None and draws is not None:
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
@@ -302,7 +304,7 @@ def describe_records(
         numbers counted from 0 within the file.
     """
 
-    def numbered(path):
+    def numbered(path: tf.Tensor) -> tf.data.Dataset:
         return (
             tf.data.TFRecordDataset(path)
             .enumerate()

@@ -1,4 +1,4 @@
-"""A pool of worker processes that names the task of a process that dies.
+"""A pool of worker processes that reports which task's process died.
 
 Each worker has a pipe of its own, so its death shows as the end of that pipe
 whenever it happens. (`concurrent.futures` has one pipe for the results
@@ -24,7 +24,6 @@ from typing import Any, NoReturn
 # Items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
 
-# A process and the pipe to it.
 Worker = tuple[BaseProcess, connection.Connection]
 
 
@@ -48,7 +47,7 @@ class WorkerPool(contextlib.AbstractContextManager):
         """Ends the processes."""
         for process, _ in self._workers:
             process.terminate()
-        # Before their pipes close: that ends a process too, and a signal in
+        # Before their pipes close: that also ends a process, and a signal in
         # its last moments would print a traceback.
         for process, _ in self._workers:
             process.join()
@@ -64,10 +63,10 @@ class WorkerPool(contextlib.AbstractContextManager):
         """Calls a function for each task.
 
         Args:
-            function: can be pickled; it is sent to each process once.
+            function: must be picklable; it is sent to each process once.
             tasks: (name for messages, arguments of the function).
-            max_ahead: a task starts only when the oldest task that is not
-                done is fewer than this number of tasks before it.
+            max_ahead: a task starts only when fewer than this number of tasks
+                separate it from the oldest unfinished one.
 
         Yields:
             (the task's name, the function's result), in any order.
@@ -118,7 +117,7 @@ class WorkerPool(contextlib.AbstractContextManager):
 
     def _start(self) -> Worker:
         """Returns a new worker."""
-        # A fork would copy locks in whatever state they are.
+        # A fork would copy locks in any state.
         context = multiprocessing.get_context("spawn")
         with _late_interrupts():
             pipe, far_end = context.Pipe()
@@ -136,7 +135,7 @@ def generate(
     items: Iterable,
     num_processes: int,
 ) -> Iterator:
-    """Yields what `function(items)` yields, made by several processes.
+    """Yields what `function(items)` yields, computed by several processes.
 
     Items go to the processes in chunks. Only a bounded number of chunks is in
     memory at a time.
@@ -212,8 +211,8 @@ def _raise_death(name: str, process: BaseProcess) -> NoReturn:
 
 
 @contextlib.contextmanager
-def _late_interrupts():
-    """Delays Ctrl-C until a process has started, and keeps it from there."""
+def _late_interrupts() -> Iterator[None]:
+    """Delays Ctrl-C until a process has started, and blocks it there."""
     if threading.current_thread() is not threading.main_thread():
         # Ctrl-C comes to the main thread alone.
         yield
@@ -222,9 +221,9 @@ def _late_interrupts():
     handler = signal.signal(
         signal.SIGINT, lambda *details: received.append(details)
     )
-    # The process inherits the mask, if the tracker runs, whose start would
-    # lift it. The handler is for this process, where a thread of a library
-    # may take the signal in spite of the mask.
+    # The process inherits the mask if the tracker runs, whose start would lift
+    # it. The handler is for this process, where a library's thread may receive
+    # the signal despite the mask.
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -232,17 +231,17 @@ def _late_interrupts():
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
-    # It is no function where a shell has the signal ignored.
+    # It is not a function if a shell has the signal ignored.
     if received and callable(handler):
         handler(*received[0])
 
 
-def _work(pipe):
+def _work(pipe: connection.Connection) -> None:
     """Runs the tasks that come through the pipe until it is closed."""
-    # Half-written output is removed when the parent gives up.
+    # SIGTERM from the parent lets this process remove half-written output.
     signal.signal(signal.SIGTERM, lambda *unused_args: sys.exit(1))
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    function = None
+    function: Any = None
     # The pipe ends when the parent does.
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -251,13 +250,14 @@ def _work(pipe):
             pipe.send_bytes(_call(function, arguments))
 
 
-def _end_with_parent():
+def _end_with_parent() -> None:
     """Ends this process when its parent is killed."""
-    multiprocessing.parent_process().join()
-    os._exit(1)
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
-def _call(function, arguments):
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
     """Returns (error, result) of a call, pickled."""
     try:
         return pickle.dumps((None, function(*arguments)))

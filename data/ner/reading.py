@@ -41,9 +41,9 @@ class NerProcessor(SetReader[NerExample]):
     """Reads the sets of a data folder, in CoNLL-2003's layout.
 
     A line holds a word, then any columns, then its tag, separated by white
-    space; an empty line ends a sentence, a line of -DOCSTART- a document.
-    Tags may be of any scheme of scoring.py, such as IOB1 as first
-    released. They become IOB2, or the scheme of the labels that are given.
+    space; an empty line ends a sentence, a line of -DOCSTART- a document. Tags
+    may be in any scheme of scoring.py, such as the first release's IOB1. They
+    become IOB2, or the scheme of the given labels.
 
     Args:
         labels: list of str; None for those of the train set, "O" first.
@@ -96,8 +96,8 @@ def read_conll(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a line has no tag, or one that is none, or there is no
-            sentence; the message names the file and the line.
+        ValueError: a line has no valid tag, or there is no sentence; the
+            message names the file and the line.
     """
     examples: list[NerExample] = []
     for document, lines in _read_sentences(path):
@@ -129,7 +129,7 @@ def _read_sentences(
     for number, line in enumerate(
         text_files.read_lines(path, dropped), start=1
     ):
-        # Other white space, such as that which does not break, is the word's.
+        # Other white space, such as a no-break space, belongs to the word.
         columns = re.findall("[^ \t\r]+", line.removeprefix("\ufeff"))
         if columns and columns[0] != "-DOCSTART-":
             sentence.append((number, columns))

@@ -1,4 +1,4 @@
-"""Writes what a tagger gets right and wrong as an HTML page."""
+"""Writes an HTML report of a tagger's right and wrong entities."""
 
 import collections
 import os
@@ -8,7 +8,7 @@ from data.io import html_report
 from data.io.html_report import escape
 from data.ner.scoring import Entity, find_entities, score_entities
 
-# Kinds of error, by what is wrong with a predicted or a missed entity.
+# Kinds of error: what is wrong with a predicted or a missed entity.
 KINDS = {
     "type": "the right words, but another type",
     "words": "the right type, but more or fewer words",
@@ -32,7 +32,7 @@ def write_report(
         sentences: the words of each.
         right_tags: their tags.
         predicted_tags: like right_tags.
-        max_sentences: most that are shown, those with most errors first.
+        max_sentences: maximum to show, those with most errors first.
 
     Raises:
         OSError: the file cannot be written.

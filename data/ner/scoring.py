@@ -85,7 +85,7 @@ def _split(
 
     Args:
         tags: list of str.
-        begins_anew: says of two prefixes, of neighbouring tags of one type,
+        begins_anew: (prefix, next prefix) of neighbouring tags of one type ->
             whether an entity begins at the second.
     """
     entities: list[Entity] = []
@@ -110,7 +110,7 @@ def score_entities(
 ) -> dict[str, float]:
     """Scores entities as conlleval.pl does.
 
-    An entity counts if its words and its type are right; see `find_entities`.
+    An entity is correct if its words and its type are; see `find_entities`.
 
     Args:
         right_tags: list of lists of str, the tags of each sentence.

@@ -1,6 +1,6 @@
 """Named entities (CoNLL-2003; paper 5.3): windows of tagged words.
 
-A word's tag is that of its first WordPiece; the others do not count:
+A word's tag is that of its first WordPiece; the others are ignored:
 
     [CLS] Jim   Hen   ##son was a puppet ##eer [SEP]
           B-PER I-PER  -    O   O O       -
@@ -112,12 +112,12 @@ def _tokenize(
     numbered_examples: Iterable[tuple[int, NerExample]],
     tokenizer: FullTokenizer,
 ) -> tuple[list[str], list[tuple[int, int, str] | None]]:
-    """Returns the tokens of sentences, and the word each is the first of."""
+    """Returns the tokens of sentences, and the word that each one begins."""
     tokens: list[str] = []
     words: list[tuple[int, int, str] | None] = []
     for example_index, example in numbered_examples:
         for word_index, word in enumerate(example.words):
-            # Every word has a token to be tagged by, be it of characters
+            # Every word needs a token to be tagged by, even one of characters
             # that the tokenizer drops.
             pieces = tokenizer.tokenize(word) or ["[UNK]"]
             label = example.labels[word_index]
@@ -130,7 +130,7 @@ def _tokenize(
 def _create_window(
     tokens: list[str], tokenizer: FullTokenizer, max_seq_length: int
 ) -> NerFeatures:
-    """Returns the NerFeatures of one window, no word counting yet."""
+    """Returns the NerFeatures of one window, with no word marked yet."""
     tokens = ["[CLS]", *tokens, "[SEP]"]
     padding = [0] * (max_seq_length - len(tokens))
     return NerFeatures(

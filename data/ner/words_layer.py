@@ -76,7 +76,7 @@ class NerWindows:
         """
         words = self._split_words(texts)
         pieces = self.tokenizer(words.flat_values)
-        # Every word has a token to be tagged by.
+        # Every word needs a token to be tagged by.
         unknown = tf.fill(
             [tf.size(words.flat_values), 1],
             self.tokenizer.vocab.index("[UNK]"),

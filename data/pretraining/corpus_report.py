@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-# Shares and lengths beyond which something usually went wrong.
+# Thresholds beyond which something is usually wrong.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
@@ -12,7 +12,7 @@ def count(documents: Sequence[list[list[str]]]) -> dict[str, int]:
     """Counts documents in memory.
 
     Args:
-        documents: list of documents, as of `pretraining.read_documents`.
+        documents: list of documents, as of `instances.read_documents`.
 
     Returns:
         dict as of `token_store.tokenize_block`.
@@ -84,7 +84,7 @@ def statistics(
     Args:
         plans: list of the results of `instance_plan.write_plan`.
         made: list of the results of `shards.write_shard`.
-        max_seq_length: most WordPieces in an instance.
+        max_seq_length: maximum WordPieces in an instance.
 
     Returns:
         dict of counts and shares.

@@ -1,6 +1,6 @@
-"""Draws masks while training reads, so that every epoch has its own.
+"""Masks records while training reads them, anew in every epoch.
 
-Liu et al. 2019 (RoBERTa), 4.1; the shares are those of the original's
+Liu et al. 2019 (RoBERTa), 4.1; the fractions are those of the original's
 create_masked_lm_predictions. B = batch, F = max_seq_length, P =
 max_predictions_per_seq.
 """
@@ -150,7 +150,7 @@ def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
 def _choose_words(
     words: tf.Tensor, draws: tf.Tensor, num_to_predict: tf.Tensor
 ) -> tf.Tensor:
-    """Bool [B, F]: words in a drawn order; one too long is passed over."""
+    """Returns bool [B, F]: words in a drawn order, skipping those too long."""
     width = tf.shape(words)[1]
     # The length of word w of each instance, in column w.
     lengths = tf.reduce_sum(tf.one_hot(words, width, dtype=tf.int32), axis=1)

@@ -179,13 +179,13 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Segments are gathered until they reach the target length; then some of
-    them become A, and B is either the others or, half the time, segments
-    drawn from another document, the others being put back.
+    Segments are collected up to the target length. Some of them become A; B is
+    either the rest or, half the time, segments drawn from another document, and
+    the rest is put back.
 
     Args:
         all_documents: list of documents.
-        document_index: the one to go through.
+        document_index: index of the document.
         vocab_words: list of str that random words are drawn from.
         rng: random.Random.
         options: see `create_training_instances`.
@@ -246,7 +246,7 @@ def _draw_tokens(
     rng: random.Random,
 ) -> list[str]:
     """Returns joined segments from a random place in another document."""
-    # Ten tries to find another document, then the same will do.
+    # After ten tries, the same document is accepted.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
         if random_index != document_index:
@@ -296,7 +296,7 @@ def create_masked_lm_predictions(
         max(1, int(round(len(tokens) * options.masked_lm_prob))),
     )
     if whole_words:
-        # A word that would exceed the number is passed over.
+        # A word that would exceed the number is skipped.
         chosen: list[int] = []
         for word in candidates:
             if len(chosen) + len(word) <= num_to_predict:
@@ -304,7 +304,7 @@ def create_masked_lm_predictions(
     else:
         chosen = candidates[:num_to_predict]
 
-    # Of those that do not become [MASK]; rounded, for 0.1 of 0.2 to be 0.5.
+    # Of those that do not become [MASK]; rounded, so that 0.1 of 0.2 is 0.5.
     others = 1.0 - options.mask_token_prob
     same_of_others = 0.0
     if others:
@@ -326,8 +326,8 @@ def truncate_seq_pair(
 ) -> None:
     """Truncates two lists, in place, to a total length.
 
-    The longer one loses a token, from its front or its back by a draw, until
-    they fit.
+    The longer one loses a token, at random from its front or back, until they
+    fit.
     """
     lists = (tokens_a, tokens_b)
     lengths = [len(tokens_a), len(tokens_b)]
@@ -342,11 +342,11 @@ def truncate_seq_pair(
 
 
 def _shuffle(items: MutableSequence, rng: random.Random) -> None:
-    """Shuffles as rng.shuffle(items), draw for draw, in under half its time."""
+    """Shuffles exactly as rng.shuffle(items), in less than half the time."""
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:
-        # The bounds of one bit length are taken together.
+        # Bounds of the same bit length are handled together.
         num_bits = bound.bit_length()
         lowest = 1 << (num_bits - 1)
         for last in range(bound - 1, lowest - 2, -1):

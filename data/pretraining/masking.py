@@ -1,6 +1,6 @@
 """Masks many instances at once, with the original's probabilities.
 
-The counterpart of `pretraining.create_masked_lm_predictions` for arrays.
+The counterpart of `instances.create_masked_lm_predictions` for arrays.
 n = instances, F = max_seq_length, P = max_predictions_per_seq.
 """
 
@@ -10,16 +10,16 @@ from data.pretraining.options import InstanceOptions
 
 
 def check_shares(mask_token_prob: float, same_token_prob: float) -> None:
-    """Checks that the shares are not more than 1 together."""
+    """Checks that the fractions add up to 1 at most."""
     if mask_token_prob + same_token_prob > 1.0 + 1e-9:
         raise ValueError(
-            f"--mask_token_prob={mask_token_prob} and --same_token_prob="
-            f"{same_token_prob} are more than 1 together; what they leave of 1 "
-            "becomes random WordPieces"
+            f"--mask_token_prob={mask_token_prob} and "
+            f"--same_token_prob={same_token_prob} add up to more than 1; the "
+            "remainder becomes random WordPieces"
         )
 
 
-def create_masked_lm_predictions(
+def mask_instances(
     input_ids: np.ndarray,
     can_be_masked: np.ndarray,
     begins_word: np.ndarray,
@@ -94,7 +94,7 @@ def _choose_pieces(
     num_to_predict: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Bool [n, F]: WordPieces drawn one by one, as many as there are to be."""
+    """Returns bool [n, F]: WordPieces drawn one by one, up to the number."""
     keys = rng.random(can_be_masked.shape)
     keys[~can_be_masked] = 2.0
     most = min(num_to_predict.max(), keys.shape[1]) - 1
@@ -111,7 +111,7 @@ def _choose_words(
     num_to_predict: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Bool [n, F]: words drawn one by one; one too long is passed over."""
+    """Returns bool [n, F]: words drawn one by one, skipping those too long."""
     n, width = words.shape
     slots = np.arange(n)[:, None] * width + words
     word_lengths = np.bincount(

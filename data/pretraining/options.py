@@ -8,19 +8,19 @@ class InstanceOptions:
     """Options for turning WordPieces into instances.
 
     Attributes:
-        max_seq_length: most WordPieces in an instance, 5 or more.
-        max_predictions_per_seq: most WordPieces to predict.
+        max_seq_length: maximum WordPieces in an instance, at least 5.
+        max_predictions_per_seq: maximum WordPieces to predict.
         random_seed: seed of every draw.
-        dupe_factor: times that each document is gone through.
+        dupe_factor: passes over each document.
         masked_lm_prob: share of WordPieces to predict.
-        short_seq_prob: share of passes that aim at shorter instances.
+        short_seq_prob: fraction of passes that aim at shorter instances.
         do_whole_word_mask: whether a word is masked whole or not at all.
         whole_word_draw: whether the WordPieces of a word share the draw
             between [MASK], themselves and random words.
         dynamic_masking: whether masks are left to training.
         mask_token_prob: share of the chosen WordPieces that become [MASK].
         same_token_prob: share that stay; the rest become random ones.
-        eval_fraction: share of the documents held out, for evaluation.
+        eval_fraction: fraction of the documents held out for evaluation.
     """
 
     max_seq_length: int = 128

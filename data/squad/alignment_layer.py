@@ -1,7 +1,7 @@
 """SQuAD inside a graph: maps WordPieces back to the passage's own text.
 
-One passage is looked at a time, and copied nowhere: only the text of a span
-is cut out of it.
+One passage is processed at a time without a copy: only the text of a span is
+cut out of it.
 
 S = spans of WordPieces. For passages' WordPieces, characters and letters see
 windows_layer.py.
@@ -35,23 +35,23 @@ class Spans(NamedTuple):
         return self.start_logits + self.end_logits
 
     def gather(self, indexes: tf.Tensor) -> "Spans":
-        """Returns the spans at some indexes."""
+        """Selects spans by index."""
         return Spans(*(tf.gather(value, indexes) for value in self))
 
     def concat(self, other: "Spans") -> "Spans":
-        """Returns these spans, then the others."""
+        """Appends other spans to these."""
         pairs = zip(self, other, strict=True)
         return Spans(*(tf.concat(pair, 0) for pair in pairs))
 
 
 class Letters(NamedTuple):
-    """Where spans stand in their passage.
+    """Positions of spans in their passage.
 
     Attributes:
         first: int32 [S], the first letter of each.
         last: int32 [S], its last.
-        word_char: int32 [S], the first character of its first word, if the
-            letters of an equal text there are to be taken; else -1.
+        word_char: int32 [S], the first character of its first word, if an
+            earlier equal text in that word is used instead; else -1.
     """
 
     first: tf.Tensor
@@ -92,7 +92,7 @@ def span_texts(
     """Returns the texts of spans, string [S].
 
     Args:
-        spans: Spans of one passage, none of them no answer.
+        spans: Spans of one passage, without "no answer".
         row: int32, the passage.
         passages: Passages.
         use_char_offsets: whether they are cut out of the passage as it is;
@@ -126,14 +126,14 @@ def letters_of(
 ) -> Letters:
     """Returns the Letters of spans' final texts.
 
-    Those are where the tokens stand, with character offsets. Else they are
-    as get_final_text leads back: the characters of the spans' words, as
-    tokenized, are taken one to one for the words' letters. They are sought by
-    their text, so "a" of "an ##a" is found at the first; where the numbers
-    differ, or part of it is unknown, all letters of the words are taken.
+    With character offsets, those of the tokens. Otherwise as get_final_text
+    finds them: the characters of the spans' words, as tokenized, are matched
+    one to one with the words' letters. They are searched by text, so "a" of
+    "an ##a" is found at the first; if the numbers differ, or part of the text
+    is unknown, all letters of the words are used.
 
     Args:
-        spans: Spans of one passage, none of them no answer.
+        spans: Spans of one passage, without "no answer".
         row: int32, the passage.
         passages: Passages.
         use_char_offsets: see `span_texts`.
@@ -164,7 +164,7 @@ def letters_of(
 def _letters_at(
     spans: Spans, passages: Passages, use_char_offsets: bool
 ) -> Letters:
-    """Returns the Letters of spans where they are, nothing sought."""
+    """Returns the Letters of spans at their own positions, without a search."""
     first_char = tf.gather(passages.first_char, spans.starts)
     last_char = tf.gather(passages.first_char, spans.ends + 1) - 1
     if use_char_offsets:
@@ -187,7 +187,7 @@ def _letters_at(
     )
     is_aligned = is_known & (num_chars == num_letters)
     shift = letter - word_char
-    # Only inside of its word can a text be found before its own place.
+    # A text can be found before its own position only inside its word.
     return Letters(
         tf.where(is_aligned, first_char + shift, letter),
         tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
@@ -208,12 +208,12 @@ def _find_chars(
     row: tf.Tensor,
     passages: Passages,
 ) -> tf.Tensor:
-    """Returns where the text of characters is found first, int32 [S].
+    """Returns where the text of characters first occurs, int32 [S].
 
     Args:
-        word_char: int32 [S], where to begin to seek.
-        first_char: int32 [S], where the text sought begins.
-        last_char: int32 [S], where it ends.
+        word_char: int32 [S], start of the search.
+        first_char: int32 [S], start of the text to find.
+        last_char: int32 [S], its end.
         row: int32, the passage.
         passages: Passages.
     """
@@ -225,7 +225,7 @@ def _find_chars(
     )
     ends = last + _at(passages.char_sizes, last_char)
     parts = _substrings(text, own, ends)
-    # Seeks what is equal, in the same word, once.
+    # Searches for equal texts in the same word once.
     firsts, numbers = first_of_equals(
         tf.strings.join([tf.strings.as_string(word_char), parts], " ")
     )
@@ -241,7 +241,7 @@ def _find_chars(
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    """Returns how many bytes of a text, int32, are before a part of it."""
+    """Returns the byte offset, int32, of a part of a text."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
 
@@ -249,7 +249,7 @@ def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
 def _substrings(
     text: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor
 ) -> tf.Tensor:
-    """Returns parts of one text, string [S], without a copy of it for each."""
+    """Returns parts of one text, string [S], without copying the text."""
     return tf.map_fn(
         lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
         (starts, ends),
@@ -258,5 +258,5 @@ def _substrings(
 
 
 def _at(sizes: tf.Tensor, indexes: tf.Tensor) -> tf.Tensor:
-    """Returns the sizes, int8, at some indexes as int32."""
+    """Gathers int8 sizes as int32."""
     return tf.cast(tf.gather(sizes, indexes), tf.int32)

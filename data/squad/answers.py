@@ -1,4 +1,4 @@
-"""SQuAD: from the outputs of one or several models to the original's files."""
+"""SQuAD: turns models' outputs into the original's files."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ def find_answers(
     batches: Iterable[tuple[Mapping[str, Any], Any]],
     options: DecodingOptions,
 ) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
-    """Answers questions by the outputs of a model, or of an ensemble.
+    """Answers questions from the outputs of a model or an ensemble.
 
     Args:
         examples: the questions.
@@ -53,7 +53,7 @@ def find_answers(
 
 
 def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:
-    """Writes files, {name: contents}, all or none of them.
+    """Writes JSON files, {name: contents}, all or none of them.
 
     Raises:
         OSError: a file cannot be written.

@@ -31,7 +31,7 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# Windows whose spans are held at a time, which bounds the memory.
+# Number of windows whose spans are in memory at a time.
 _WINDOWS_AT_A_TIME = 64
 
 
@@ -41,9 +41,8 @@ class SquadDecoder:
     Args:
         options: DecodingOptions; `do_lower_case` and `verbose_logging` have
             no effect here.
-        use_char_offsets: whether answers are cut out of the passage where
-            their tokens stand; else they are led back to it as the
-            original's.
+        use_char_offsets: whether answers are cut out of the passage at their
+            tokens; else they are mapped back to it as in the original.
     """
 
     def __init__(
@@ -73,20 +72,20 @@ class SquadDecoder:
 
         Args:
             windows: Windows, as `SquadWindows` gives them.
-            first_places: int64 [W], as it gives them.
-            passages: Passages, as it gives them.
+            first_places: int64 [W], likewise.
+            passages: Passages, likewise.
             best: BestLogits of all windows.
             with_nbest: whether to return the n-best lists too.
 
         Returns:
-            dict of tensors [N]: `answer`, string; `probability`, float64, of
-            the n best; `start_byte` and `end_byte`, int32, where the answer
-            stands in the passage, the end exclusive, -1 for no answer;
-            `null_odds`, float64, the score of no answer less that of the
-            best. And of the n-best list, [N, B], filled up with "" and 0:
-            `nbest_texts`, `nbest_probabilities`, `nbest_start_logits` and
-            `nbest_end_logits`; `nbest_start_bytes` and `nbest_end_bytes`,
-            int32, filled up with -1; int32 [N] `nbest_sizes`.
+            dict of tensors [N]: `answer`, string; `probability`, float64, among
+            the n best; `start_byte` and `end_byte`, int32, of the answer in the
+            passage, the end exclusive, -1 for no answer; `null_odds`, float64,
+            the score of no answer minus that of the best. And for the n-best
+            list, [N, B], padded with "" and 0: `nbest_texts`,
+            `nbest_probabilities`, `nbest_start_logits` and `nbest_end_logits`;
+            `nbest_start_bytes` and `nbest_end_bytes`, int32, padded with -1;
+            int32 [N] `nbest_sizes`.
         """
         num_questions = tf.size(passages.contexts)
         nulls, null_scores = _find_nulls(
@@ -140,7 +139,7 @@ class SquadDecoder:
                 "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
                 "nbest_sizes": tf.TensorSpec([], tf.int32),
             }
-        # One after the other, so that the memory is that of one.
+        # One question at a time, to bound the memory.
         return tf.map_fn(
             answer,
             tf.range(num_questions),
@@ -166,14 +165,14 @@ class SquadDecoder:
             passages: Passages.
 
         Returns:
-            (Spans [B], string [B]), best first; none where there are none.
+            (Spans [B], string [B]), best first; empty if there are none.
         """
 
         def look_further(
             window: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
-            # Best first; of equals the first.
+            # Best first; ties keep their order.
             spans = sort(find_spans(window, following))
             spans = remove_repeated(spans, passages, self.use_char_offsets)
             return following, *self._merge(spans, nbest, texts, row, passages)
@@ -204,18 +203,18 @@ class SquadDecoder:
         Args:
             spans: Spans of further windows, sorted.
             nbest: the best Spans of those before, sorted.
-            texts: string [B], theirs, none twice.
+            texts: string [B], their distinct texts.
             row: int32, the question.
             passages: Passages.
         """
         num_spans = tf.size(spans.starts)
-        # One more than there are, so that there is a next one to look at.
+        # One more, so that every span has a next one.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
         def goes_on(
             begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tf.Tensor:
-            # Texts are made only for what may still be among the best.
+            # Texts are created only for spans that may still be among the best.
             worst = tf.reduce_min(nbest.scores)
             return (begin < num_spans) & (
                 (tf.size(texts) < self.n_best_size)
@@ -245,15 +244,15 @@ class SquadDecoder:
     def _add_null(
         self, nbest: Spans, texts: tf.Tensor, null: Spans
     ) -> tuple[Spans, tf.Tensor]:
-        """Adds the Spans of no answer, one, where it belongs in the list."""
+        """Inserts the span of no answer, by its score."""
         if self.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)
-            # It is in the list, whatever its score.
+            # It stays in the list, whatever its score.
             is_last = order[-1] == tf.size(order) - 1
             order = order[: self.n_best_size + tf.cast(is_last, tf.int32)]
             return nbest.gather(order), tf.gather(texts, order)
-        # What the original answers when it finds nothing.
+        # The original's answer when it finds nothing.
         added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
         null = null._replace(
             start_logits=tf.zeros([1], tf.float64),
@@ -344,7 +343,7 @@ def _find_nulls(
 ) -> tuple[Spans, tf.Tensor]:
     """Returns the Spans [N] of no answer, and its scores, float64 [N].
 
-    It is [CLS] alone, of the window where that scores lowest.
+    That is [CLS] alone, in the window where it scores lowest.
     """
     scores = start_logits + end_logits
     lowest = tf.math.unsorted_segment_min(scores, rows, num_questions)
@@ -379,5 +378,5 @@ def _first_true(values: tf.Tensor) -> tf.Tensor:
 
 
 def _or_none(byte: tf.Tensor) -> tf.Tensor:
-    """Returns the one byte there is, int32 [0 or 1]; -1 for none."""
+    """Returns the only byte offset of int32 [0 or 1]; -1 if empty."""
     return tf.concat([byte, [-1]], 0)[0]

@@ -23,7 +23,7 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# The score difference of a question for which only "no answer" is left.
+# The score difference if "no answer" is the only candidate.
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 _Span = collections.namedtuple(
@@ -37,12 +37,13 @@ class DecodingOptions:
     """Options for turning logits into answers.
 
     Attributes:
-        n_best_size: starts and ends of a window, and answers, to keep.
+        n_best_size: number of starts and ends to keep of a window, and of
+        answers.
         max_answer_length: WordPieces.
-        do_lower_case: as the tokenizer's.
-        version_2_with_negative: whether there may be no answer.
-        null_score_diff_threshold: the answer is "" where the score of none
-            is better than the best one's by more than this.
+        do_lower_case: as in the tokenizer.
+        version_2_with_negative: whether questions may have no answer.
+        null_score_diff_threshold: the answer is "" if the score of no answer
+            exceeds the best answer's by more than this.
         verbose_logging: whether to log answers that could not be aligned
             with the passage.
     """
@@ -61,20 +62,20 @@ def decode_predictions(
     all_results: Iterable[RawResult],
     options: DecodingOptions,
 ) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
-    """Decodes the answers, the n best of them, and the scores of no answer.
+    """Decodes the best answer, the n best, and the score of no answer.
 
     Args:
         all_examples: SquadExamples.
-        all_features: SquadFeatures of them, in the order that they were made
-            in; gone through once. If they say where tokens stand in the
-            passage, answers are cut out of it there.
+        all_features: their SquadFeatures, in order; iterated once. If they have
+            character offsets, answers are cut out of the passage at these.
         all_results: RawResults, one for each feature, in any order.
         options: DecodingOptions.
 
     Returns:
         three dicts by question id: the answer's text; a list of entries with
         `text`, `probability`, `start_logit` and `end_logit`, best first; and,
-        where there may be no answer, its score less that of the best one.
+        if questions may have no answer, its score minus that of the best
+        answer.
 
     Raises:
         ValueError: a feature has no result, or is not in order.
@@ -113,7 +114,7 @@ def decode_predictions(
 
 
 class _FeaturesInOrder:
-    """Gives out each example's features, without holding all of them."""
+    """Groups features by example, without holding all of them."""
 
     def __init__(self, features: Iterable[SquadFeatures]) -> None:
         self._groups = itertools.groupby(
@@ -130,7 +131,7 @@ class _FeaturesInOrder:
         return features
 
     def check_end(self) -> None:
-        """Raises a ValueError if features were not given out."""
+        """Raises a ValueError if features are left."""
         if self._next is not None:
             raise ValueError(
                 "the features of an example must follow each other, in the "
@@ -144,9 +145,9 @@ def _example_spans(
     result_of: dict[int | None, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[_Span], _Span, float]:
-    """Returns a question's possible spans, and that of none with its score.
+    """Returns a question's possible spans, and "no answer" with its score.
 
-    No answer is the span of [CLS] alone, of the window where that scores
+    "No answer" is the span of [CLS] alone, in the window where it scores
     lowest.
     """
     spans = []
@@ -161,7 +162,7 @@ def _example_spans(
             ) from None
         start_logits = np.asarray(result.start_logits, np.float64)
         end_logits = np.asarray(result.end_logits, np.float64)
-        # A token that is in two windows starts answers in one of them.
+        # A token in two windows starts answers in only one of them.
         starts = [
             (start, float(start_logits[start]))
             for start in _get_best_indexes(start_logits, options.n_best_size)
@@ -196,7 +197,7 @@ def _score(span: _Span) -> float:
 def _nbest_answers(
     texts_and_spans: Iterator[tuple[str, _Span]], n_best_size: int
 ) -> list[tuple[str, _Span]]:
-    """Returns the first n (text, span), repeating no text but ""."""
+    """Returns the first n (text, span); only the empty text may repeat."""
     nbest, seen = [], set()
     for text, span in texts_and_spans:
         if span.start_index == 0 or text not in seen:
@@ -208,7 +209,7 @@ def _nbest_answers(
 
 
 def _with_probabilities(nbest: list[tuple[str, _Span]]) -> list[dict]:
-    """Returns the entries of an n-best list as they are written."""
+    """Returns an n-best list with probabilities, as it is written."""
     scores = [_score(span) for _, span in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
@@ -226,9 +227,9 @@ def _with_probabilities(nbest: list[tuple[str, _Span]]) -> list[dict]:
 def _best_answer(
     nbest: list[tuple[str, _Span]], null_score: float
 ) -> tuple[str, float]:
-    """Returns the best answer, and how much better no answer scores.
+    """Returns the best answer, and the score of no answer minus its score.
 
-    The original fails where all that is left is no answer.
+    The original fails if "no answer" is the only candidate.
     """
     for text, span in nbest:
         if text:
@@ -239,7 +240,7 @@ def _best_answer(
 def _answer_text(
     span: _Span, example: SquadExample, options: DecodingOptions
 ) -> str:
-    """Returns the text that a span stands for, as the passage has it."""
+    """Returns a span's text, as spelled in the passage."""
     feature, start, end = span[:3]
     if start == 0:
         return ""
@@ -267,10 +268,10 @@ def get_final_text(
     """Maps a predicted text back to the passage's own spelling.
 
     "steve smith" in "Steve Smith's" gives "Steve Smith": the words of the
-    passage without what the tokenizer split off them, but not lower-cased.
-    For that the characters of the passage, tokenized, are taken one to one
-    for those of the passage, spaces apart; where that fails the passage's
-    words are returned.
+    passage without what the tokenizer split off, but not lower-cased. For that,
+    the characters of the tokenized words are matched one to one with those of
+    the passage, ignoring spaces; if that fails, the passage's words are
+    returned.
 
     Args:
         pred_text: str, joined WordPieces, separated by single spaces.
@@ -284,7 +285,7 @@ def get_final_text(
         failure = "Unable to find text"
     elif len(tok_text.replace(" ", "")) != len(orig_text.replace(" ", "")):
         failure = "Length not equal after stripping spaces"
-    # A text that begins or ends with a space, or is empty, is at no character.
+    # A text that begins or ends with a space, or is empty, has no character.
     elif not pred_text or pred_text != pred_text.strip(" "):
         failure = "Couldn't map start or end position"
     else:
@@ -300,5 +301,5 @@ def get_final_text(
 
 @functools.cache
 def _basic_tokenizer(do_lower_case: bool) -> BasicTokenizer:
-    """Returns a cached tokenizer, which caches words itself."""
+    """Returns a cached tokenizer, which also caches words."""
     return BasicTokenizer(do_lower_case=do_lower_case)

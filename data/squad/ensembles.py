@@ -15,10 +15,10 @@ def average_nbest(
 ) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
     """Returns the answers of an ensemble.
 
-    The probability of a text is the mean of those that the models' n-best
-    lists give it, 0 where a list does not have it. The score of no answer is
-    the logarithm of its probability over that of the best text, which for
-    one model is the difference of their scores.
+    A text's probability is its mean over the models' n-best lists, counting 0
+    for lists without it. The score of no answer is the logarithm of its
+    probability over the best text's, which for one model is the difference of
+    their scores.
 
     Args:
         members: each model's n-best lists by question id, as
@@ -26,12 +26,12 @@ def average_nbest(
         options: DecodingOptions that they were made with.
 
     Returns:
-        as `decode_predictions`; the logits of an entry are the mean of those
-        of the lists that have it.
+        as `decode_predictions`; the logits of an entry are the mean over the
+        lists that have it.
     """
     predictions, all_nbest, score_diffs = {}, {}, {}
     for qas_id in members[0]:
-        # Not cut yet: no answer is among them, however unlikely.
+        # Not truncated yet: "no answer" must stay, however unlikely.
         nbest = _average([nbest[qas_id] for nbest in members])
         answer = nbest[0]["text"]
         if options.version_2_with_negative:
@@ -66,7 +66,7 @@ def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """Returns the best text, and how much better no answer scores."""
+    """Returns the best text, and the score of no answer relative to it."""
     probabilities = {entry["text"]: entry["probability"] for entry in nbest}
     null = probabilities.pop("", 0.0)
     for text, best in probabilities.items():
@@ -79,7 +79,7 @@ def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
 def _cut(
     nbest: list[dict[str, Any]], options: DecodingOptions
 ) -> list[dict[str, Any]]:
-    """Returns the n best; in v2.0 no answer is one of them."""
+    """Returns the n best; in v2.0 "no answer" is always among them."""
     kept = nbest[: options.n_best_size]
     if options.version_2_with_negative:
         kept += [

@@ -4,7 +4,7 @@ import bisect
 import dataclasses
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from absl import logging
@@ -13,7 +13,7 @@ from files.json_files import read_json
 
 _Kind = TypeVar("_Kind")
 
-# A word of a passage: the original's white space ends it.
+# A word of a passage, delimited by the original's white space.
 WORD = re.compile("[^ \t\r\n\u202f]+")
 
 
@@ -27,8 +27,7 @@ class SquadExample:
         doc_tokens: the passage's words, a list of str that all questions
             about the passage share.
         orig_answer_text: str, in training: the answer, "" for none.
-        start_position: int, in training: the answer's first word; -1 for
-            none.
+        start_position: int, in training: the answer's first word; -1 if none.
         end_position: int, in training: the answer's last word.
         is_impossible: True if the passage does not answer the question.
         context: str, the passage as it is in the file.
@@ -53,18 +52,18 @@ def read_squad_examples(
 ) -> list[SquadExample]:
     """Returns the list of SquadExamples of a SQuAD file, in its order.
 
-    In training a question whose answer is not where the file says is left
-    out, with a warning.
+    In training, a question whose answer is not at the given position is
+    skipped, with a warning.
 
     Args:
         input_file: JSON as SQuAD v1.1 or v2.0 have it.
         is_training: whether answers are read.
-        version_2_with_negative: whether questions may be impossible.
+        version_2_with_negative: whether questions may have no answer.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not valid JSON, or not SQuAD's; or, in training, a
-            possible question has not exactly one answer.
+        ValueError: it is not valid JSON, or not SQuAD's; or, in training, an
+            answerable question does not have exactly one answer.
     """
     examples = []
     num_skipped = 0
@@ -135,7 +134,7 @@ def read_questions(
 
     Yields:
         (context, qa, where): the passage, one object for all questions about
-        it; the question's dict; and where in the file it is.
+        it; the question's dict; and its place in the file, for messages.
 
     Raises:
         OSError: the file cannot be read.
@@ -160,7 +159,7 @@ def field(
     """Returns a field of a JSON object, checked.
 
     Args:
-        mapping: the object, or whatever is there instead.
+        mapping: the object, or what the file has instead.
         key: str, the field's name.
         kind: type that the field must be of.
         where: str, names the object in the error.
@@ -203,15 +202,15 @@ def _read_answer(
     example.answer_start = field(answers[0], "answer_start", int, where)
 
 
-def _find_answer_words(example, word_starts):
-    """Sets the words that hold the answer; returns whether they do."""
+def _find_answer_words(example: Any, word_starts: Sequence[int]) -> bool:
+    """Finds the answer's words; returns whether they hold the answer."""
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True
     start = example.answer_start
     end = start + len(example.orig_answer_text) - 1
-    # Differs from the original: an empty answer, or one outside the passage,
-    # counts as not found; there it is a random place, or a crash.
+    # Differs from the original, which takes a random position or crashes: an
+    # empty answer, or one outside the passage, counts as not found.
     if not 0 <= start <= end < len(example.context):
         return False
     example.start_position = bisect.bisect_right(word_starts, start) - 1

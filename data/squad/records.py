@@ -1,4 +1,4 @@
-"""Encodes SQuAD's windows as records, in several processes if wanted."""
+"""Encodes SQuAD's windows as records, optionally in several processes."""
 
 import functools
 from collections.abc import Iterable, Iterator
@@ -28,8 +28,8 @@ def create_records(
         tokenizer: a FullTokenizer.
         options: WindowOptions.
         is_training: whether answers are looked up.
-        num_processes: int, how many make windows at a time, 0 for one on
-            each processor; the records do not depend on it.
+        num_processes: int, processes that make windows, 0 = one for each
+            processor; the records are the same for any number.
     """
     encode_windows = functools.partial(
         _encode_windows,
@@ -41,7 +41,7 @@ def create_records(
         encode_windows, enumerate(examples), num_processes
     )
     for unique_id, window in enumerate(windows, FIRST_UNIQUE_ID):
-        # One after the other, two messages are their union.
+        # Two concatenated messages are parsed as their union.
         yield records.encode_example({"unique_ids": [unique_id]}) + window
 
 

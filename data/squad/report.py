@@ -1,4 +1,4 @@
-"""Writes SQuAD's right and wrong answers as an HTML page."""
+"""Writes an HTML report of right and wrong answers."""
 
 import html
 import os
@@ -24,8 +24,7 @@ def write_report(
         predictions: dict of question id to text, "" for no answer. Questions
             without a prediction, or without gold answers, are left out.
         version_2_with_negative: whether questions may have no answer.
-        max_questions: int, how many to show of those answered wrong, and of
-            those answered right.
+        max_questions: int, maximum to show of those answered wrong, and right.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -127,7 +126,7 @@ def _question_html(
     answers: Mapping[str, int],
     prediction: str,
 ) -> str:
-    """Returns a question that unfolds to its passage."""
+    """Returns a question that expands to its passage."""
     right = _describe(answers)
     right_spans = [
         (start, start + len(text))
@@ -135,7 +134,7 @@ def _question_html(
         if text and context[start : start + len(text)] == text
     ]
     spans = _occurrences(context, prediction)
-    # Of its occurrences show the one that counts, where there is one.
+    # Prefer the occurrence that overlaps a right answer.
     predicted_span = next(
         (
             (start, end)

@@ -29,10 +29,10 @@ def score_predictions(
         input_file: SQuAD JSON with the gold answers.
         predictions: dict of question id to text; in v2.0 "" for no answer.
         version_2_with_negative: whether to score as v2.0 rather than v1.1.
-        null_odds: in v2.0, dict of question id to a score of no answer, as
-            decode_predictions gives it, to search the best threshold by. The
-            search needs `predictions` made without a threshold
-            (best_answers); those that are "" already stay so.
+        null_odds: in v2.0, dict of question id to the score of no answer, from
+            decode_predictions, for the search of the best threshold. The search
+            needs `predictions` made without a threshold (best_answers); those
+            that are "" stay so.
 
     Returns:
         dict of `exact_match` (`exact` in v2.0), `f1`, in percent, and `total`,
@@ -62,7 +62,7 @@ def score_outputs(
     nbest: Mapping[str, list[dict[str, Any]]],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    """Scores what decode_predictions gives, its best threshold included.
+    """Scores the results of decode_predictions, with the best threshold.
 
     Args:
         input_file: SQuAD JSON with the gold answers.
@@ -81,7 +81,7 @@ def score_outputs(
     if not null_odds:
         return score_predictions(input_file, predictions)
     gold_answers, counts = _read_gold_answers(input_file, predictions, True)
-    # The best threshold is sought among answers made without one.
+    # The search for the best threshold needs answers made without one.
     without = _score_v2(dict(gold_answers), best_answers(nbest), null_odds)
     scores = _score_v2(dict(gold_answers), predictions, None)
     best = {name: without[name] for name in without if name.startswith("best_")}
@@ -93,9 +93,9 @@ def has_gold_answers(
 ) -> bool:
     """Returns whether a question can be scored.
 
-    In v1.1 it needs an answer. In v2.0 a question without answers is one that
-    the passage does not answer, unless its `is_impossible` is false: then its
-    answers are unknown.
+    In v1.1 it needs an answer. In v2.0 a question without answers is
+    unanswerable, unless its `is_impossible` is false: then its answers are
+    unknown.
 
     Args:
         qa: the question in SQuAD's JSON, its "answers" a list.
@@ -165,7 +165,7 @@ def _read_gold_answers(
         ]
         if has_gold_answers(qa, version_2_with_negative):
             gold_answers.append((qas_id, texts))
-            # Files to predict have no answers, and may lack is_impossible.
+            # Files for prediction have no answers, and may lack is_impossible.
             is_labelled |= bool(texts) or qa.get("is_impossible") is True
         else:
             num_left_out += 1
@@ -201,7 +201,7 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # Of questions with one id each counts, unlike in v2.0.
+    # Questions that share an id all count, unlike in v2.0.
     exact, f1 = 0, 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:
@@ -233,7 +233,7 @@ def _score_v2(
         exact[qas_id] = max(compute_exact(gold, text) for gold in texts)
         f1[qas_id] = max(compute_f1(gold, text) for gold in texts)
     scores = _means(exact, f1, exact)
-    # Lists: sums of floats depend on the order.
+    # Lists keep the order, on which sums of floats depend.
     has_answer = [qas_id for qas_id in exact if gold_answers[qas_id]]
     no_answer = [qas_id for qas_id in exact if not gold_answers[qas_id]]
     for prefix, qas_ids in (("HasAns_", has_answer), ("NoAns_", no_answer)):
@@ -271,8 +271,8 @@ def _find_best_threshold(
 ) -> tuple[float, float]:
     """Returns the best score in percent, and the threshold that gives it.
 
-    The questions whose odds are not above the threshold are answered; the
-    search takes one more question at a time.
+    Questions whose odds are at most the threshold are answered; the search adds
+    one question at a time.
     """
     score: float = len(scores) - len(has_answer)
     best = score

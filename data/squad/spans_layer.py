@@ -13,7 +13,7 @@ from data.text.windows_layer import Windows
 
 
 class BestLogits(NamedTuple):
-    """All that is kept of windows' logits.
+    """The best logits of windows, all that is kept.
 
     Attributes:
         starts: int32 [W, B], places in the window, best first.
@@ -73,12 +73,12 @@ def find_spans(
     """Returns the Spans of some windows, by window, start and end.
 
     Args:
-        begin: int32, the first of these windows.
-        end: int32, the one after them.
+        begin: int32, the first window.
+        end: int32, the one after the last.
         windows: Windows, all.
         first_places: int64 [W].
         best: BestLogits of all.
-        max_answer_length: most WordPieces of a span.
+        max_answer_length: maximum WordPieces of a span.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -87,11 +87,11 @@ def find_spans(
     starts = tf.cast(best.starts, tf.int64) - shift
     ends = tf.cast(best.ends, tf.int64) - shift
     is_start = (starts >= 0) & (starts < lengths)
-    # A token that is in two windows starts answers in one of them.
+    # A token in two windows starts answers in only one of them.
     tokens = first_tokens + tf.where(is_start, starts, 0)
     numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
-    # Each start with each end.
+    # Combine each start with each end.
     num_further = ends[:, None, :] - starts[:, :, None]
     index = tf.where(
         is_start[:, :, None]

@@ -1,4 +1,4 @@
-"""Reads TriviaQA's released files as SQuAD's.
+"""Converts TriviaQA's released files to SQuAD's layout.
 
 Joshi et al. 2017: a file of questions, each with the names of documents and
 all spellings of its answer, and a folder of the documents.
@@ -34,13 +34,13 @@ class TriviaQA:
     Args:
         questions_file: wikipedia-train.json and the like.
         evidence_dir: folder with the folders `wikipedia` and `web`.
-        max_num_words: words of a document's beginning to take; the paper's
-            footnote takes 400.
-        is_training: whether a question gets one answer, the first that
-            stands in the passage; else all spellings are its gold answers.
+        max_num_words: number of words from the beginning of a document; 400 in
+            the paper's footnote.
+        is_training: whether a question gets one answer, the first in the
+            passage; else all spellings are gold answers.
 
     Attributes:
-        num_missing: documents without a file, so far.
+        num_missing: number of documents without a file, so far.
 
     Raises:
         OSError: the file cannot be read.
@@ -165,8 +165,8 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
 
 
 def _find(spellings: Sequence[str], text: str) -> dict[str, Any] | None:
-    """Returns the first place of any spelling, as whole words in any case."""
-    # Of two that begin at one place, the longer.
+    """Finds the first of any spelling, as whole words, ignoring case."""
+    # Prefer the longer of two that begin at the same place.
     patterns = [
         r"\s+".join(map(re.escape, each.split()))
         for each in sorted(spellings, key=len, reverse=True)

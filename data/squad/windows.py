@@ -28,8 +28,8 @@ class SquadFeatures:
 
     Attributes:
         unique_id: int, from 1000000000.
-        example_index: int, which of the examples it is of.
-        doc_span_index: int, which of the example's windows it is.
+        example_index: int, index of its example.
+        doc_span_index: int, index among the example's windows.
         tokens: list of str, without padding.
         token_to_orig_map: for each position of a passage token, its word.
         token_is_max_context: for each position of a passage token, whether
@@ -40,7 +40,7 @@ class SquadFeatures:
         start_position: int, in training: position of the answer's first
             token; 0 if the window does not hold the answer.
         end_position: int, in training: position of its last token.
-        is_impossible: bool, as the example's.
+        is_impossible: bool, as in the example.
         token_to_char_map: for each position of a passage token, its (start,
             end) in the context; None unless char offsets are used.
     """
@@ -68,10 +68,10 @@ class WindowOptions:
         max_seq_length: WordPieces in a window.
         doc_stride: WordPieces from the start of a window's part of the
             passage to the start of the next one's, at least 1.
-        max_query_length: WordPieces of the question that are kept.
-        use_char_offsets: whether an answer is found by its characters, not
-            by its words, and the features say where each token is in the
-            passage: right for scripts without spaces.
+        max_query_length: maximum length of the question, in WordPieces.
+        use_char_offsets: whether answers are found by characters instead of
+            words, and the features hold each token's position in the passage;
+            for scripts without spaces.
 
     Raises:
         ValueError: the lengths leave no room for the passage.
@@ -86,9 +86,9 @@ class WindowOptions:
         """Checks the lengths."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
-                "max_seq_length must be greater than max_query_length + 3. "
-                f"Received: max_seq_length={self.max_seq_length}, "
-                f"max_query_length={self.max_query_length}"
+                f"--max_seq_length={self.max_seq_length} must be more than "
+                f"--max_query_length={self.max_query_length} + 3, to leave "
+                "room for the passage"
             )
         if self.doc_stride < 1:
             raise ValueError(
@@ -127,7 +127,7 @@ def create_windows(
     is_training: bool,
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of (number, example) pairs, ids not set."""
-    # Words repeat; the tokenizer knows them too, but cleans them first.
+    # Words repeat. The tokenizer caches them too, but only after cleaning.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = None
     if options.use_char_offsets:
@@ -164,11 +164,11 @@ def _set_answer(
     answer: tuple[int, int] | None,
     doc_span: tuple[int, int],
 ) -> None:
-    """Sets the positions of the answer, 0 where the window lacks it."""
+    """Sets the positions of the answer, 0 if the window lacks it."""
     feature.start_position = feature.end_position = 0
     start, length = doc_span
     if answer and start <= answer[0] and answer[1] < start + length:
-        # Positions of the window less tokens of the passage.
+        # Position in the window minus token of the passage.
         shift = len(feature.tokens) - 1 - length - start
         feature.start_position = answer[0] + shift
         feature.end_position = answer[1] + shift
@@ -181,8 +181,8 @@ class _Document:
         example: a SquadExample.
         tokenizer: a FullTokenizer.
         tokenize_word: its `tokenize`, for a word of the passage.
-        find_spans: returns the (start, end) of each token in a word; None
-            where that need not be known.
+        find_spans: returns the (start, end) of each token in a word; None if
+            not needed.
     """
 
     def __init__(
@@ -288,9 +288,9 @@ def _improve_answer_span(
 ) -> tuple[int, int]:
     """Returns the (first, last) token that match the answer best.
 
-    A passage's words may say more than the answer: in "(1895-1943)." the
-    tokens of the answer "1895" are the second alone. Where the answer's
-    tokens do not occur ("Japan" in "Japanese"), the words stay.
+    A passage's words may hold more than the answer: in "(1895-1943)." the
+    answer "1895" is the second token alone. If the answer's tokens do not occur
+    ("Japan" in "Japanese"), the words are kept.
 
     Args:
         doc_tokens: list of str, the passage's WordPieces.

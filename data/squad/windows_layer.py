@@ -3,10 +3,10 @@
 The windows are those of windows.py, and decoder_layer.py makes answers of
 them as decoding.py does; no Python runs when they are called.
 
-N = questions, each with its passage; F = length of a window. What all
-passages hold together is counted through, from the first passage's first:
-P = WordPieces, C = characters as the tokenizer leaves them, D = the passages'
-own characters but white space, and words as white space separates them.
+N = questions, each with its passage; F = length of a window. Counted over all
+passages together: P = WordPieces, C = characters after normalization, D = the
+passages' own characters without white space, and words separated by white
+space.
 """
 
 import os
@@ -23,10 +23,10 @@ from data.text import ragged
 from data.text.tokenizer_layer import Characters, TokenizerLayer, utf8_length
 from data.text.windows_layer import Windows, cut_windows
 
-# As in reading.py; RE2 and Python write it differently.
+# As in reading.py; RE2's syntax differs from Python's.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
-# Marks that lower-casing drops, and behind them all.
+# Marks that lower-casing drops, and a number above all code points.
 _ACCENTS = np.array(
     [
         cp
@@ -47,17 +47,17 @@ class Passages(NamedTuple):
         first_char: int32 [P + 1], the first character of each WordPiece, and
             C: a WordPiece ends where the next one begins.
         word_chars: int32 [words + 1], the first character of each word.
-        word_letters: int32 [words + 1], its first letter: any character of
-            the passage that is no white space.
+        word_letters: int32 [words + 1], its first letter: any character of the
+            passage except white space.
         tokenized: string [N], `BasicTokenizer`'s tokens, a space before each.
-        tokenized_starts: int32 [N], where each of `tokenized` starts, in
-            bytes, were they strung together.
+        tokenized_starts: int32 [N], where each of `tokenized` would start, in
+            bytes, if they were concatenated.
         char_starts: int32 [C], where each character starts there.
         char_sizes: int8 [C], its bytes.
         contexts: string [N], the passages as given.
         char_letters: int32 [C], the letter that each character came from.
-        last_letters: int32 [D], the last of the accents that stand on each
-            letter and are dropped; itself where there is none.
+        last_letters: int32 [D], the last of the dropped accents on each letter;
+            the letter itself if there is none.
         texts: string [N], the words, each with a space before it.
         letter_starts: int32 [D], where each letter starts in its text.
         starts: int32 [D], where it starts in the passage as given, in bytes.
@@ -191,7 +191,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     num_words = tf.math.count_nonzero(is_space, dtype=tf.int32)
     letter_words = tf.boolean_mask(words, ~is_space)
     letters = tf.boolean_mask(decoded.flat_values, ~is_space)
-    # Bytes of all texts strung together find the letter of each character.
+    # Byte offsets in the concatenated texts map characters to letters.
     text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
     rows = ragged.row_ids(
         tf.cast(decoded.row_splits, tf.int32), tf.size(is_space)
@@ -240,7 +240,7 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
     num_chars = tf.size(chars.cps)
     num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
-    # A space before each word: so much further is each character.
+    # Each character is shifted by the spaces before its word.
     cps = tf.tensor_scatter_nd_update(
         tf.fill([num_chars + num_words], ord(" ")),
         (tf.range(num_chars) + begun)[:, None],
@@ -270,7 +270,7 @@ def _skip_accents(
 
     Args:
         letters: int32 [D], their code points.
-        letter_words: int32 [D], the word each is of.
+        letter_words: int32 [D], the word of each.
         char_letters: int32 [C], see Passages.
     """
     num_letters = tf.size(letters)
@@ -289,7 +289,7 @@ def _skip_accents(
 
 
 def _cumulated(values: tf.Tensor) -> tf.Tensor:
-    """Returns the sums of what is before each value, and of all."""
+    """Returns the exclusive cumulative sums, and the total."""
     return tf.concat([[0], tf.cumsum(values)], 0)
 
 

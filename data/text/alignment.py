@@ -19,8 +19,8 @@ def tokenize_with_spans(
         tokenizer: a FullTokenizer.
 
     Returns:
-        (tokens, spans): a list of str, and for each its (start, end) in
-        `text`; an accent belongs to the letter that it is on.
+        (tokens, spans): a list of str, and for each its (start, end) in `text`;
+        an accent belongs to its letter.
     """
     basic = tokenizer.basic_tokenizer
     # The tokens of a text, joined, equal the joined tokens of its characters,

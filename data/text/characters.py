@@ -1,4 +1,4 @@
-"""Kinds of characters, and what the original makes of each.
+"""Kinds of characters, and how the original treats them.
 
 The rules are the original's; they need no vocabulary.
 """
@@ -8,19 +8,19 @@ from collections.abc import Callable
 
 
 def is_whitespace(char: str) -> bool:
-    """Tells whether the original counts a character as white space."""
+    """Returns whether the original counts a character as white space."""
     return char in " \t\n\r" or unicodedata.category(char) == "Zs"
 
 
 def is_control(char: str) -> bool:
-    """Tells whether the original counts a character as a control."""
+    """Returns whether the original counts a character as a control."""
     return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
 
 
 def is_punctuation(char: str) -> bool:
-    """Tells whether the original counts a character as punctuation.
+    """Returns whether the original counts a character as punctuation.
 
-    Every ASCII character that is no letter, digit or white space is.
+    Every ASCII character except letters, digits and white space counts.
     """
     if char.isascii():
         return "!" <= char <= "~" and not char.isalnum()
@@ -40,15 +40,15 @@ CJK_RANGES = (
 
 
 def is_cjk(cp: int) -> bool:
-    """Tells whether a code point is in a block of CJK ideographs."""
+    """Returns whether a code point is in a block of CJK ideographs."""
     return any(low <= cp <= high for low, high in CJK_RANGES)
 
 
 def clean_character(char: str) -> str:
     """Returns the replacement of a character in cleaned text.
 
-    That is nothing for a control, a space for white space, the character
-    between spaces for an ideograph, itself otherwise.
+    Controls become nothing, white space a space, an ideograph is put between
+    spaces, others stay.
     """
     cp = ord(char)
     if cp == 0 or cp == 0xFFFD or is_control(char):
@@ -59,7 +59,7 @@ def clean_character(char: str) -> str:
 
 
 class _Table(dict):
-    """A table for str.translate, filled as characters are met."""
+    """A table for str.translate, filled as characters occur."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
@@ -84,14 +84,14 @@ def clean_text(text: str) -> str:
 
 
 def strip_accents(text: str) -> str:
-    """Drops the marks that a character has when it is decomposed (NFD)."""
+    """Drops the combining marks of the decomposed text (NFD)."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFD", text).translate(_MARKS)
 
 
 def split_on_punctuation(text: str) -> list[str]:
-    """Returns a word's parts, each punctuation character one of its own."""
+    """Splits a word at punctuation; each punctuation character is a part."""
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION).split()

@@ -30,14 +30,14 @@ class PackingLayer(keras.layers.Layer):
 
     Call arguments:
         text_a: string [N].
-        text_b: string [N]; a text of no WordPieces counts as none. None where
-            no text has a second.
+        text_b: string [N]; a text without WordPieces counts as none. None for
+            single texts.
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
 
     Raises:
-        ValueError: `max_seq_length` leaves no place for WordPieces.
+        ValueError: `max_seq_length` leaves no room for WordPieces.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class PackingLayer(keras.layers.Layer):
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what the layer is made from."""
+        """Returns the constructor's arguments."""
         return {
             **super().get_config(),
             "vocab": self.tokenizer.vocab,
@@ -78,7 +78,7 @@ class PackingLayer(keras.layers.Layer):
         """Returns the ids of each text, ragged int32 [N, None], for `pack`."""
         if text_b is None:
             return (self.tokenizer(text_a),)
-        # One call for both makes half the graph.
+        # One call for both halves the graph.
         tokens = self.tokenizer(tf.concat([text_a, text_b], 0))
         count = tf.shape(text_a)[0]
         return tokens[:count], tokens[count:]
@@ -93,7 +93,7 @@ class PackingLayer(keras.layers.Layer):
         if tokens_b is None:
             tokens_b = tf.zeros_like(tokens_a)[:, :0]
         is_pair = tokens_b.row_lengths() > 0
-        # The longer one gives way first, the second where they are equal.
+        # The longer one is cut first; the second in a tie.
         room = self.max_seq_length - 2 - tf.cast(is_pair, tf.int64)
         lengths_a = tf.minimum(
             lengths_a,
@@ -124,7 +124,7 @@ class PackingLayer(keras.layers.Layer):
         tokens_b: tf.RaggedTensor,
         is_pair: tf.Tensor,
     ) -> tf.RaggedTensor:
-        """Puts [CLS] before the texts, and [SEP] after each there is."""
+        """Puts [CLS] before the texts, and [SEP] after each one."""
         vocab = self.tokenizer.vocab
         cls = tf.fill([tf.size(is_pair), 1], vocab.index("[CLS]"))
         sep = tf.fill([tf.size(is_pair), 1], vocab.index("[SEP]"))

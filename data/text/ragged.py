@@ -1,9 +1,9 @@
-"""Ragged tensors inside a graph, in memory that grows with their values alone.
+"""Ragged tensors in a graph, in memory proportional to their values.
 
 TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` pad every row to the
-longest one: a text of one long word and many short ones then takes
-words x longest of memory. `tf.math.bincount` takes a copy of its bins for each
-processor. Use these instead.
+longest one: a text of one long word and many short ones would take words x
+longest. `tf.math.bincount` takes a copy of its bins for each processor. Use
+these instead.
 """
 
 import tensorflow as tf

@@ -4,8 +4,8 @@ import importlib
 import re
 from collections.abc import Callable
 
-# ISO 639-1. The library takes any code, and splits by the rules of English
-# where it knows no such language.
+# ISO 639-1. The library accepts any code, and uses the rules of English for
+# unknown languages.
 _LANGUAGES = frozenset(
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
@@ -19,14 +19,15 @@ _LANGUAGES = frozenset(
 
 
 def check_language(language: str) -> None:
-    """Refuses what is no language code.
+    """Refuses an invalid language code.
 
     Args:
-        language: value of --sentence_split: a code of two letters, or one of
-            three, which are too many to know; a region may follow a hyphen.
+        language: value of --sentence_split: a code of two letters, checked
+            against a list, or any of three letters; a region may follow a
+            hyphen.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a language code.
     """
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
     if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
@@ -91,7 +92,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must take a text and return its words. "
                 f"Given {text[:80]!r} it raised {type(error).__name__}: {error}"
             ) from error
-        # The characters of a str would pass for words.
+        # A str would be iterated by character.
         if isinstance(returned, str) or not all(
             isinstance(word, str) for word in words
         ):

@@ -20,7 +20,7 @@ from data.text.characters import (
     strip_accents,
 )
 
-# Words cached by each tokenizer, and the longest word worth caching.
+# Maximum words cached by each tokenizer, and longest word worth caching.
 MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
@@ -237,7 +237,7 @@ def load_tokenizer(
 
 
 class ModelOptions(Protocol):
-    """Options of a command that tell how its model reads text."""
+    """Options that decide how a model reads text."""
 
     @property
     def vocab_file(self) -> str:
@@ -292,8 +292,8 @@ class WordpieceTokenizer:
 
     Args:
         vocab: dict whose keys are the WordPieces.
-        unk_token: replaces a word that cannot be split.
-        max_input_chars_per_word: a longer word is not split either.
+        unk_token: token for a word that cannot be split.
+        max_input_chars_per_word: longer words also become `unk_token`.
     """
 
     def __init__(
@@ -337,7 +337,7 @@ class WordpieceTokenizer:
 
 
 class WordCache(dict):
-    """Caches a function's result for each word, up to a limit."""
+    """Caches a function's results by word, up to a limit."""
 
     def __init__(self, function: Callable[[str], list]) -> None:
         super().__init__()
@@ -347,7 +347,7 @@ class WordCache(dict):
         """Calls the function."""
         found = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
-            # Start again when full: frequent words soon return.
+            # Cleared when full: frequent words soon return.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = found

@@ -1,4 +1,4 @@
-"""Tables of what `BasicTokenizer` does to each code point, for tensors.
+"""Tables of `BasicTokenizer`'s treatment of each code point, for tensors.
 
 They are built from `unicodedata` and `str`, so they agree with this Python's
 Unicode on every code point.
@@ -20,9 +20,9 @@ SPACE = 2
 ISOLATED = 4  # a word of its own: punctuation, CJK ideographs
 SEVERAL = 8  # becomes several code points: the value is a row of `several`
 CASED = 16
-CASE_IGNORABLE = 32  # skipped where capital sigma looks for its neighbours
-STARTER = 64  # marks before it and after it do not change places
-REORDERED = 128  # a mark that is not stripped, and may change places
+CASE_IGNORABLE = 32  # skipped when looking for a capital sigma's neighbours
+STARTER = 64  # marks are not reordered across it
+REORDERED = 128  # a mark that is not stripped and may be reordered
 
 _VALUE_SHIFT = 8
 _VALUE_BIAS = 1 << 21
@@ -36,9 +36,9 @@ class Tables(NamedTuple):
         pages: int32 [4352], the block of each 256 code points.
         blocks: int32 [num_blocks * 256], entries: flags, and above them
             what to add to the code point, or the row of `several`.
-        several: int32 [num_rows, 3], filled up with -1.
-        combining_classes: int32 [2, n], the code points of marks that may
-            change places, ascending, and their canonical combining classes.
+        several: int32 [num_rows, 3], padded with -1.
+        combining_classes: int32 [2, n], the code points of marks that may be
+            reordered, ascending, and their canonical combining classes.
     """
 
     pages: np.ndarray
@@ -64,7 +64,7 @@ def create_tables(do_lower_case: bool) -> Tables:
     """
     several: list[list[int]] = []
     combining_classes: list[tuple[int, int]] = []
-    # What is not assigned stays as it is.
+    # Unassigned code points stay as they are.
     entries = np.full(
         sys.maxunicode + 1, STARTER | _VALUE_BIAS << _VALUE_SHIFT, np.int32
     )
@@ -128,10 +128,10 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
 
 
 def _case_flags(char: str) -> int:
-    """Returns the flags that matter to a capital sigma next to a character.
+    """Returns the flags that decide about a capital sigma nearby.
 
-    A sigma is final after a cased letter; `str.lower` skips what is case
-    ignorable to find one.
+    A sigma is final after a cased letter; `str.lower` skips case ignorable
+    characters to find it.
     """
     if f"{char}\u03a3".lower()[-1] == "\u03c2":
         return CASED

@@ -1,8 +1,8 @@
-"""Learns a WordPiece vocabulary from a corpus, or extends one by its words.
+"""Learns a WordPiece vocabulary from a corpus, or extends one.
 
 The learner is TensorFlow Text's: plain Python that sorts its counts, so it
-gives the same vocabulary every time. It gets the words of our own
-BasicTokenizer, so it learns from the words that the tokenizer produces.
+gives the same vocabulary every time. Its words come from our own
+BasicTokenizer, as in tokenization.
 """
 
 import collections
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from data.text import characters, tokenization
 
-# Distinct words kept in memory; beyond it, words seen once are dropped.
+# Maximum distinct words in memory; beyond it, words seen once are dropped.
 _MAX_WORDS = 5_000_000
-# Characters are learned, the most frequent first, up to this share of text.
+# The most frequent characters that cover this fraction of the text are learned.
 _CHARACTER_COVERAGE = 0.99995
 _MAX_WORD_LENGTH = 50
 _UNUSED = re.compile(r"\[unused\d+\]")
@@ -45,7 +45,7 @@ def count_words(
 
 
 def reserved_tokens(num_unused: int) -> list[str]:
-    """Returns the rows in front of what is learned, as released ones have.
+    """Returns the rows before the learned ones, as in released vocabularies.
 
     Args:
         num_unused: number of [unusedN] rows. With 99 or more, the special
@@ -78,8 +78,8 @@ def learn_vocabulary(
 
     Args:
         counts: dict of word to count.
-        vocab_size: maximum number of WordPieces; few or short words give
-            fewer.
+        vocab_size: maximum number of WordPieces; fewer if the words are few or
+            short.
         num_unused: see `reserved_tokens`.
 
     Returns:
@@ -104,8 +104,8 @@ def learn_vocabulary(
             f"reserved, and each of {num_characters} characters takes two; "
             f"give {len(reserved) + 2 * num_characters} or more"
         )
-    # A WordPiece has a row when it occurs `least_count` times. What gives
-    # the wanted number cannot be far from the count of the word of that rank.
+    # A WordPiece gets a row if it occurs `least_count` times. The right value
+    # is near the count of the word at the rank of the wanted size.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
@@ -121,7 +121,7 @@ def learn_vocabulary(
             max_token_length=_MAX_WORD_LENGTH,
             max_unique_chars=num_characters,
         )
-        # What cannot follow in a word, such as "##,", needs no row.
+        # Continuations that cannot occur, such as "##,", need no row.
         found = [
             token
             for token in found
@@ -137,7 +137,7 @@ def learn_vocabulary(
 
 
 def unknown_share(vocab: Sequence[str], counts: Mapping[str, int]) -> float:
-    """Returns the share of [UNK] among the WordPieces of counted words.
+    """Returns the fraction of [UNK] among the WordPieces of counted words.
 
     Args:
         vocab: list of str.
@@ -155,7 +155,7 @@ def num_pieces(vocab: Sequence[str], counts: Mapping[str, int]) -> int:
 def _count_pieces(
     vocab: Sequence[str], counts: Mapping[str, int]
 ) -> tuple[int, int]:
-    """Returns how many WordPieces are [UNK], and how many there are."""
+    """Returns the number of [UNK] and of all WordPieces."""
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     num_unknown = num_all = 0
     for word, count in counts.items():
@@ -191,14 +191,14 @@ def extend_vocabulary(
 ) -> list[str]:
     """Adds the words of a text that save the most WordPieces.
 
-    Words with a letter that occur twice or more are whole WordPieces then. A
-    word that the vocabulary does not know counts as its characters. The
-    other WordPieces keep their ids.
+    They are words with a letter that occur at least twice. A word unknown to
+    the vocabulary counts as its characters. The other WordPieces keep their
+    ids.
 
     Args:
         vocab: list of str.
         counts: dict of word to count.
-        num_new_words: most words to add, to [unusedN] rows first, then at
+        num_new_words: maximum words to add, first to [unusedN] rows, then at
             the end; None = as many as there are such rows.
 
     Returns:
@@ -240,7 +240,7 @@ def extend_vocabulary(
 def extension_rows(
     vocab: Sequence[str], extended: Sequence[str]
 ) -> list[list[int]]:
-    """Returns what each row of an extended vocabulary was before.
+    """Maps each row of an extended vocabulary to its former WordPieces.
 
     Args:
         vocab: list of str.
@@ -248,7 +248,7 @@ def extension_rows(
 
     Returns:
         for each row of `extended` the ids in `vocab` of the WordPieces that
-        its token was split to: its own id where nothing changed.
+        its token was split into: its own id if nothing changed.
 
     Raises:
         ValueError: a token other than an [unusedN] changed or is gone.

@@ -39,10 +39,10 @@ def check_is_max_context(
     cur_span_index: int,
     position: int | np.ndarray,
 ) -> np.ndarray:
-    """Tells whether no other window has more context around a token.
+    """Returns whether no other window has more context around a token.
 
-    Of the tokens to its left and to its right in a window, the fewer count;
-    the length of the window decides between equals, then the first window.
+    The context is the smaller number of tokens to its left or right in a
+    window; ties go to the longer window, then to the first.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge

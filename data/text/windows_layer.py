@@ -14,7 +14,7 @@ class Windows(NamedTuple):
     """The windows of all texts, in order.
 
     Attributes:
-        rows: int64 [W], the text that each is of.
+        rows: int64 [W], the text of each.
         starts: int64 [W], its first token, counted from the first text's
             first.
         lengths: int64 [W], its number of tokens.
@@ -25,7 +25,7 @@ class Windows(NamedTuple):
     lengths: tf.Tensor
 
     def slice(self, begin: tf.Tensor, end: tf.Tensor) -> "Windows":
-        """Returns the windows from one to before another."""
+        """Returns the windows from `begin` up to `end`."""
         return Windows(*(values[begin:end] for values in self))
 
     def tokens(self) -> tf.RaggedTensor:
@@ -47,7 +47,7 @@ class Windows(NamedTuple):
             left = tokens - tf.gather(self.starts, window)
             right = tf.gather(ends, window) - 1 - tokens
             length = tf.gather(self.lengths, window)
-            # In double precision, so that equal scores stay equal.
+            # In float64, so that equal scores stay equal.
             return tf.cast(tf.minimum(left, right), tf.float64) + (
                 0.01 * tf.cast(length, tf.float64)
             )
@@ -59,7 +59,7 @@ class Windows(NamedTuple):
         def compare(
             window: tf.Tensor, best: tf.Tensor, best_score: tf.Tensor
         ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            # The first window is best between equals.
+            # The first window wins a tie.
             is_better = holds(window) & (
                 score(tf.maximum(window, 0)) >= best_score
             )

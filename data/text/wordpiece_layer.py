@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_GROUP_SIZE = 1 << 16  # characters that are looked up at a time
+_GROUP_SIZE = 1 << 16  # characters looked up at a time
 _NODE_SHIFT = 21  # bits of a code point
 _FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
 
@@ -20,8 +20,8 @@ class WordpieceTable:
 
     Args:
         vocab: the WordPieces in the order of their ids.
-        unk_token: replaces a word that cannot be split.
-        max_input_chars_per_word: a longer word is not split either.
+        unk_token: token for a word that cannot be split.
+        max_input_chars_per_word: longer words also become `unk_token`.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class WordpieceTable:
         ends = tf.concat([word_starts[1:], tf.size(cps)[None]], 0)
         ends = ends[: tf.size(word_starts)]
         lengths = ends - word_starts
-        # A few words at a time: what is kept for each character is large.
+        # A few words at a time: the state of each character is large.
         lengths = tf.where(lengths <= self._max_length, lengths, 1)
         read = tf.cumsum(lengths)
         num_groups = 1 + tf.reduce_sum(lengths) // _GROUP_SIZE
@@ -111,7 +111,7 @@ class WordpieceTable:
         """Returns (ids, first, last) of some words; see `split`."""
         lengths = word_ends - word_starts
         is_split = lengths <= self._max_length
-        # Of a word that is too long a character is read, no more.
+        # Only the first character of a word that is too long is read.
         chars = tf.ragged.range(
             word_starts, tf.where(is_split, word_ends, word_starts + 1)
         )
@@ -125,7 +125,7 @@ class WordpieceTable:
             tf.gather(cps, places), starts, tf.gather(ends, words)
         )
         is_piece, is_split = _follow(piece_lengths, starts, ends, is_split)
-        # What is not split is one piece, unknown.
+        # A word that is not split is one unknown WordPiece.
         is_start = _mark(starts, tf.size(places))
         first = tf.where(
             tf.where(tf.gather(is_split, words), is_piece, is_start)
@@ -209,17 +209,17 @@ def _follow(
     word_ends: tf.Tensor,
     is_split: tf.Tensor,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """Goes from WordPiece to WordPiece to the end of each word.
+    """Walks from WordPiece to WordPiece to the end of each word.
 
     Args:
         lengths: int32 [C], of the WordPiece at each character, 0 for none.
         word_starts: int32 [V].
         word_ends: int32 [V].
-        is_split: bool [V], whether to go through a word at all.
+        is_split: bool [V], whether to split a word at all.
 
     Returns:
-        (bool [C], bool [V]): whether a WordPiece begins at each character,
-        and whether each word is made of them.
+        (bool [C], bool [V]): whether a WordPiece begins at each character, and
+        whether WordPieces cover each word.
     """
 
     def step(

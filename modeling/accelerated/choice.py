@@ -1,16 +1,16 @@
 """Chooses the form of an operation for a call. All rules are here.
 
-1. Keras runs on another backend than TensorFlow: the plain one of
-   modeling/ops.py, which does not even ask.
+1. Keras runs on another backend than TensorFlow: the plain form of
+   modeling/ops.py, without a call to this module.
 2. Forms for every graph, and for eager calls: `ALWAYS`.
-3. In training (a seed is given): `TRAINING`; and where rows are, or may be, at
-   least `LEAST_WIDTH` wide, `COMPILED`. For shorter rows, compiling takes
+3. In training (a seed is given): `TRAINING`; and if rows are, or may be, at
+   least `LEAST_WIDTH` wide, `COMPILED`. For narrower rows, compiling takes
    longer than it saves.
 4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-5. In inference: `INFERENCE`; but `int8_matmul` only where oneDNN has it.
-6. All others: the plain one.
+5. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
+6. Otherwise: the plain form.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ import tensorflow as tf
 from modeling.accelerated import fusions, int8, kernels, tracing
 from modeling.ops import Tensor
 
-# Elements of a row: those of the smallest BERT.
+# Width of a row: the smallest BERT's.
 LEAST_WIDTH = 128
 
 Forms = dict[str, Callable]
@@ -51,7 +51,7 @@ INFERENCE: Forms = {
 
 
 def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
-    """Returns the form of an operation for one call; None = the plain one.
+    """Returns the form of an operation for one call; None = the plain form.
 
     Args:
         name: of the function in modeling/ops.py.

@@ -1,4 +1,4 @@
-"""Operations in the forms that TensorFlow fuses, for inference.
+"""Forms of the operations that TensorFlow fuses, for inference.
 
 TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
 they match its patterns exactly: a matrix product, its bias, and a residual or
@@ -6,6 +6,8 @@ an activation; a layer normalisation. The functions here match those patterns.
 Each replaces the one of its name in modeling/ops.py and takes the same
 arguments.
 """
+
+from collections.abc import Callable
 
 import keras
 import tensorflow as tf
@@ -23,10 +25,12 @@ def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
 
 
 @tf.custom_gradient
-def _add_bias_to_16_bits(outputs: Tensor, bias: Tensor):
-    def gradient(upstream: Tensor):
-        # The operation's own gradient accumulates bfloat16 in bfloat16; a
-        # product accumulates in float32.
+def _add_bias_to_16_bits(
+    outputs: Tensor, bias: Tensor
+) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        # The built-in gradient sums bfloat16 in bfloat16; a product sums in
+        # float32.
         rows = tf.reshape(upstream, (-1, bias.shape[0]))
         ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
         return upstream, tf.matmul(ones, rows)[0]
@@ -42,9 +46,9 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     return tf.reshape(inputs, tf.shape(other))
 
 
-def _gelu(inputs: Tensor):
+def _gelu(inputs: Tensor) -> Tensor:
     if inputs.dtype == "float64":
-        # TensorFlow's own rounds a factor to float32.
+        # TensorFlow's gelu rounds a factor to float32.
         return ops.gelu(inputs)
     # The optimizer sorts the operations that it compares by name: this scope
     # must come after the layer's, "dense".
@@ -87,7 +91,7 @@ def layer_norm(
 ) -> Tensor:
     """`ops.layer_norm`, as a fused batch normalisation.
 
-    In bfloat16 it rounds the layer's weights, as it does those of products.
+    In bfloat16 the layer's weights are rounded, like those of products.
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":

@@ -14,8 +14,8 @@ class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
     If the CPU is the only device, the graph is pinned to it, so that the model
-    uses the forms that are fused there. Kernels can be cast once instead of
-    with every batch.
+    uses the forms that are fused there. Kernels can be cast once instead of for
+    every batch.
 
     Args:
         model: a keras.Model over a dict of features.
@@ -53,7 +53,7 @@ class Predictor:
             return []
         return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
 
-    def _kernels(self):
+    def _kernels(self) -> list[keras.Variable]:
         return [
             v
             for v in self.model.weights
@@ -62,7 +62,7 @@ class Predictor:
 
 
 def pack_weights(compute_dtype: str) -> None:
-    """Makes oneDNN reorder weights once, not at each product.
+    """Makes oneDNN reorder weights once instead of for each product.
 
     For processes that do not train, before their first product: TensorFlow
     then assumes that weights never change. In float32 the order depends on the

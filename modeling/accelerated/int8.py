@@ -1,8 +1,8 @@
 """int8 products by oneDNN, through TensorFlow's own operations.
 
-oneDNN takes unsigned inputs, so they are moved by 128; what that adds to each
-output depends on the kernel alone and is subtracted as the product's bias.
-The kernels of these operations exist on CPUs with oneDNN, in graphs.
+oneDNN takes unsigned inputs, so they are shifted by 128; the effect on each
+output depends only on the kernel and is subtracted as the product's bias. These
+operations have kernels only on CPUs with oneDNN, in graphs.
 """
 
 import contextlib
@@ -22,8 +22,8 @@ _constant_weights = False
 def constant_weights() -> Iterator[None]:
     """Writes int8 kernels into the graphs traced inside, as constants.
 
-    oneDNN reorders a constant once and a variable at each call. For graphs of
-    models whose weights are not assigned any more.
+    oneDNN reorders a constant once and a variable at each call. Only for models
+    whose weights no longer change.
     """
     global _constant_weights
     before, _constant_weights = _constant_weights, True
@@ -34,13 +34,13 @@ def constant_weights() -> Iterator[None]:
 
 
 def is_usable() -> bool:
-    """Returns whether a graph that is traced now can use `int8_matmul`."""
+    """Returns whether the graph being traced can use `int8_matmul`."""
     return not tf.executing_eagerly() and has_kernels()
 
 
 @functools.cache
 def has_kernels() -> bool:
-    """Returns whether TensorFlow has the kernels here, by using them."""
+    """Returns whether TensorFlow has the kernels, by trying them."""
     if tf.config.list_logical_devices("GPU"):
         return False
     try:
@@ -75,11 +75,11 @@ def int8_matmul(
         shifted = tf.clip_by_value(rows * (127.0 / largest) + 128.5, 1.5, 255.5)
     kernel, moved, factors = _read(kernel, kernel_scale)
     products = tf.raw_ops.QuantizedMatMulWithBiasAndDequantize(
-        # Casts cut off: rounded, for there is nothing below 0.
+        # Casts truncate, which rounds because nothing is below 0.
         a=tf.bitcast(tf.cast(shifted, tf.uint8), tf.quint8),
         b=kernel,
         bias=moved,
-        # Every number stands for itself.
+        # The scale is 1: every number stands for itself.
         min_a=0.0,
         max_a=255.0,
         min_b=-127.0,
@@ -93,14 +93,14 @@ def int8_matmul(
     if limit is None:
         outputs = products * step * factors
     else:
-        # One pass less.
+        # Saves a pass.
         outputs = products * (step * factors)
     outputs = tf.reshape(outputs, tf.concat([shape[:-1], factors.shape], 0))
     return tf.cast(outputs, inputs.dtype)
 
 
 def _read(kernel: Any, kernel_scale: Any) -> tuple[Any, Any, Any]:
-    """Returns a kernel qint8, the bias of its move, and factors of columns."""
+    """Returns the qint8 kernel, the shift's bias, and factors of columns."""
     values = None
     if isinstance(kernel, np.ndarray):
         values = kernel, kernel_scale

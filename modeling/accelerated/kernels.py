@@ -1,9 +1,9 @@
 """Elementwise operations of a training step, each compiled to one loop.
 
-As single operations they read and write memory many times, and take a fifth of
-a step; much of that is drawing random numbers for dropout. XLA compiles again
-for every shape, so this is for training only, whose batches have few shapes.
-Each function replaces the one of its name in modeling/ops.py and takes the same
+As separate operations they read and write memory many times and take a fifth of
+a step, much of it drawing random numbers for dropout. XLA compiles for every
+shape, so this is only for training, whose batches have few shapes. Each
+function replaces the one of its name in modeling/ops.py and takes the same
 arguments.
 """
 
@@ -21,7 +21,7 @@ from modeling.ops import Tensor, at_least_float32
 def compiled(function: Callable) -> Callable:
     """Compiles an elementwise function of tensors, and its gradient, with XLA.
 
-    The gradient computes the function again instead of keeping intermediate
+    The gradient recomputes the function instead of keeping intermediate
     results: only the inputs are kept.
 
     Args:
@@ -30,7 +30,9 @@ def compiled(function: Callable) -> Callable:
     forward = tf.function(function, jit_compile=True, autograph=False)
 
     @functools.partial(tf.function, jit_compile=True, autograph=False)
-    def backward(inputs: Sequence[Tensor], upstream: Tensor, **constants):
+    def backward(
+        inputs: Sequence[Tensor], upstream: Tensor, **constants: Any
+    ) -> list[Tensor]:
         floats = [tensor for tensor in inputs if tensor.dtype.is_floating]
         with tf.GradientTape() as tape:
             tape.watch(floats)
@@ -38,10 +40,12 @@ def compiled(function: Callable) -> Callable:
         return tape.gradient(outputs, floats, upstream)
 
     @functools.wraps(function)
-    def call(*inputs, **constants):
+    def call(*inputs: Tensor, **constants: Any) -> Tensor:
         @tf.custom_gradient
-        def apply(*inputs):
-            def gradient(upstream: Tensor):
+        def apply(
+            *inputs: Tensor,
+        ) -> tuple[Tensor, Callable[[Tensor], list[Tensor | None]]]:
+            def gradient(upstream: Tensor) -> list[Tensor | None]:
                 grads = iter(backward(inputs, upstream, **constants))
                 return [
                     next(grads) if tensor.dtype.is_floating else None
@@ -68,7 +72,7 @@ def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
         seed: int [2].
     """
     seed = keras.ops.cast(seed, "uint32")
-    # Seeds are small consecutive numbers: hashed, they share no pattern.
+    # Seeds are small consecutive numbers; hashing removes the pattern.
     first_key = _hash(seed[0] + _uint32(1), _uint32(0))
     second_key = _hash(seed[1], first_key)
     number = 1
@@ -79,19 +83,19 @@ def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
     return _hash(keras.ops.bitwise_xor(index, first_key), second_key)
 
 
-def _hash(bits: Tensor, key: Tensor):
+def _hash(bits: Tensor, key: Tensor) -> Tensor:
     bits = _fold(bits, 17) * _uint32(0xED5AD4BB)
     bits = (_fold(bits, 11) + key) * _uint32(0xAC4C1B51)
     bits = _fold(bits, 15) * _uint32(0x31848BAB)
     return _fold(bits, 14)
 
 
-def _fold(bits: Tensor, shift: int):
+def _fold(bits: Tensor, shift: int) -> Tensor:
     shifted = keras.ops.right_shift(bits, _uint32(shift))
     return keras.ops.bitwise_xor(bits, shifted)
 
 
-def _uint32(value: int):
+def _uint32(value: int) -> Tensor:
     return keras.ops.convert_to_tensor(value, dtype="uint32")
 
 
@@ -103,7 +107,7 @@ def keep_mask(
 
 
 @compiled
-def _dropout(inputs: Tensor, seed: Tensor, dropout_prob: float):
+def _dropout(inputs: Tensor, seed: Tensor, dropout_prob: float) -> Tensor:
     return ops.dropout.__wrapped__(inputs, dropout_prob, seed=seed)
 
 
@@ -115,7 +119,7 @@ def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
 
 
 @compiled
-def _activation(inputs: Tensor, hidden_act: str):
+def _activation(inputs: Tensor, hidden_act: str) -> Tensor:
     return ops.activation.__wrapped__(inputs, hidden_act, seed=None)
 
 
@@ -133,7 +137,7 @@ def _dropout_add_norm(
     seed: Tensor,
     dropout_prob: float,
     epsilon: float,
-):
+) -> Tensor:
     summed = ops.dropout.__wrapped__(
         at_least_float32(inputs), dropout_prob, seed=seed
     )
@@ -173,7 +177,7 @@ def _attention_probs(
     seed: Tensor,
     scale: float,
     dropout_prob: float,
-):
+) -> Tensor:
     return ops.attention_probs.__wrapped__(
         attention_scores,
         keras.ops.stop_gradient(adder),

@@ -1,11 +1,11 @@
-"""One graph for layers that differ by their weights alone.
+"""One graph for layers that differ only in their weights.
 
 Python makes the operations of a graph one by one, which takes seconds for all
 blocks of an encoder and their gradients. Here it makes those of one block and
 calls them with the weights of each; TensorFlow inlines the calls.
 
-For training only: where an exported graph runs without inlining, and oneDNN
-assumes that weights never change, it would use one layer's for all layers.
+For training only: if an exported graph ran without inlining and oneDNN assumed
+that weights never change, it would use one layer's weights for all.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,21 +25,21 @@ def trace_once(
 ) -> Callable:
     """`ops.trace_once`: traces the function for the first layer, for all.
 
-    Outside of graphs, and if the layers are not alike, it returns the function
-    as it is. In mixed precision the recomputation of `keras.remat` is a second
-    trace: Keras casts weights in the forward pass only.
+    Outside of graphs, and for layers that are not alike, it returns the
+    function unchanged. In mixed precision `keras.remat` recomputes by a second
+    trace, since Keras casts weights in the forward pass only.
     """
     if tf.executing_eagerly() or not are_alike(layers):
         return function
     traced = layers[0]
 
     @tf.function(autograph=False)
-    def call_with(weights: list[Tensor], *tensors):
+    def call_with(weights: list[Tensor], *tensors: Tensor) -> Any:
         mapping = list(zip(traced.variables, weights, strict=True))
         with keras.StatelessScope(mapping):
             return function(traced, *tensors)
 
-    def call(layer: keras.layers.Layer, *tensors):
+    def call(layer: keras.layers.Layer, *tensors: Tensor) -> Any:
         weights = [tf.convert_to_tensor(v.value) for v in layer.variables]
         return call_with(weights, *tensors)
 
@@ -47,7 +47,7 @@ def trace_once(
 
 
 def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
-    """Returns whether layers differ only by names, weights and `trainable`.
+    """Returns whether layers differ only in names, weights and `trainable`.
 
     Two layers are alike if the layers inside, in their order, have the same
     classes and the same `get_config()`, which holds dtype policies, dropout

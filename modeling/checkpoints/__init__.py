@@ -1,4 +1,7 @@
-"""Reads and writes weights under the original's names."""
+"""Finds and reads checkpoints of either format, TF1 or Hugging Face.
+
+tf1.py and huggingface/ read and write one format each.
+"""
 
 import os
 from collections.abc import Sequence
@@ -23,14 +26,14 @@ from modeling.checkpoints.tf1 import (
 def find_checkpoint(path: str | os.PathLike[str]) -> str:
     """Returns the file, or the files' prefix, that load_checkpoint reads.
 
-    Looks at the sizes of its files, not at the values in them.
+    Checks the sizes of its files, not the values in them.
 
     Args:
         path: see load_checkpoint.
 
     Raises:
         FileNotFoundError: there is no checkpoint.
-        OSError: a file of it is missing, cut off or no checkpoint's.
+        OSError: one of its files is missing, truncated or not a checkpoint's.
         ValueError: `path` is one file of a TF1 checkpoint.
     """
     if is_huggingface(path):
@@ -53,13 +56,13 @@ def load_checkpoint(
         model: any model here, built or not.
         path: a TF1 checkpoint such as `bert_model.ckpt` or a folder with
             one, or a Hugging Face folder or `.safetensors` file.
-        layers: for each block of the model, the block of the checkpoint that
-            it starts from, as a small student starts from some blocks of its
-            teacher: `[0, 2, 5]`; None = all blocks, as they are.
+        layers: for each block of the model, the block of the checkpoint that it
+            starts from, such as `[0, 2, 5]` for a student of 3 blocks; None =
+            the same blocks.
 
     Returns:
-        `LoadReport` with `loaded`, `missing` and `unused` names; a missing
-        head is no error, it starts from its random values.
+        `LoadReport` with `loaded`, `missing` and `unused` names; a missing head
+        is not an error; it keeps its random values.
 
     Raises:
         FileNotFoundError: there is no checkpoint.

@@ -1,4 +1,4 @@
-"""A model with more words than it was trained with."""
+"""Extends a model's vocabulary."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +18,13 @@ _PER_WORDPIECE = (
 def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
     """Returns the model with another vocabulary.
 
-    A new word starts as the mean of the WordPieces that the model has read it
-    as, so its meaning is not lost and nothing is random: what the original's
-    initializer would give is noise to the layers above, which are trained.
+    A new word starts as the mean of its former WordPieces, so the model keeps
+    what it knew of the word. Random values would confuse the trained layers.
 
     Args:
         model: any model here, built.
-        rows: for each row of the new embeddings, the old rows that it is the
-            mean of; its own number where it does not change.
+        rows: for each row of the new embeddings, the old rows to average; its
+            own number if unchanged.
 
     Returns:
         a model of the same class.

@@ -22,8 +22,8 @@ def load_labels(
 
     Returns:
         list of str: the lines of `labels.txt`, else `id2label` of a Hugging
-        Face `config.json`; None where there is neither, or nothing but the
-        names LABEL_0, LABEL_1, ... that it has for outputs without a name.
+        Face `config.json`; None if there is neither, or only the placeholders
+        LABEL_0, LABEL_1, ...
 
     Raises:
         ValueError: they are not `num_labels` labels that `check_labels`
@@ -47,7 +47,7 @@ def load_labels(
 
 
 def default_labels(num_labels: int) -> list[str]:
-    """Returns the names that transformers gives to outputs without one."""
+    """Returns the names that transformers gives to unnamed outputs."""
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 
@@ -72,7 +72,7 @@ def check_labels(
     num_labels: int | None = None,
     where: str = "`labels`",
 ) -> None:
-    """Refuses labels that cannot be one line each of `labels.txt`.
+    """Refuses labels that cannot be lines of `labels.txt`.
 
     Args:
         labels: the labels, in the order of the model's outputs.
@@ -80,8 +80,8 @@ def check_labels(
         where: start of the message, such as a file.
 
     Raises:
-        ValueError: one is not a text, is empty, spans lines, cannot be
-            written as UTF-8 or occurs twice, or there are not `num_labels`.
+        ValueError: one is not text, is empty, spans lines, cannot be written as
+            UTF-8 or occurs twice, or there are not `num_labels`.
     """
     for number, label in enumerate(labels, start=1):
         if problem := _problem(label, labels[: number - 1]):

@@ -5,16 +5,16 @@ from collections.abc import Sequence
 
 import keras
 
-# The path may begin with the name of the task model, and with the head's where
-# the original has its weights at the top level.
+# The path may begin with the name of the task model, and with the head's if the
+# original has its weights at the top level.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
     r"|bilstm/.+"
     r"|output_(?:weights|bias))$"
 )
-# Keras numbers the states of its own layers through the process. None here
-# draws from them.
+# Keras numbers the states of its own layers across the process. None here uses
+# them.
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
@@ -47,7 +47,7 @@ def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
 
 
 def source_name(name: str, layers: Sequence[int] | None) -> str:
-    """Returns the name of the value that a variable starts from.
+    """Returns the name of a variable's initial value in the checkpoint.
 
     Args:
         name: original name of a variable.

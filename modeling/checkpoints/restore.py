@@ -1,4 +1,4 @@
-"""Gives a model's variables the values that a file has under their names."""
+"""Assigns the values of a file to a model's variables, by name."""
 
 import dataclasses
 import os
@@ -20,7 +20,7 @@ _OPTIONAL_PARTS = {
     "cls/predictions/": "masked LM head",
     "cls/seq_relationship/": "next sentence head",
 }
-# The entry of the configuration that sets the first dimension of a table.
+# Entries of the configuration that set the first dimension of a table.
 _ROWS = {
     "bert/embeddings/word_embeddings": "vocab_size",
     "bert/embeddings/position_embeddings": "max_position_embeddings",
@@ -29,20 +29,20 @@ _ROWS = {
     "output_weights": "the number of labels",
 }
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
-# New variables that the log names; a whole head is 5.
+# Maximum new variables that the log names; a whole head has 5.
 _MAX_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """The fate of a model's variables and of a checkpoint's entries.
+    """Report of the variables and entries that were matched.
 
     Attributes:
         path: the checkpoint that was read.
         loaded: original names of the variables that it gave a value.
-        missing: names of the variables that it does not have; they keep
-            their values, so a new head starts from its random ones.
-        unused: its names that the model does not have.
+        missing: names of the variables that it lacks; they keep their values,
+            so a new head starts at random.
+        unused: names of its entries that the model lacks.
     """
 
     path: str
@@ -61,8 +61,8 @@ def restore_variables(
 ) -> LoadReport:
     """Assigns the values of a checkpoint, one variable at a time.
 
-    Nothing is assigned unless everything fits, so each value is read twice:
-    all at once would take the model's memory again. The encoder must be there.
+    Nothing is assigned unless everything fits, so each value is read twice;
+    holding all of them would double the memory. The encoder must be complete.
 
     Args:
         model: any model here, built or not, or a built one around them.

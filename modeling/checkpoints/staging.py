@@ -19,8 +19,7 @@ def staged_folder(
 
     Args:
         directory: the folder; created if missing.
-        last: the file without which the others are no model; see
-            `move_into_place`.
+        last: the file that makes the others a model; see `move_into_place`.
 
     Yields:
         a temporary folder to write them into.
@@ -33,7 +32,7 @@ def staged_folder(
     stage = partial_path(os.path.join(directory, last))
     try:
         with errors_named(directory):
-            # A killed process may have had this one's id.
+            # A killed process may have had the same id.
             _remove(stage)
             gfile.makedirs(stage)
             yield stage
@@ -54,8 +53,8 @@ def move_into_place(files: dict[str, str]) -> None:
     """Renames files to their own names.
 
     The last one makes the others a model, as a checkpoint's index does. It is
-    moved last and an older one is removed first, so that a process that is
-    killed in between never leaves new files that pass for old ones.
+    moved last and an older one is removed first, so that a process killed in
+    between never leaves a mixture of new and old files.
 
     Args:
         files: {file as written: its own name}, in the order to move them.

@@ -71,8 +71,8 @@ def load_tf1_checkpoint(
         dtypes = reader.get_variable_to_dtype_map()
 
         def read(name: str) -> tf.Tensor:
-            # Not `reader.get_tensor`: its result is copied once more when
-            # it is assigned.
+            # Not `reader.get_tensor`, whose result is copied again when
+            # assigned.
             return tf.raw_ops.RestoreV2(
                 prefix=prefix,
                 tensor_names=[name],
@@ -117,7 +117,7 @@ def check_tf1_files(prefix: str) -> None:
     """
     shapes = read_tf1_shapes(prefix)
     dtypes = tf.train.load_checkpoint(prefix).get_variable_to_dtype_map()
-    # The size of a text is not in its shape.
+    # A string's size does not follow from its shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
         for name, shape in shapes.items()
@@ -196,8 +196,8 @@ def save_release(
         leave_out: original names of weights not to write.
 
     Raises:
-        ValueError: the model is not built, or `labels` are not such names as
-            `labels.txt` can hold.
+        ValueError: the model is not built, or `labels` cannot be lines of
+            `labels.txt`.
         OSError: the files cannot be written.
     """
     if labels is not None:
@@ -231,7 +231,7 @@ def write_checkpoint(
     path = str(path)
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
-    # Without its index, the rest is no checkpoint.
+    # Without its index, the rest is not a checkpoint.
     endings = (".data-00000-of-00001", ".index")
     try:
         with errors_named(f"The checkpoint {path}"):
@@ -245,8 +245,8 @@ def write_checkpoint(
             )
             move_into_place({partial + end: path + end for end in endings})
     finally:
-        # By their names: in a pattern, the path's own [ or * would count.
-        # A write that failed leaves other endings too.
+        # Compared by name, since a glob would interpret [ or * in the path. A
+        # failed write leaves other endings too.
         if gfile.isdir(folder):
             for name in gfile.listdir(folder):
                 if name.startswith(f"{os.path.basename(partial)}."):

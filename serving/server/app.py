@@ -1,8 +1,7 @@
 """The routes of the server, as an ASGI application (Starlette).
 
-Starlette and not FastAPI, which adds to it the validation of declared bodies:
-TensorFlow Serving's bodies depend on the model, and its errors have a form of
-their own.
+Starlette, not FastAPI: that adds validation of declared bodies, but TensorFlow
+Serving's bodies depend on the model, and its errors have their own form.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ from serving.server.versions import (
 from serving.text_task import TooLarge
 
 PAGE = Path(__file__).parent / "page"
-# What a page may load: its own files.
+# The page may load only its own files.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -96,7 +95,7 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def _live(self, _: Starlette) -> AsyncIterator[None]:
-        """Looks for new versions while the server runs."""
+        """Checks for new versions while the server runs."""
 
         async def poll() -> None:
             while True:
@@ -114,7 +113,7 @@ class Server:
             task.cancel()
 
     def _guard(self, answer: Any) -> Any:
-        """Returns a route with the token checked, logged and with errors."""
+        """Adds the token check, logging and errors to a route."""
 
         async def guarded(request: Request) -> Response:
             with self.monitoring.observe(request) as seen:
@@ -154,7 +153,7 @@ class Server:
             )
 
     async def _page(self, request: Request) -> Response:
-        # A table of files, so that no path of a request is opened.
+        # A table of files, so that a request's path is never opened.
         name = request.path_params.get("file", "index.html")
         if name not in page_files():
             return Response("not found", 404, media_type="text/plain")
@@ -191,7 +190,7 @@ class Server:
         )
 
     async def _do_task(self, request: Request, seen: Any) -> Response:
-        """Answers as predict.py does; what the page asks."""
+        """Answers the page, as predict.py does."""
         model = self._find(request.path_params["name"], seen)
         seen.what = name = request.path_params["task"]
         version = model.find(None)
@@ -278,7 +277,8 @@ class Server:
             )
         seen.what = signature
         self.limits.check_rows(asked)
-        # In a thread, as others are answered while a large one is read.
+        # In a thread, so that others are answered while a large request is
+        # read.
         arrays = await asyncio.to_thread(
             protocol.parse_inputs, asked, version.inputs[signature]
         )
@@ -317,14 +317,14 @@ class Server:
         """Queues a request and returns its result.
 
         Raises:
-            RestError: the queue is full, it takes too long, or the model
-                refuses it.
+            RestError: the queue is full, the answer takes too long, or the
+                model refuses the request.
         """
         try:
             try:
                 future = submit(model.find(number))
             except Closed:
-                # A new version took its place just now.
+                # A new version has just replaced it.
                 future = submit(model.find(number))
         except QueueFull:
             raise RestError(

@@ -1,7 +1,7 @@
-"""One queue and one thread for a model; waiting requests go to it together.
+"""Batches requests: one queue and one thread for each model.
 
-The queue is bounded: a request that finds it full is refused at once, so a
-server that gets more than it can do stays quick for those that it took.
+The queue is bounded: when it is full, requests are refused at once, so an
+overloaded server still answers accepted requests quickly.
 """
 
 import collections
@@ -21,7 +21,7 @@ class QueueFull(Exception):
 
 
 class Closed(Exception):
-    """The batcher takes no more requests."""
+    """The batcher accepts no more requests."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +29,9 @@ class BatchingOptions:
     """Limits of batches and of the queue.
 
     Attributes:
-        max_batch_size: most texts, or rows, that the model takes at a time;
-            1 takes each request by itself.
+        max_batch_size: maximum texts, or rows, per batch; 1 disables batching.
         max_wait: seconds that the first request of a batch waits for others.
-        max_queue: most requests that wait.
+        max_queue: maximum waiting requests.
     """
 
     max_batch_size: int = 32
@@ -50,10 +49,10 @@ class _Work:
 
 
 class Batcher:
-    """Runs requests of equal keys together, in the order in which they came.
+    """Runs requests of equal keys together, in order of arrival.
 
     Args:
-        run: computes a batch; what it raises, every request of it gets.
+        run: computes a batch; an error goes to all its requests.
         options: BatchingOptions.
         on_batch: called with the number of rows and the seconds of each batch.
     """
@@ -79,7 +78,7 @@ class Batcher:
         Args:
             key: requests of equal keys can be run together; None = none can.
             payload: what `run` gets.
-            num_rows: how many rows of a batch it takes.
+            num_rows: number of rows that it adds to a batch.
 
         Returns:
             a Future of its result. Cancelled before its batch begins, it is
@@ -106,7 +105,7 @@ class Batcher:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Takes no more requests; those that wait are still computed."""
+        """Accepts no more requests; waiting ones are still computed."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
@@ -128,7 +127,7 @@ class Batcher:
                 if not self._waiting:
                     return
                 batch = self._next_batch()
-            # A client that has gone needs no answer.
+            # A disconnected client needs no answer.
             batch = [
                 work
                 for work in batch
@@ -136,11 +135,11 @@ class Batcher:
             ]
             if batch:
                 self._compute(batch)
-            # Keeps no request in memory while none comes.
+            # Keep no request in memory while waiting.
             del batch
 
     def _next_batch(self) -> list[_Work]:
-        """Takes the first request, and others like it that come in time."""
+        """Takes the first request, and similar ones that arrive in time."""
         first = self._waiting[0]
         if first.key is None or self._options.max_batch_size <= 1:
             return [self._waiting.popleft()]
@@ -156,7 +155,7 @@ class Batcher:
         rows = 0
         for work in self._waiting:
             fits = rows + work.num_rows <= self._options.max_batch_size
-            # One that is larger than a batch is a batch of its own.
+            # A request larger than a batch is a batch of its own.
             if work.key == first.key and (fits or not batch):
                 batch.append(work)
                 rows += work.num_rows

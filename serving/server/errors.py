@@ -1,10 +1,10 @@
-"""The error that a request gets."""
+"""Errors of requests."""
 
 from collections.abc import Mapping
 
 
 class RestError(Exception):
-    """A request that gets an error: {"error": message} and a status.
+    """An error reply: {"error": message} and a status.
 
     Args:
         status: of HTTP.

@@ -11,8 +11,8 @@ from starlette.requests import Request
 from serving.server.errors import RestError
 from serving.server.versions import LoadedVersion
 
-# A body this many times too large is still read, and dropped: a client that
-# is sending sees no answer.
+# Up to this many times the limit, a body is still read and dropped, because a
+# client sees no answer while it sends.
 _DISCARDED = 16
 
 
@@ -38,7 +38,7 @@ class Limits:
         """Returns the body of a request.
 
         Raises:
-            RestError: it is too large, compressed, or does not come.
+            RestError: it is too large or compressed, or does not arrive.
         """
         most = self.max_body_bytes
         too_large = RestError(
@@ -75,10 +75,10 @@ class Limits:
         return bytes(body)
 
     def check_rows(self, asked: Mapping[str, Any]) -> None:
-        """Refuses too many rows before they become arrays, which takes long.
+        """Refuses too many rows before the slow conversion to arrays.
 
         Raises:
-            RestError: they are too many.
+            RestError: there are too many.
         """
         columns = asked.get("inputs")
         if isinstance(columns, dict):
@@ -103,7 +103,7 @@ class Limits:
         """Returns the rows of a request, and its texts.
 
         Raises:
-            RestError: they are too many.
+            RestError: there are too many.
         """
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
         if len(sizes) > 1:
@@ -125,7 +125,7 @@ class Limits:
     def may_be_long(self, texts: Sequence[bytes]) -> bool:
         """Returns whether texts may have more WordPieces than are allowed.
 
-        A WordPiece has at least a byte; but few have just one.
+        A WordPiece has at least one byte, and usually more.
         """
         return sum(map(len, texts)) > self.max_wordpieces
 

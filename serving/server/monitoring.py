@@ -27,7 +27,7 @@ class Seen:
 
     Attributes:
         model: its name, if there is such a model.
-        what: the signature, the task, or "status" and "metadata".
+        what: the signature, the task, "status" or "metadata".
         num_texts: how many it has.
         status: of HTTP.
         error: what was wrong.
@@ -44,8 +44,8 @@ class Monitoring:
     """Counts requests and batches, and logs requests.
 
     Args:
-        request_log: file that gets a JSON line for each request, at its end;
-            None for none.
+        request_log: file to which a JSON line is appended for each request, or
+            None.
 
     Raises:
         OSError: the file cannot be written.
@@ -102,14 +102,14 @@ class Monitoring:
 
     @contextlib.contextmanager
     def observe(self, request: Request) -> Iterator[Seen]:
-        """Counts and logs a request, when the block has filled its Seen."""
+        """Counts and logs a request, once the block has filled its Seen."""
         began = time.monotonic()
         seen = Seen()
         try:
             yield seen
         finally:
             seconds = time.monotonic() - began
-            # Only names that are ours: a client must not make new metrics.
+            # Only known names, so that clients cannot create metrics.
             what = seen.what if seen.model and seen.status < 400 else ""
             self._requests.labels(seen.model, what, seen.status).inc()
             self._seconds.labels(seen.model).observe(seconds)
@@ -134,7 +134,7 @@ class Monitoring:
         try:
             os.write(self._log, json.dumps(line).encode() + b"\n")
         except OSError as error:
-            # A full disk ends the log, not the server.
+            # A full disk stops the log, not the server.
             logging.warning("--request_log: %s; it ends here", error)
             self._log = None
 
@@ -151,7 +151,7 @@ class Monitoring:
 
 
 def _open_log(path: str) -> int:
-    """Opens a log at its end."""
+    """Opens a log for appending."""
     if os.path.isfile(path) and os.path.getsize(path):
         with open(path, "rb") as file:
             first = file.readline(1 << 16)
@@ -161,7 +161,6 @@ def _open_log(path: str) -> int:
             is_ours = False
         if not is_ours:
             raise ValueError(
-                f"--request_log={path} holds something else than a log of "
-                "requests; give another path"
+                f"--request_log={path} is not a request log; give another path"
             )
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -18,40 +18,40 @@ MAX_HEAD_BYTES = 1 << 16
 
 
 def serve(server: Server, listener: socket.socket) -> None:
-    """Answers requests until the process is told to end.
+    """Answers requests until the process is told to stop.
 
-    Those that it took by then are still answered.
+    Requests accepted by then are still answered.
 
     Args:
-        server: what answers.
+        server: the application.
         listener: what `listen` returned.
     """
     timeout = server.limits.timeout
     config = uvicorn.Config(
         server.app,
-        # Not httptools, which has no limit for headers.
+        # Not httptools, which does not limit headers.
         http="h11",
         ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         limit_concurrency=MAX_CONNECTIONS,
         backlog=1024,
         timeout_keep_alive=int(max(5, timeout)),
-        # To read a request, to answer it, and to send that.
+        # Time to read a request, to answer it, and to send the answer.
         timeout_graceful_shutdown=int(3 * timeout + 1),
         log_config=None,
         access_log=False,
         server_header=False,
     )
     running = _Uvicorn(config, timeout)
-    # Uvicorn handles them while it serves. One that comes just before ends it
-    # too, and those that it raises again at its end do nothing.
+    # Uvicorn handles signals while it serves. One that arrives just before also
+    # stops it, and those that it raises again at its end do nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a socket with an address; until `serve` it takes no connection.
+    """Returns a bound socket, which accepts no connections until `serve`.
 
     Args:
         host: address to listen on.
@@ -71,7 +71,7 @@ def listen(host: str, port: int) -> socket.socket:
             stack.callback(listener.close)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            # It stays open where all went well.
+            # It stays open on success.
             stack.pop_all()
     except OSError as error:
         raise OSError(
@@ -82,7 +82,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Also closes connections that send or take nothing for too long."""
+    """A uvicorn server that also closes idle connections."""
 
     def __init__(self, config: uvicorn.Config, timeout: float) -> None:
         super().__init__(config)
@@ -91,7 +91,7 @@ class _Uvicorn(uvicorn.Server):
         self._since: dict[object, tuple[object, float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Also says where the server is."""
+        """Also logs the server's address."""
         await super().startup(sockets)
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
@@ -116,8 +116,8 @@ class _Uvicorn(uvicorn.Server):
             if before is not request:
                 began = now
             since[connection] = request, began
-            # A request may take as long to come, and to be answered, and
-            # its answer to be sent.
+            # Receiving a request, answering it and sending the answer may each
+            # take that long.
             most = self._timeout * (1 if is_idle else 3)
             if now - began > most and connection.transport is not None:
                 connection.transport.abort()

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from serving.server.errors import RestError
 
-# Characters of a value that a message shows, and lists in each other.
+# Characters of a value that a message shows, and maximum nesting of lists.
 _SHOWN = 200
 _MAX_RANK = 16
 _TYPES = {
@@ -67,10 +67,10 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
 
 def signature_name(request: Mapping[str, Any]) -> str:
-    """Returns the signature that a request asks for.
+    """Returns the name of a request's signature.
 
     Raises:
-        RestError: its name is no string.
+        RestError: its name is not a string.
     """
     name = request.get("signature_name", "")
     if not isinstance(name, str):
@@ -93,8 +93,7 @@ def parse_inputs(
         inputs: those of the signature.
 
     Raises:
-        RestError: it breaks the rules, or the arrays are not as the signature
-            takes them.
+        RestError: it breaks the rules, or the arrays do not fit the signature.
     """
     if "instances" in request and "inputs" in request:
         raise RestError(
@@ -337,7 +336,7 @@ def _type_name(value: Any) -> str:
 def _show(value: Any) -> str:
     """Returns a JSON value as a message shows it, shortened."""
     text = ""
-    # Written only as far as it is shown.
+    # Rendered only as far as it is shown.
     for part in json.JSONEncoder(indent=4).iterencode(value):
         text += part
         if len(text) > _SHOWN:

@@ -9,7 +9,7 @@ from google.protobuf import json_format
 
 from serving.server.errors import RestError
 
-# Numbers and strings in a reply, at most; a larger one would fill the memory.
+# Maximum numbers and strings in a reply; a larger one would fill the memory.
 MAX_VALUES = 1 << 22
 
 
@@ -68,7 +68,7 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
             .tolist()
         )
     if value.dtype == np.float32:
-        # The fewest digits that give the same float32 again.
+        # The fewest digits that reproduce the float32.
         return value.astype("U").astype(np.float64).tolist()
     return value.tolist()
 

@@ -1,7 +1,7 @@
-"""The models of a server: the newest version of each, loaded and asked.
+"""Loads and calls a server's models, the newest version of each.
 
-A new numbered folder is loaded next to the old version, tried, and then takes
-its place; requests that the old one took are still answered by it.
+A new numbered folder is loaded next to the old version, warmed up, and then
+replaces it; the old version finishes its requests.
 """
 
 import dataclasses
@@ -23,8 +23,9 @@ from serving.server.protocol import Input, Inputs
 from serving.server.replies import MAX_VALUES
 from serving.text_task import TaskOptions
 
-# Outputs as long as the longest row of a call, and what counts their rows.
-# A row is cut to its own length, so that it does not depend on the batch.
+# Outputs as long as a call's longest row, and the output that holds row
+# lengths. Rows are cut to their own length, so that they do not depend on the
+# batch.
 _RAGGED = {
     "tag": ("num_words", ("words", "tags", "probabilities")),
     "tag_words": ("num_words", ("words", "tags", "probabilities")),
@@ -32,9 +33,9 @@ _RAGGED = {
     "embed": ("lengths", ("sequence_output", "tokens")),
     "tokenize": ("lengths", ("tokens",)),
 }
-# Answers and WordPieces that the page shows.
+# Numbers of answers and WordPieces that the page shows.
 _PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8, max_values=MAX_VALUES)
-# TensorFlow's codes that are no fault of the request.
+# TensorFlow's errors that are not the request's fault.
 _SERVER_ERRORS = (
     tf.errors.InternalError,
     tf.errors.UnknownError,
@@ -105,7 +106,7 @@ class LoadedVersion:
         }
 
     def _warm_up(self) -> None:
-        """Asks each signature over text once: the first call is slow.
+        """Calls each signature over text once, since the first call is slow.
 
         Raises:
             tf.errors.OpError: the model cannot be called.
@@ -118,10 +119,10 @@ class LoadedVersion:
     def key_of(
         self, signature: str, arrays: Mapping[str, np.ndarray]
     ) -> TensorKey | None:
-        """Returns what a request shares with others; None = it runs alone."""
+        """Returns the key of similar requests; None = it runs alone."""
         has_text = any(array.dtype == object for array in arrays.values())
         if has_text and signature not in _RAGGED:
-            # Of outputs that are as long as the longest text of a call.
+            # For outputs as long as the longest text of a call.
             function = self.signatures[signature]
             for spec in function.structured_outputs.values():
                 if None in spec.shape[1:]:
@@ -144,7 +145,7 @@ class LoadedVersion:
         """Returns the WordPieces of texts; None if the export cannot say."""
         if "tokenize" not in self.signatures or not texts:
             return None
-        # One at a time, as they are padded to the longest.
+        # One at a time, since they are padded to the longest.
         nothing = np.array([b""], object)
         return sum(
             int(
@@ -157,7 +158,7 @@ class LoadedVersion:
         )
 
     def _run(self, key: Hashable, payloads: Sequence[Any]) -> list[Any]:
-        """Computes a batch, see Batcher. Without a key they are functions."""
+        """Computes a batch, see Batcher; without a key, calls functions."""
         if isinstance(key, TaskKey):
             return self.tasks[key.task].answer(payloads)
         if isinstance(key, TensorKey):
@@ -184,7 +185,7 @@ class LoadedVersion:
     def call_alone(
         self, signature: str, arrays: Mapping[str, np.ndarray]
     ) -> dict[str, np.ndarray] | RestError:
-        """Returns a signature's outputs, or what is wrong with the request."""
+        """Returns a signature's outputs, or the request's error."""
         try:
             return self.call(signature, arrays)
         except (tf.errors.ResourceExhaustedError, MemoryError):
@@ -215,7 +216,7 @@ class LoadedVersion:
 
 
 class ServedModel:
-    """A model by its name: watches its folder, holds its newest version.
+    """A named model: watches its folder and holds its newest version.
 
     Args:
         name: as clients call it.
@@ -244,8 +245,8 @@ class ServedModel:
     def refresh(self) -> None:
         """Loads the newest version, unless it is loaded.
 
-        One that cannot be loaded is tried again when its files change; the
-        version before it stays.
+        If loading fails, it is tried again when the files change; the previous
+        version stays.
         """
         with self._lock:
             versions = find_versions(self.path)
@@ -281,7 +282,7 @@ class ServedModel:
                 self.states[before.number] = ("END", "")
                 before.batcher.close()
                 before.batcher.join()
-                # A loaded model holds itself, so that only this frees it.
+                # A loaded model references itself, so only this frees it.
                 del before
                 gc.collect()
 
@@ -289,7 +290,7 @@ class ServedModel:
         """Returns the version asked for; None = the newest.
 
         Raises:
-            RestError: it is not there.
+            RestError: it does not exist.
         """
         current = self.current
         if current and version in (None, current.number):
@@ -326,7 +327,7 @@ class ServedModel:
 
 
 def not_found(name: str, version: int | None) -> RestError:
-    """Returns the error for a model, or a version, that is not served."""
+    """Returns the error for a model or version that is not served."""
     what = (
         f"Latest({name})"
         if version is None
@@ -336,7 +337,7 @@ def not_found(name: str, version: int | None) -> RestError:
 
 
 def _fingerprint(folder: Path) -> object:
-    """Returns what changes when a file of a folder does."""
+    """Returns a value that changes when a file in a folder does."""
     found = []
     for file in sorted(folder.rglob("*")):
         stat = file.stat()

@@ -185,7 +185,7 @@ def test_attention_of_the_command_line(served, export_folder, tmp_path):
     assert "</script> sank" not in page and '"attention": [[[[' in page
     (tmp_path / "attention.html").write_text("my own notes")
     done = run("attention", "a")
-    assert done.returncode == 1 and "no page of attention" in done.stderr
+    assert done.returncode == 1 and "not an attention page" in done.stderr
     assert (tmp_path / "attention.html").read_text() == "my own notes"
     done = run("atention", "a")
     assert done.returncode == 1

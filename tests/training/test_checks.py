@@ -78,7 +78,7 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
                 "quantize": "int8",
                 "quantize_ranges": "static",
             },
-            "--quantize_ranges=static needs --quantize=int8, of a model that",
+            "--quantize_ranges=static needs --quantize=int8 and --export_",
         ),
     ],
 )

@@ -4,13 +4,13 @@ import io
 from collections.abc import Sequence
 
 from training.curves.page import COLOURS
-from training.curves.series import Panel, Run
+from training.curves.series import Curves, Panel
 
 _STYLES = ("-", "--", ":", "-.")
 
 
 def create_png(
-    runs: Sequence[Run], panels: Sequence[Panel], axis: str
+    runs: Sequence[Curves], panels: Sequence[Panel], axis: str
 ) -> bytes:
     """Returns the image.
 

@@ -1,15 +1,15 @@
-"""Curves as one HTML page: inline SVG, no script, nothing from elsewhere."""
+"""Curves as one self-contained HTML page: inline SVG, no script."""
 
 import html
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from training.curves import series
-from training.curves.series import Panel, Run, Series
+from training.curves.series import Curves, Panel, Series
 
 _WIDTH, _HEIGHT = 480, 280
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 18, 12, 34
-# Distinguishable with any kind of colour vision (Okabe and Ito 2008).
+# Distinguishable by people with colour blindness (Okabe and Ito 2008).
 COLOURS = (
     "#0072b2",
     "#d55e00",
@@ -19,7 +19,7 @@ COLOURS = (
     "#56b4e9",
     "#7f7f7f",
 )
-# The runs after the colours are used up.
+# Dash patterns once the colours are used up.
 DASHES = ("", "6 3", "2 2", "8 3 2 3")
 
 _HEAD = """<!DOCTYPE html>
@@ -58,7 +58,7 @@ label {{ margin: 0 1em 0 .2em; }}
 
 
 def create_page(
-    runs: Sequence[Run],
+    runs: Sequence[Curves],
     panels: Mapping[str, Sequence[Panel]],
     chosen: str,
     title: str = "Curves",
@@ -68,7 +68,7 @@ def create_page(
     Args:
         runs: the runs.
         panels: {axis: its panels}, see series.create_panels.
-        chosen: the axis that is shown first.
+        chosen: the axis shown first.
         title: its heading.
     """
     shown = ", ".join(f"#{axis}:checked ~ .{axis}" for axis in panels)
@@ -101,7 +101,7 @@ def _style(run: int) -> str:
     return f'stroke="{COLOURS[run % len(COLOURS)]}"{dashes}'
 
 
-def _legend(runs: Sequence[Run]) -> str:
+def _legend(runs: Sequence[Curves]) -> str:
     entries = "".join(
         '<li><svg viewBox="0 0 40 10" aria-hidden="true">'
         f'<path class="curve" d="M0 5H40" {_style(index)}/></svg>'
@@ -115,7 +115,7 @@ def _legend(runs: Sequence[Run]) -> str:
     )
 
 
-def _svg(panel: Panel, runs: Sequence[Run], axis: str) -> str:
+def _svg(panel: Panel, runs: Sequence[Curves], axis: str) -> str:
     """Returns one panel's drawing."""
     points = [point for line in panel.series for point in line.points]
     across = ticks(*_ends(place for place, _ in points))
@@ -165,7 +165,7 @@ def _dots(
     x: Callable[[float], float],
     y: Callable[[float], float],
 ) -> list[str]:
-    """Returns the dots of evaluations; each says its value when pointed at."""
+    """Returns the dots of evaluations, with their values as tooltips."""
     if line.kind == "train" and len(line.points) > 1:
         return []
     colour = COLOURS[line.run % len(COLOURS)]
@@ -177,7 +177,7 @@ def _dots(
     ]
 
 
-def _table(runs: Sequence[Run], panels: Sequence[Panel], axis: str) -> str:
+def _table(runs: Sequence[Curves], panels: Sequence[Panel], axis: str) -> str:
     """Returns the best and last figures of the evaluations, by run."""
     evaluated = [
         (panel.metric, {line.run: line.points for line in panel.series})

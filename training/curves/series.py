@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 from training import history
 
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
-# Points of a training curve; more are averaged, as no screen shows them.
+# Maximum points of a training curve; more are averaged, since no screen shows
+# them.
 MAX_POINTS = 400
 _RATE = "learning_rate"
 
 Point = tuple[float, float]
 
 
-class Run(NamedTuple):
+class Curves(NamedTuple):
     """A run's name and the lines of its history."""
 
     name: str
@@ -42,20 +43,19 @@ class Panel(NamedTuple):
     series: list[Series]
 
 
-def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
+def read_runs(folders: Iterable[tuple[str, str]]) -> list[Curves]:
     """Reads the histories of runs.
 
     Args:
-        folders: (name, folder) of each; without a name it is the folder's. A
-            folder without a history that has run_1, run_2 ... with one stands
-            for these.
+        folders: (name, folder) of each; the name defaults to the folder's. A
+            folder of several runs (run_1, run_2 ...) stands for all of them.
 
     Raises:
-        ValueError: two runs have one name, or a line is no line of a history.
+        ValueError: two runs have the same name, or a line is malformed.
         OSError: a folder has no history.
     """
     runs = [
-        Run(own_name, history.read(path))
+        Curves(own_name, history.read(path))
         for name, folder in folders
         for own_name, path in _histories(name, Path(folder))
     ]
@@ -88,15 +88,15 @@ def _histories(name: str, folder: Path) -> list[tuple[str, Path]]:
 
 
 def create_panels(
-    runs: Sequence[Run], axis: str, metrics: Sequence[str] | None = None
+    runs: Sequence[Curves], axis: str, metrics: Sequence[str] | None = None
 ) -> list[Panel]:
     """Returns a panel for each metric.
 
     Args:
         runs: the runs to compare.
         axis: a key of AXES.
-        metrics: names, in order; None for the losses, the figures of the
-            evaluations, and the learning rate.
+        metrics: names, in order; None for the losses, the evaluations' metrics
+            and the learning rate.
 
     Raises:
         ValueError: no run has one of the metrics.
@@ -125,13 +125,13 @@ def create_panels(
 
 
 def _rank(name: str) -> int:
-    """Returns the place of a metric: losses, other figures, the rate."""
+    """Returns the sort key of a metric: losses, other metrics, the rate."""
     if name == _RATE:
         return 3
     return 2 if "loss" not in name else int(name != "loss")
 
 
-def _metric_names(runs: Sequence[Run], kinds: Iterable[str]) -> list[str]:
+def _metric_names(runs: Sequence[Curves], kinds: Iterable[str]) -> list[str]:
     return list(
         dict.fromkeys(
             name
@@ -143,8 +143,8 @@ def _metric_names(runs: Sequence[Run], kinds: Iterable[str]) -> list[str]:
     )
 
 
-def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
-    # The rate is that of training, and drawn once.
+def _points(run: Curves, kind: str, metric: str, axis: str) -> list[Point]:
+    # The learning rate is drawn once, from the training lines.
     if metric == _RATE and kind == "eval":
         return []
     kinds = (kind,) if metric != _RATE else history.KINDS

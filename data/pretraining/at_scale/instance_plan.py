@@ -1,9 +1,9 @@
-"""Plans which stretches of a token store become instances, without masks.
+"""Plans which spans of a token store become instances, without masks.
 
-The same choices as `pretraining.create_instances_from_document`, made with
+The same choices as `instances.create_instances_from_document`, made with
 lengths alone and a generator for each (seed, duplication, document), so that
-they do not depend on the order in which documents are gone through. An
-instance is two stretches of the store; the plan names the shard it goes to.
+they do not depend on the order of processing. An instance is two spans of the
+store; the plan names its shard.
 """
 
 import bisect
@@ -18,7 +18,7 @@ from data.pretraining.at_scale.token_store import TokenStore
 from data.pretraining.options import InstanceOptions
 from files.atomic import atomic_open
 
-# WordPieces of the documents that are planned together.
+# Number of WordPieces in a range of documents that is planned together.
 _RANGE_TOKENS = 2 << 20
 
 ROW_TYPE = np.dtype(
@@ -97,9 +97,9 @@ def write_plan(
         path: file for the rows, sorted by shard.
 
     Returns:
-        dict: `num_instances`, `num_random_next`, `num_short`, and
-        `shard_ends`, the rows up to each shard's end. The documents held out
-        are a shard after the last, and are not counted.
+        dict: `num_instances`, `num_random_next`, `num_short`, and `shard_ends`,
+        the rows up to each shard's end. Held-out documents form a shard after
+        the last and are not counted.
     """
     training, held_out = split_documents(
         store.num_documents, options.eval_fraction, options.random_seed
@@ -113,8 +113,8 @@ def write_plan(
             if duplication:
                 continue
             pool, shards = held_out, all_shards[num_shards:]
-        # A string seeds through SHA-512: keys that are near give draws that
-        # are not.
+        # Strings are hashed by SHA-512, so that similar keys give unrelated
+        # draws.
         rng = random.Random(f"{options.random_seed}/{duplication}/{document}")
         planned = plan_document(options, store, document, pool, shards, rng)
         while batch := list(itertools.islice(planned, 4096)):
@@ -218,7 +218,7 @@ def _draw_stretch(
             break
     first, end = store.sentences(drawn)
     first = rng.randrange(first, end)
-    # A sentence has a WordPiece at least.
+    # A sentence has at least one WordPiece.
     end = min(end, first + max(target_length, 1))
     offsets = store.offsets(first, end)
     index = bisect.bisect_left(
@@ -235,9 +235,9 @@ def _truncate(
     max_num_tokens: int,
     rng: random.Random,
 ) -> tuple[int, int, int, int]:
-    """Shortens two stretches as `pretraining.truncate_seq_pair` does.
+    """Shortens two spans as `instances.truncate_seq_pair` does.
 
-    The number dropped from the front is that of heads among fair coins.
+    The number dropped from the front is binomial, as with fair coins.
     """
     a_kept = min(
         a_length, max(max_num_tokens - b_length, (max_num_tokens + 1) // 2)

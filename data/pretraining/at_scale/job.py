@@ -1,4 +1,4 @@
-"""Describes a job and the files of its finished and unfinished work.
+"""Describes a job and its files, finished and unfinished.
 
 While the job is unfinished its results lie in the folder OUTPUT.work; at its
 end OUTPUT.manifest.json lists the shards with their sizes and checksums.
@@ -18,7 +18,7 @@ from data.pretraining.options import InstanceOptions
 from files.atomic import write_json
 from files.json_files import read_json
 
-# The names of what a job writes into its folder, whole or not.
+# Names of the files that a job writes into its folder, complete or not.
 _WORK_FILE = re.compile(
     r"(job\.json|plan\.npy|store\.(json|tokens|sentences|documents)"
     r"|(block|plan|shard)-\d{5,}(\.(json|tokens|sentences|documents))?)"
@@ -34,10 +34,11 @@ class Job:
         text: how text becomes WordPieces.
         instances: how WordPieces become instances.
         input_files: paths.
-        boundary_files: for each the path of its word boundaries, or nothing.
-        output_file: what the shards' names begin with.
-        num_shards: their number, without that of the documents held out;
-            0 = by the size of the corpus.
+        boundary_files: for each input the file of its word boundaries, or
+        empty.
+        output_file: prefix of the shards' names.
+        num_shards: number of shards, without the held-out one; 0 = chosen from
+            the corpus size.
     """
 
     text: TextOptions
@@ -68,9 +69,9 @@ class Job:
         return range(self.num_shards + bool(self.instances.eval_fraction))
 
     def shard_path(self, shard: int) -> str:
-        """Returns the path of a shard; that after the last is held out."""
+        """Returns the path of a shard; the one after the last is held out."""
         if shard == self.num_shards:
-            # Another beginning, for no pattern to find it among the others.
+            # Another prefix, so that no pattern matches it with the others.
             folder, name = os.path.split(self.output_file)
             return os.path.join(folder, f"eval-{name}")
         return f"{self.output_file}-{shard:05d}-of-{self.num_shards:05d}"
@@ -88,7 +89,7 @@ class Job:
                 **dataclasses.asdict(self.instances),
                 "num_shards": self.num_shards,
             },
-            "inputs": [{"path": path, **fingerprint(path)} for path in inputs],
+            "inputs": [{"path": path, **measure_file(path)} for path in inputs],
         }
 
     def read(self, path: str, fields: dict[str, type]) -> dict | None:
@@ -99,7 +100,7 @@ class Job:
             fields: types of the fields that it must have.
 
         Raises:
-            ValueError: it is cut off, or other JSON.
+            ValueError: it is truncated, or other JSON.
         """
         try:
             contents = read_json(path)
@@ -126,7 +127,7 @@ class Job:
         """Returns the manifest; None where there is none.
 
         Raises:
-            ValueError: it is of other work, or no manifest.
+            ValueError: it describes other work, or is not a manifest.
         """
         manifest = self.read(
             self.manifest_file,
@@ -139,10 +140,11 @@ class Job:
     def begin(self, description: dict) -> None:
         """Records the job in its folder, or checks that it is unchanged.
 
-        Until the plan is whole the number of shards may change.
+        Until the plan is complete, the number of shards may change.
 
         Raises:
-            ValueError: the folder holds other work, or is someone else's.
+            ValueError: the folder holds other work, or files of another
+            program.
         """
         path = self.work_path("job.json")
         found = self.read(path, {"flags": dict, "inputs": list})
@@ -189,7 +191,7 @@ class Job:
             )
 
     def remove_work(self) -> None:
-        """Removes the folder of unfinished work, but no file of others."""
+        """Removes the folder of unfinished work, except files of others."""
         if os.path.exists(self.work_path("job.json")):
             self._remove_work("")
             with contextlib.suppress(OSError):
@@ -216,7 +218,7 @@ class Job:
                     os.remove(os.path.join(folder, found))
 
 
-def fingerprint(path: str) -> dict[str, Any]:
+def measure_file(path: str) -> dict[str, Any]:
     """Returns {"bytes", "crc32c"} of a file."""
     checksum = google_crc32c.Checksum()
     with text_files.open_raw(path) as file:
@@ -229,17 +231,17 @@ def fingerprint(path: str) -> dict[str, Any]:
 
 
 def is_whole(path: str, entry: Any) -> bool:
-    """Returns whether a file is as it was when its fingerprint was taken.
+    """Returns whether a file is as it was when it was measured.
 
     Args:
-        path: the file, which need not be there.
-        entry: a dict with what `fingerprint` gave.
+        path: the file, which may be missing.
+        entry: a dict with what `measure_file` gave.
     """
-    # Of another size it need not be read.
+    # If the size differs, it need not be read.
     if not (
         isinstance(entry, dict)
         and os.path.isfile(path)
         and os.path.getsize(path) == entry.get("bytes")
     ):
         return False
-    return fingerprint(path)["crc32c"] == entry.get("crc32c")
+    return measure_file(path)["crc32c"] == entry.get("crc32c")

@@ -9,7 +9,7 @@ from data.pretraining import masking
 from data.pretraining.at_scale.token_store import TokenStore
 from data.pretraining.options import InstanceOptions
 
-# Instances made together: enough for arrays to pay, little memory.
+# Instances per batch: enough to gain from arrays, little memory.
 _BATCH = 1024
 
 
@@ -37,7 +37,7 @@ def write_shard(
         `num_padded` (pieces short of max_seq_length), and without dynamic
         masking `num_masked`, `num_as_mask` and `num_kept`.
     """
-    # Seeds are not negative.
+    # Generators take no negative seeds.
     rng = np.random.default_rng([options.random_seed & (1 << 64) - 1, shard])
     rows = rows[rng.permutation(len(rows))]
     totals = {"num_records": len(rows), "num_pieces": 0, "num_padded": 0}
@@ -103,9 +103,9 @@ def create_features(
     }
     if not options.dynamic_masking:
         begins_word = (codes & top_bit) == 0
-        # What is left of a word at the front of a stretch is a word here.
+        # The rest of a word at the start of a span counts as a word.
         begins_word |= (columns == 1) | (columns == a_length + 2)
-        features |= masking.create_masked_lm_predictions(
+        features |= masking.mask_instances(
             input_ids,
             is_text,
             begins_word,

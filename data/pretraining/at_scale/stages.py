@@ -7,8 +7,8 @@ the options, so that the output is the same bytes however they are run:
     documents      -> plan of instances (instance_plan.py)
     shards         -> TFRecord files    (shards.py)
 
-A task that is done leaves a JSON file in the work directory, OUTPUT.work, and
-is not done again. The directory is removed at the end.
+A finished task leaves a JSON file in the work directory, OUTPUT.work, and is
+not repeated. The directory is removed at the end.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import numpy as np
 
 from data.pretraining import corpus_report
 from data.pretraining.at_scale import instance_plan, shards, token_store
-from data.pretraining.at_scale.job import Job, fingerprint, is_whole
+from data.pretraining.at_scale.job import Job, is_whole, measure_file
 from data.text import tokenization
 from files import locks
 from files.atomic import atomic_open, write_json
@@ -31,13 +31,14 @@ from files.atomic import atomic_open, write_json
 # WordPieces in a shard without --num_shards: a quarter of a million instances
 # of 128.
 _SHARD_TOKENS = 32 << 20
-# At least eight for processes to share, if each gets a few hundred instances.
+# At least eight, so that processes can share them, if each gets a few hundred
+# instances.
 _LEAST_SHARDS = 8
 _LEAST_SHARD_TOKENS = 64 << 10
 MAX_SHARDS = (1 << 16) - 1
 
 Progress = Callable[[Iterable, int, str], Iterable]
-# Does what is left of a stage's tasks, and returns the results of all.
+# Runs the remaining tasks of a stage, and returns the results of all.
 Run = Callable[[Job, str, list[tuple]], list]
 
 
@@ -66,7 +67,7 @@ def create_shards(
             work, and whether it is a warning.
 
     Returns:
-        (the manifest, a dict; whether anything was left to make).
+        (the manifest, a dict; whether anything was made).
 
     Raises:
         ValueError: the input holds no text, or the output was started with
@@ -85,7 +86,7 @@ def _go_on(
     progress: Progress,
     report: Callable[[str, bool], None],
 ) -> tuple[dict[str, Any], bool]:
-    """Makes what is missing; see `create_shards`."""
+    """Makes the missing shards; see `create_shards`."""
     job.remove_partial_shards()
     description = job.describe()
     manifest = job.read_manifest(description)
@@ -103,7 +104,7 @@ def _go_on(
     try:
         corpus = _create_store(job, run)
     except ValueError:
-        # The input or a flag must change, and then all of it is to be done.
+        # The input or a flag must change, and then everything is redone.
         job.remove_work()
         raise
     for line, is_warning in corpus_report.lines(corpus):
@@ -137,7 +138,7 @@ def _shard_entries(manifest: Mapping[str, Any]) -> list[dict]:
 
 
 def _plan_instances(job: Job, run: Run) -> list[dict]:
-    """Plans all instances, where that is not done; returns their counts."""
+    """Plans all instances, unless done; returns their counts."""
     ranges = instance_plan.document_ranges(_open_store(job))
     passes = range(job.instances.dupe_factor)
     plans = run(
@@ -158,12 +159,11 @@ def _plan_instances(job: Job, run: Run) -> list[dict]:
 
 
 def _find_whole_shards(job: Job, manifest: dict | None) -> None:
-    """Keeps the results of shards that are whole, and forgets the others.
+    """Keeps the results of undamaged shards, and drops the others.
 
     Args:
         job: Job.
-        manifest: that of the finished job, of which shards were lost; or
-            None.
+        manifest: of a finished job that lost shards; or None.
     """
     entries = (
         _shard_entries(manifest) if manifest else [None] * len(job.all_shards)
@@ -178,7 +178,7 @@ def _find_whole_shards(job: Job, manifest: dict | None) -> None:
                 os.remove(result)
 
 
-# What the results of each stage's tasks hold, among others.
+# Fields that the results of each stage's tasks must have.
 _RESULTS: dict[str, dict[str, type]] = {
     "block": dict.fromkeys((*token_store.COUNTS, "num_dropped_bytes"), int),
     "plan": {"num_instances": int, "shard_ends": list},
@@ -193,7 +193,7 @@ def _run_stage(
     stage: str,
     tasks: list[tuple],
 ) -> list:
-    """Does what is left of a stage's tasks; returns the results of all."""
+    """Runs the remaining tasks of a stage; returns the results of all."""
     paths = [
         job.work_path(f"{stage}-{number:05d}") for number in range(len(tasks))
     ]
@@ -210,7 +210,7 @@ def _run_stage(
 
 
 def _run_task(stage: str, path: str, arguments: tuple) -> None:
-    """Does one task, and leaves its result."""
+    """Runs one task, and writes its result."""
     functions: dict[str, Callable[..., dict]] = {
         "block": _tokenize,
         "plan": _plan,
@@ -249,8 +249,8 @@ def _write_shard(unused_path: str, job: Job, shard: int) -> dict:
     path = job.shard_path(shard)
     options, key = job.instances, shard
     if shard == job.num_shards:
-        # The documents held out get the same masks in every evaluation, and
-        # for any number of shards.
+        # Held-out documents get the same masks in every evaluation, for any
+        # number of shards.
         options = dataclasses.replace(options, dynamic_masking=False)
         key = MAX_SHARDS
     counts = shards.write_shard(
@@ -261,7 +261,7 @@ def _write_shard(unused_path: str, job: Job, shard: int) -> dict:
         key,
         path,
     )
-    return {"path": path, **counts, **fingerprint(path)}
+    return {"path": path, **counts, **measure_file(path)}
 
 
 _load_vocab = functools.lru_cache(maxsize=1)(tokenization.load_vocab)
@@ -281,7 +281,7 @@ def _open_store_once(
 
 
 def _create_store(job: Job, run: Run) -> dict[str, int]:
-    """Tokenizes the input, where that is not done; returns its counts."""
+    """Tokenizes the input, unless done; returns its counts."""
     corpus = job.read(job.work_path("store.json"), _RESULTS["block"])
     if corpus is None:
         blocks = token_store.split_to_blocks(

@@ -1,9 +1,9 @@
 """A tokenized corpus on disk, read in any order without loading it.
 
 The store is three files of numbers: the WordPieces of the whole corpus one
-after the other, where each sentence begins among them, and where each
-document begins among the sentences. A stretch of consecutive sentences is a
-stretch of the first file.
+after the other, where each sentence begins among them, and where each document
+begins among the sentences. Consecutive sentences are a contiguous part of the
+first file.
 
 A WordPiece is kept as its id, with the top bit set if it continues the word
 of the one before it.
@@ -49,9 +49,9 @@ class TextOptions:
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """A stretch of a text file, the unit of work.
+    """Part of a text file, the unit of work.
 
-    Its documents are those that follow a blank line which begins in it.
+    Its documents are those after a blank line that begins in it.
 
     Attributes:
         path: the text file.
@@ -78,7 +78,8 @@ def split_to_blocks(
             nothing.
 
     Returns:
-        list of Block. A file that is packed, or has word boundaries, is one.
+        list of Block. A compressed file, or one with word boundaries, is one
+        block.
     """
     if boundary_files:
         return [
@@ -113,14 +114,14 @@ def tokenize_block(
     Args:
         options: TextOptions.
         block: Block.
-        path: what the names of the three files begin with.
+        path: prefix of the names of the three files.
 
     Returns:
         dict of COUNTS and num_dropped_bytes.
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: a line's word boundaries do not fit it.
+        ValueError: a line's word boundaries do not match it.
     """
     encoder = _create_encoder(options)
     dropped: Counter[str] = Counter()
@@ -157,7 +158,7 @@ def tokenize_block(
 def _number_file(
     path: str, dtype: type[np.integer]
 ) -> Iterator[Callable[[Iterable[int]], None]]:
-    """Yields a function that adds numbers to a file, written whole or not."""
+    """Yields a function that appends numbers to a file; it appears whole."""
     buffer = array.array(np.dtype(dtype).char)
     with atomic_open(path) as file:
 
@@ -227,7 +228,7 @@ class _Encoder:
     def encode(
         self, text: str, words: list[str] | None = None
     ) -> list[int] | None:
-        """Returns the codes of a sentence; None where `words` do not fit it.
+        """Returns the codes of a sentence; None if `words` do not match it.
 
         Args:
             text: str.
@@ -252,12 +253,12 @@ class _Encoder:
         return self._word_codes.of_all(characters.clean_text(text).split())
 
 
-# A worker makes it once: its vocabulary and the words it remembers are large.
+# Created once per worker: its vocabulary and cache of words are large.
 _create_encoder = functools.lru_cache(maxsize=1)(_Encoder)
 
 
 def check_options(options: TextOptions) -> None:
-    """Raises the ValueError that every block of text would raise."""
+    """Raises in advance the ValueError that every block would raise."""
     _create_encoder(options)
 
 
@@ -266,7 +267,7 @@ def merge(parts: Sequence[tuple[str, Mapping[str, int]]], path: str) -> None:
 
     Args:
         parts: for each block, (path given to `tokenize_block`, its counts).
-        path: what the names of the store's files begin with.
+        path: prefix of the names of the store's files.
     """
     for name, counted in zip(_PARTS, (None, *COUNTS[:2]), strict=True):
         with atomic_open(f"{path}.{name}") as merged:
@@ -294,10 +295,10 @@ def remove_parts(parts: Sequence[tuple[str, Mapping[str, int]]]) -> None:
 class TokenStore:
     """Reads a store.
 
-    What is read stays mapped into memory until `release`.
+    Pages that were read stay mapped into memory until `release`.
 
     Args:
-        path: what the names of its files begin with.
+        path: prefix of the names of its files.
         vocab_size: number of WordPieces of its vocabulary.
 
     Attributes:
@@ -322,7 +323,7 @@ class TokenStore:
         return np.frombuffer(mapped, dtype)
 
     def release(self) -> None:
-        """Gives the memory of what was read back to the system."""
+        """Returns the memory of mapped pages to the system."""
         for mapped in self._maps:
             mapped.madvise(mmap.MADV_DONTNEED)
 

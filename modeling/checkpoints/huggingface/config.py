@@ -84,7 +84,7 @@ def read_architectures(path: str | os.PathLike[str]) -> list[str]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it holds no JSON object, or names them in another form.
+        ValueError: it is not a JSON object, or names them in another form.
     """
     path = _find_config(path)
     names = read_json(path).get("architectures")

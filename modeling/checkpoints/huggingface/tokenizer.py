@@ -1,6 +1,6 @@
 """The files from which transformers makes the model's tokenizer.
 
-Without them it silently makes a tokenizer of five WordPieces.
+Without them, it silently makes a tokenizer of five WordPieces.
 """
 
 import importlib.util
@@ -35,7 +35,7 @@ def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
         whether text is lower-cased; None if unknown.
 
     Raises:
-        ValueError: the file says neither true nor false.
+        ValueError: the value is neither true nor false.
     """
     path = os.path.join(os.path.dirname(checkpoint), CONFIG_FILE)
     if not os.path.isfile(path):
@@ -52,7 +52,7 @@ def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
 def is_lower_case(vocab_file: str | os.PathLike[str]) -> bool:
     """Returns whether a vocabulary has no upper-case letters.
 
-    Except in [CLS], [unused5] and the like, and <S> of the Chinese one.
+    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
     """
     return not any(
         token != token.lower()
@@ -156,7 +156,7 @@ def _create_tokenizer(tokens: list[str], do_lower_case: bool) -> str:
 
 
 def _read_vocab(vocab_file: str | os.PathLike[str]) -> list[str]:
-    """Returns the WordPieces; unlike `strip`, keeps those of white space."""
+    """Returns the WordPieces, including those of white space."""
     with (
         named_errors(vocab_file),
         open(vocab_file, encoding="utf-8", newline="\n") as reader,

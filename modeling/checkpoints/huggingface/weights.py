@@ -24,7 +24,7 @@ from modeling.checkpoints.staging import staged_folder
 
 WEIGHTS_FILE = "model.safetensors"
 
-# theirs: NumPy's; others hold no weights.
+# theirs: NumPy's; other types hold no weights.
 _DTYPES = {
     "BF16": "bfloat16",
     "F16": "float16",
@@ -145,7 +145,7 @@ def _restore(
     file: safetensors.safe_open,
     layers: Sequence[int] | None,
 ) -> LoadReport:
-    # A block that several start from is read once.
+    # A block that several blocks start from is read once.
     names = dict.fromkeys(
         source_name(original_name(weight), layers) for weight in model.weights
     )
@@ -178,10 +178,10 @@ def _restore(
 
 
 def _normalize(name: str) -> str:
-    """Returns a tensor's name as today's transformers writes it.
+    """Returns a tensor's name as current versions of transformers write it.
 
-    A model saved without a head has no `bert.` in front, and old files call
-    a normalization's weights gamma and beta.
+    A model saved without a head lacks the prefix `bert.`, and old files call a
+    normalization's weights gamma and beta.
     """
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
@@ -212,14 +212,14 @@ def save_huggingface(
         labels: names of a classifier's outputs in order;
             None = LABEL_0, LABEL_1, ...
         vocab_file: the model's vocabulary, or None.
-        leave_out: original names of weights not to write, such as those of a
-            head that a model for masked words alone does not have.
+        leave_out: original names of weights not to write, such as those of the
+            next sentence head.
         do_lower_case: whether the tokenizer lower-cases text and strips
             accents; None = if the vocabulary has no upper-case letters.
 
     Raises:
-        ValueError: the model is of no class here, or not built, or `labels`
-            or the vocabulary do not belong to it.
+        ValueError: the model is of another class or not built, or `labels` or
+            the vocabulary do not belong to it.
         OSError: a file cannot be read or written.
     """
     class_name = type(model).__name__
@@ -266,7 +266,7 @@ def save_huggingface(
                 f"{os.path.join(directory, WEIGHTS_FILE)} cannot be written: "
                 f"{error}"
             ) from error
-        # safetensors makes a file that only its owner may read.
+        # safetensors makes a file that only its owner can read.
         shutil.copymode(config_file, weights_file)
 
 

@@ -50,7 +50,7 @@ def test_files(tmp_path, monkeypatch):
 def test_files_of_others_are_kept(name, tmp_path):
     (tmp_path / name).write_text("mine")
     with (
-        pytest.raises(FileExistsError, match=f"{name} is there"),
+        pytest.raises(FileExistsError, match=f"{name} already exists"),
         projector.projector_writer(tmp_path),
     ):
         pass

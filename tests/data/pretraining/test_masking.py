@@ -22,7 +22,7 @@ def make(n=4000, width=40, **options):
     options = InstanceOptions(
         **{"max_seq_length": width, "masked_lm_prob": 0.2, **options}
     )
-    made = masking.create_masked_lm_predictions(
+    made = masking.mask_instances(
         input_ids,
         can_be_masked,
         begins_word,
@@ -114,6 +114,6 @@ def test_shares_of_the_papers_table_8(mask, same):
 
 
 def test_shares_above_one_are_refused():
-    with pytest.raises(ValueError, match="more than 1 together"):
+    with pytest.raises(ValueError, match="add up to more than 1"):
         masking.check_shares(0.8, 0.3)
     masking.check_shares(0.9, 0.1)

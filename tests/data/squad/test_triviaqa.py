@@ -174,7 +174,7 @@ def test_the_script_writes_what_run_squad_reads(released):
     ]
     assert examples[1].doc_tokens[examples[1].start_position] == "1874."
     written = (released / "train.json").read_bytes()
-    assert "--output_file=train.json is there already" in run().error
+    assert "--output_file=train.json already exists" in run().error
     assert (released / "train.json").read_bytes() == written
 
     run(output_file="dev.json", for_training=False).check()
