@@ -130,8 +130,8 @@ def describe_extension(
     )
     return (
         f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
-        f"[unusedN] rows, {num_added:,} at the end; the input is "
-        f"{after:,} WordPieces, before {before:,}"
+        f"[unusedN] rows, {num_added:,} at the end; the input takes {after:,} "
+        f"WordPieces instead of {before:,}"
     )
 
 

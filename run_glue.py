@@ -157,7 +157,7 @@ def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
     if done.is_file():
         found = json_files.read_json(done)
         if found.get("arguments") == list(arguments):
-            logging.info("Done before: %s", done.parent)
+            logging.info("Already done: %s", done.parent)
             return found["results"]
     script = Path(__file__).with_name("run_classifier.py")
     # Set by a script for itself if it only predicts in bfloat16.
@@ -206,7 +206,7 @@ def submit(
     missing = glue_suite.write_zip(path, files)
     logging.info("Wrote %s", path)
     if missing:
-        logging.warning("It has no %s.", ", ".join(missing))
+        logging.warning("It lacks %s.", ", ".join(missing))
 
 
 def predict(

@@ -200,7 +200,7 @@ def main(_: Sequence[str]) -> int:
     )
     if not token and FLAGS.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
-            "--host=%s lets other machines in, and there is no --token_file",
+            "--host=%s lets other machines in without a --token_file",
             FLAGS.host,
         )
     server = app.Server(served, limits, seen, FLAGS.poll_s)
@@ -209,7 +209,7 @@ def main(_: Sequence[str]) -> int:
         if model.current:
             model.current.batcher.close()
             model.current.batcher.join(FLAGS.timeout_s)
-    logging.info("every request that was taken is answered")
+    logging.info("all accepted requests are answered")
     return 0
 
 

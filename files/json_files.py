@@ -94,9 +94,8 @@ def format_json(value: Any, where: str, **options: Any) -> str:
         return json.dumps(value, allow_nan=False, **options)
     except ValueError as error:
         raise ValueError(
-            f"{where} would hold NaN or an infinity; the model that gives "
-            "such outputs is damaged, or its numbers are beyond the range of "
-            "--mixed_precision"
+            f"{where} would hold NaN or an infinity; the model is damaged, or "
+            "its values exceed the range of --mixed_precision"
         ) from error
 
 

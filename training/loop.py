@@ -256,9 +256,9 @@ class Trainer:
             if not found_nan and _has_nan(outputs):
                 found_nan = True
                 logging.error(
-                    "The model's outputs are NaN, first in batch %d: its "
-                    "results are worthless. Its training has failed, or its "
-                    "numbers are beyond the range of --mixed_precision.",
+                    "The model's outputs are NaN, first in batch %d, so its "
+                    "results are worthless. Its training failed, or its "
+                    "values exceed the range of --mixed_precision.",
                     number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs

@@ -92,7 +92,7 @@ def test_a_suite_goes_on_where_it_was_stopped(flags):
         **flags,
     ).check()
     # The first seed was done, and is not touched.
-    assert f"Done before: {out}/rte/seed_3" in done.stderr
+    assert f"Already done: {out}/rte/seed_3" in done.stderr
     assert weights.stat().st_mtime_ns == before
     summary = json.loads((out / "glue.json").read_text())
     rte = summary["tasks"]["rte"]
@@ -110,7 +110,7 @@ def test_a_suite_goes_on_where_it_was_stopped(flags):
     with zipfile.ZipFile(out / "submission.zip") as archive:
         assert archive.namelist() == ["RTE.tsv"]
         assert len(archive.read("RTE.tsv").splitlines()) == 4
-    assert "It has no CoLA.tsv" in done.stderr
+    assert "It lacks CoLA.tsv" in done.stderr
 
 
 def test_what_cannot_work_is_named(flags):
