@@ -93,7 +93,7 @@ class Distiller:
 
     @property
     def own_variables(self) -> list[keras.Variable]:
-        """Variables that are no part of the student."""
+        """Variables that are not part of the student."""
         return self.projection.variables if self.projection else []
 
     def draw_seed(self, training: bool) -> Tensor | None:

@@ -218,7 +218,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.glue_dir and not Path(options.glue_dir).is_dir():
-        parser.error(f"--glue_dir={options.glue_dir} is no folder")
+        parser.error(f"--glue_dir={options.glue_dir} is not a folder")
     size, output_dir = SIZES[options.size], options.output_dir
     output_dir.mkdir(parents=True, exist_ok=True)
     rows = []

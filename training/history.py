@@ -209,7 +209,7 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         line = json_files.parse_json(text, where)
         if not _is_line(line):
             raise ValueError(
-                f"{where} is no line of a run's history; restore the file "
+                f"{where} is not a line of a run's history; restore the file "
                 "from a backup, or remove it"
             )
         found.append(line)

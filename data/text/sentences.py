@@ -79,8 +79,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
         split = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"--segmenter={name} is no module:function that can be imported: "
-            f"{error}"
+            f"--segmenter={name} cannot be imported as module:function: {error}"
         ) from error
 
     def segment(text: str) -> list[str]:

@@ -17,7 +17,7 @@ def parse(found: Match) -> tuple[str, int | None]:
     """Returns the name and the version in a path.
 
     Raises:
-        RestError: there is no name, or the version is none.
+        RestError: the name is missing, or the version is invalid.
     """
     if not found["name"]:
         raise RestError(400, "Missing model name in request.")

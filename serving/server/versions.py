@@ -238,7 +238,7 @@ class ServedModel:
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
         self._failed: tuple[int, object] | None = None
-        #: {version: (state, error message)}, as the status tells of them.
+        # : {version: (state, error message)}, for the status.
         self.states: dict[int, tuple[str, str]] = {}
         self.current: LoadedVersion | None = None
 

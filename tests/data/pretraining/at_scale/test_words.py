@@ -17,8 +17,8 @@ from tests.shards import create, read
         ("builtins:str", "must return a list of str.*it returned A tug"),
         ("builtins:len", "it raised TypeError: 'int' object is not iter"),
         ("builtins:enumerate", "must return a list of str"),
-        ("no_such_module:cut", "no module:function that can be imported"),
-        ("os", "no module:function that can be imported"),
+        ("no_such_module:cut", "cannot be imported as module:function"),
+        ("os", "cannot be imported as module:function"),
     ],
 )
 def test_what_is_no_segmenter_leaves_nothing(tmp_path, segmenter, message):
