@@ -29,7 +29,7 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
         options.export_seq_length,
     )
     if not options.do_train:
-        check_network(options)
+        check_networks(options)
     distillation.check_options(options, config)
     saved_labels = _read_labels(options)
     task.prepare(config, saved_labels)
@@ -46,7 +46,7 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     return config
 
 
-def check_network(options: FineTuningOptions) -> None:
+def check_networks(options: FineTuningOptions) -> None:
     """Refuses weights that were trained with other network options."""
     if options.ensemble:
         given = [("--ensemble", path) for path in options.ensemble.split(",")]

@@ -117,7 +117,7 @@ def run(
         teacher=teacher,
     )
     files = [*records.files, *(eval_records.files if eval_records else ())]
-    with tfrecords.named_errors(files):
+    with tfrecords.naming_corrupt_files(files):
         if options.do_train:
             _train(trained, options, records, eval_records)
         if options.quantizes:

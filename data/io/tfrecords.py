@@ -33,7 +33,7 @@ __all__ = [
     "encode_example",
     "encode_examples",
     "expand_patterns",
-    "named_errors",
+    "naming_corrupt_files",
     "read_records",
     "trim_padding",
 ]
@@ -194,7 +194,7 @@ def _check_feature(
 
 
 @contextlib.contextmanager
-def named_errors(files: Sequence[str]) -> Iterator[None]:
+def naming_corrupt_files(files: Sequence[str]) -> Iterator[None]:
     """Gives the error for a corrupt record, met in the block, a file name.
 
     TensorFlow says where in the file the record is, but not in which file.

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from typing import Any
 
 # (key, the payloads of requests) -> their results, each a value or an error.
-Run = Callable[[Hashable, Sequence[Any]], list[Any]]
+RunBatch = Callable[[Hashable, Sequence[Any]], list[Any]]
 
 
 class QueueFull(Exception):
@@ -59,7 +59,7 @@ class Batcher:
 
     def __init__(
         self,
-        run: Run,
+        run: RunBatch,
         options: BatchingOptions,
         on_batch: Callable[[int, float], None] = lambda rows, seconds: None,
     ) -> None:

@@ -144,9 +144,9 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     ):
         message = f"--{flag}={folder}.* was trained with --left_to_right"
         with pytest.raises(ValueError, match=message):
-            preparation.check_network(given.varied(**{flag: value}))
+            preparation.check_networks(given.varied(**{flag: value}))
     with pytest.raises(ValueError, match="trained with --nobilstm"):
-        preparation.check_network(
+        preparation.check_networks(
             given.varied(
                 output_dir=str(folder), left_to_right=True, bilstm=True
             )

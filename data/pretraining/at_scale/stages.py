@@ -39,7 +39,7 @@ MAX_SHARDS = (1 << 16) - 1
 
 Progress = Callable[[Iterable, int, str], Iterable]
 # Runs the remaining tasks of a stage, and returns the results of all.
-Run = Callable[[Job, str, list[tuple]], list]
+RunTasks = Callable[[Job, str, list[tuple]], list]
 
 
 class Executor(contextlib.AbstractContextManager, Protocol):
@@ -137,7 +137,7 @@ def _shard_entries(manifest: Mapping[str, Any]) -> list[dict]:
     return manifest["shards"] + manifest.get("eval_shards", [])
 
 
-def _plan_instances(job: Job, run: Run) -> list[dict]:
+def _plan_instances(job: Job, run: RunTasks) -> list[dict]:
     """Plans all instances, unless done; returns their counts."""
     ranges = instance_plan.document_ranges(_open_store(job))
     passes = range(job.instances.dupe_factor)
@@ -280,7 +280,7 @@ def _open_store_once(
     return token_store.TokenStore(path, num_ids)
 
 
-def _create_store(job: Job, run: Run) -> dict[str, int]:
+def _create_store(job: Job, run: RunTasks) -> dict[str, int]:
     """Tokenizes the input, unless done; returns its counts."""
     corpus = job.read(job.work_path("store.json"), _RESULTS["block"])
     if corpus is None:

@@ -135,7 +135,7 @@ def test_a_corrupt_record_met_while_reading_is_named(three_files):
     dataset = tfrecords.create_dataset(three_files, SPEC, 4, False)
     with (
         pytest.raises(ValueError, match="1.tfrecord: the record at byte"),
-        tfrecords.named_errors(three_files),
+        tfrecords.naming_corrupt_files(three_files),
     ):
         list(dataset)
 
