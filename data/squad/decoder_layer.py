@@ -31,6 +31,13 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
+# Outputs of a question that are numbers, in double precision all of them.
+_NUMBERS = {
+    "probability": tf.float64,
+    "start_byte": tf.int32,
+    "end_byte": tf.int32,
+    "null_odds": tf.float64,
+}
 # Number of windows whose spans are in memory at a time.
 _WINDOWS_AT_A_TIME = 64
 
@@ -117,16 +124,18 @@ class SquadDecoder:
             outputs = self._answer(
                 nbest, texts, null_scores[row], row, passages
             )
+            # All in one tensor: each takes memory besides its few bytes.
+            numbers = [outputs.pop(name) for name in _NUMBERS]
+            outputs["numbers"] = tf.stack(
+                [tf.cast(number, tf.float64) for number in numbers]
+            )
             if not with_nbest:
                 return outputs
             return outputs | self._pad(nbest, texts, row, passages)
 
         specs = {
             "answer": tf.TensorSpec([], tf.string),
-            "probability": tf.TensorSpec([], tf.float64),
-            "start_byte": tf.TensorSpec([], tf.int32),
-            "end_byte": tf.TensorSpec([], tf.int32),
-            "null_odds": tf.TensorSpec([], tf.float64),
+            "numbers": tf.TensorSpec([len(_NUMBERS)], tf.float64),
         }
         if with_nbest:
             size = self.n_best_size + 1
@@ -140,12 +149,18 @@ class SquadDecoder:
                 "nbest_sizes": tf.TensorSpec([], tf.int32),
             }
         # One question at a time, to bound the memory.
-        return tf.map_fn(
+        outputs = tf.map_fn(
             answer,
             tf.range(num_questions),
             fn_output_signature=specs,
             parallel_iterations=1,
         )
+        columns = tf.unstack(outputs.pop("numbers"), len(_NUMBERS), axis=1)
+        for (name, dtype), column in zip(
+            _NUMBERS.items(), columns, strict=True
+        ):
+            outputs[name] = tf.cast(column, dtype)
+        return outputs
 
     def _look_through(
         self,

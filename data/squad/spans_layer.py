@@ -16,9 +16,9 @@ class BestLogits(NamedTuple):
     """The best logits of windows, all that is kept.
 
     Attributes:
-        starts: int32 [W, B], places in the window, best first.
+        starts: int16 [W, B], places in the window, best first.
         start_logits: float [W, B].
-        ends: int32 [W, B].
+        ends: int16 [W, B].
         end_logits: float [W, B].
         null_start_logits: float [W], those of [CLS].
         null_end_logits: float [W].
@@ -34,9 +34,9 @@ class BestLogits(NamedTuple):
 
 # Tensor specs of float32 BestLogits.
 BEST_LOGITS_SPECS = {
-    "starts": tf.TensorSpec([None, None], tf.int32),
+    "starts": tf.TensorSpec([None, None], tf.int16),
     "start_logits": tf.TensorSpec([None, None]),
-    "ends": tf.TensorSpec([None, None], tf.int32),
+    "ends": tf.TensorSpec([None, None], tf.int16),
     "end_logits": tf.TensorSpec([None, None]),
     "null_start_logits": tf.TensorSpec([None]),
     "null_end_logits": tf.TensorSpec([None]),
@@ -50,8 +50,8 @@ def find_best(
     start_logits = tf.convert_to_tensor(start_logits)
     end_logits = tf.convert_to_tensor(end_logits)
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
-    start_values, starts = tf.math.top_k(start_logits, num_best)
-    end_values, ends = tf.math.top_k(end_logits, num_best)
+    start_values, starts = _top_k(start_logits, num_best)
+    end_values, ends = _top_k(end_logits, num_best)
     return BestLogits(
         starts,
         start_values,
@@ -60,6 +60,13 @@ def find_best(
         start_logits[:, 0],
         end_logits[:, 0],
     )
+
+
+def _top_k(
+    logits: tf.Tensor, num_best: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    # Small numbers: short texts have a window each, and so many places.
+    return tf.math.top_k(logits, num_best, index_type=tf.int16)
 
 
 def find_spans(

@@ -168,6 +168,9 @@ class SquadWindows:
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     """Tokenizes passages.
 
+    Each step waits for the one before, so that what they need for themselves
+    is not in memory together.
+
     Args:
         tokenizer: TokenizerLayer.
         contexts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
@@ -175,64 +178,105 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     Returns:
         Passages.
     """
-    given, starts = _decode(contexts)
-    is_letter = tf.fill(tf.shape(given.flat_values), True)
-    for cp in _WHITE_SPACE:
-        is_letter &= given.flat_values != cp
-    starts = tf.boolean_mask(starts, is_letter)
-
-    cleaned = tf.strings.unicode_encode(given, "UTF-8")
-    texts = tf.strings.regex_replace(
-        tf.strings.join([" ", cleaned]), _WHITE_SPACE_RUN, " "
-    )
-    decoded, offsets = _decode(texts)
-    is_space = decoded.flat_values == ord(" ")
-    words = tf.cumsum(tf.cast(is_space, tf.int32)) - 1
-    num_words = tf.math.count_nonzero(is_space, dtype=tf.int32)
-    letter_words = tf.boolean_mask(words, ~is_space)
-    letters = tf.boolean_mask(decoded.flat_values, ~is_space)
-    # Byte offsets in the concatenated texts map characters to letters.
-    text_bytes = tf.cumsum(tf.strings.length(texts), exclusive=True)
-    rows = ragged.row_ids(
-        tf.cast(decoded.row_splits, tf.int32), tf.size(is_space)
-    )
-    all_starts = tf.boolean_mask(
-        offsets + tf.gather(text_bytes, rows), ~is_space
-    )
-
-    ids, first, _, chars = tokenizer.tokenize_with_chars(texts)
-    char_rows = ragged.row_ids(chars.row_splits, tf.size(chars.cps))
-    char_letters = tf.searchsorted(
-        all_starts,
-        tf.gather(chars.starts, chars.source)
-        + tf.gather(text_bytes, char_rows),
-    )
-    is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
+    starts = _find_starts(contexts)
+    with tf.control_dependencies([starts]):
+        valid = tf.strings.unicode_transcode(
+            contexts, "UTF-8", "UTF-8", errors="ignore"
+        )
+        texts = tf.strings.regex_replace(
+            tf.strings.join([" ", valid]), _WHITE_SPACE_RUN, " "
+        )
+        letters = _find_letters(texts)
+    with tf.control_dependencies(letters):
+        read = tf.identity(texts)
+    ids, first, _, chars = tokenizer.tokenize_with_chars(read)
+    with tf.control_dependencies([first]):
+        words = _join_words(chars)
+    with tf.control_dependencies(words.values()):
+        source = tf.identity(chars.source)
+        num_chars = tf.size(source)
+        char_letters = tf.gather(letters.count, source) - 1
+        # A space comes before each word.
+        word_chars = tf.searchsorted(source, letters.spaces)
+    with tf.control_dependencies([char_letters, word_chars]):
+        last_letters = _skip_accents(letters, char_letters)
+        num_letters = tf.size(last_letters)
+    with tf.control_dependencies([last_letters]):
+        is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
+        num_unknown = _cumulated(tf.cast(is_unknown, tf.int32))
     return Passages(
         ids=ids,
-        num_unknown=_cumulated(tf.cast(is_unknown, tf.int32)),
-        first_char=tf.concat([first, tf.size(chars.cps)[None]], 0),
-        word_chars=_first_of_each(
-            tf.gather(letter_words, char_letters), num_words
-        ),
-        word_letters=_first_of_each(letter_words, num_words),
-        **_join_words(chars),
+        num_unknown=num_unknown,
+        first_char=tf.concat([first, num_chars[None]], 0),
+        word_chars=tf.concat([word_chars, num_chars[None]], 0),
+        word_letters=tf.concat([letters.of_words, num_letters[None]], 0),
+        **words,
         contexts=contexts,
         char_letters=char_letters,
-        last_letters=_skip_accents(letters, letter_words, char_letters),
+        last_letters=last_letters,
         texts=texts,
-        letter_starts=tf.boolean_mask(offsets, ~is_space),
+        letter_starts=letters.starts,
         starts=starts,
-        sizes=tf.cast(utf8_length(letters), tf.int8),
+        sizes=letters.sizes,
     )
 
 
-def _decode(texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-    """Returns code points, ragged int32, and where they start, int32."""
-    cps, starts = tf.strings.unicode_decode_with_offsets(
-        texts, "UTF-8", errors="ignore"
+class _Letters(NamedTuple):
+    """Letters of texts; K = their code points with a line end after each text.
+
+    Attributes:
+        count: int32 [K], letters up to each code point.
+        spaces: int32 [words], the code points that are spaces.
+        of_words: int32 [words], the first letter of each word.
+        starts: int32 [D], see Passages.letter_starts.
+        sizes: int8 [D], see Passages.
+        is_accent: bool [D], whether lower-casing drops it.
+        begins_word: bool [D].
+    """
+
+    count: tf.Tensor
+    spaces: tf.Tensor
+    of_words: tf.Tensor
+    starts: tf.Tensor
+    sizes: tf.Tensor
+    is_accent: tf.Tensor
+    begins_word: tf.Tensor
+
+
+def _find_letters(texts: tf.Tensor) -> _Letters:
+    """Returns the letters of `Passages.texts`."""
+    _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+        input=tf.strings.join([texts, "\n"]), input_encoding="UTF-8"
     )
-    return cps, tf.cast(starts.flat_values, tf.int32)
+    starts = tf.cast(starts, tf.int32)
+    is_space = decoded == ord(" ")
+    is_letter = ~(is_space | (decoded == ord("\n")))
+    count = tf.cumsum(tf.cast(is_letter, tf.int32))
+    spaces = ragged.where(is_space)
+    with tf.control_dependencies([count, spaces]):
+        at = ragged.where(is_letter)
+        letters = tf.gather(decoded, at)
+        index = tf.searchsorted(_ACCENTS, letters)
+        return _Letters(
+            count=count,
+            spaces=spaces,
+            of_words=tf.gather(count, spaces),
+            starts=tf.gather(starts, at),
+            sizes=utf8_length(letters),
+            is_accent=tf.gather(_ACCENTS, index) == letters,
+            begins_word=tf.gather(is_space, at - 1),
+        )
+
+
+def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
+    """Returns `Passages.starts`."""
+    _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+        input=contexts, input_encoding="UTF-8", errors="ignore"
+    )
+    is_letter = tf.fill(tf.shape(decoded), True)
+    for cp in _WHITE_SPACE:
+        is_letter &= decoded != cp
+    return tf.boolean_mask(tf.cast(starts, tf.int32), is_letter)
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
@@ -258,41 +302,31 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
         "tokenized_starts": tf.cumsum(
             tf.strings.length(tokenized), exclusive=True
         ),
-        "char_starts": tf.cumsum(sizes, exclusive=True) + begun,
-        "char_sizes": tf.cast(sizes, tf.int8),
+        "char_starts": begun
+        + tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True),
+        "char_sizes": sizes,
     }
 
 
-def _skip_accents(
-    letters: tf.Tensor, letter_words: tf.Tensor, char_letters: tf.Tensor
-) -> tf.Tensor:
+def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
     """Returns `Passages.last_letters`.
 
     Args:
-        letters: int32 [D], their code points.
-        letter_words: int32 [D], the word of each.
+        letters: _Letters.
         char_letters: int32 [C], see Passages.
     """
-    num_letters = tf.size(letters)
-    index = tf.searchsorted(_ACCENTS, letters)
-    is_accent = tf.gather(_ACCENTS, index) == letters
     is_dropped = tf.tensor_scatter_nd_update(
-        tf.fill([num_letters], True),
+        letters.is_accent,
         char_letters[:, None],
         tf.fill([tf.size(char_letters)], False),
     )
-    begins_word = letter_words != tf.concat([[-1], letter_words], 0)[:-1]
-    bases = tf.where(~(is_accent & is_dropped) | begins_word)[:, 0]
-    bases = tf.cast(bases, tf.int32)
-    following = tf.searchsorted(bases, tf.range(num_letters), side="right")
-    return tf.gather(tf.concat([bases, [num_letters]], 0), following) - 1
+    # Each letter is of a run, a base and what stands on it.
+    is_base = ~is_dropped | letters.begins_word
+    runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
+    ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
+    return tf.gather(ends, runs)
 
 
 def _cumulated(values: tf.Tensor) -> tf.Tensor:
     """Returns the exclusive cumulative sums, and the total."""
     return tf.concat([[0], tf.cumsum(values)], 0)
-
-
-def _first_of_each(words: tf.Tensor, num_words: tf.Tensor) -> tf.Tensor:
-    """Returns where each word begins, of the ascending words of characters."""
-    return tf.searchsorted(words, tf.range(num_words + 1))

@@ -152,7 +152,7 @@ class TokenizerLayer(keras.layers.Layer):
             flags & (unicode_tables.SPACE | unicode_tables.ISOLATED)
         ) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        kept = _where(~is_space)
+        kept = ragged.where(~is_space)
         source = tf.gather(source, kept)
         return Characters(
             cps=tf.gather(cps, kept),
@@ -161,7 +161,7 @@ class TokenizerLayer(keras.layers.Layer):
             # Marks change places, but never leave their text.
             row_splits=tf.searchsorted(source, row_splits),
             starts=starts,
-            ends=starts + utf8_length(decoded),
+            ends=starts + tf.cast(utf8_length(decoded), tf.int32),
         )
 
     def _normalize(
@@ -184,7 +184,7 @@ class TokenizerLayer(keras.layers.Layer):
                 lambda: _lower_final_sigmas(decoded, cps, flags),
                 lambda: cps,
             )
-        source = _where((flags & unicode_tables.DROPPED) == 0)
+        source = ragged.where((flags & unicode_tables.DROPPED) == 0)
         chars = tf.gather(cps, source), tf.gather(flags, source), source
         if not self.do_lower_case:
             return chars
@@ -223,10 +223,10 @@ class TokenizerLayer(keras.layers.Layer):
             have changed places.
         """
         marks, classes = self._tables.combining_classes
-        places = _where(moved)
+        places = ragged.where(moved)
         sought = tf.gather(cps, places)
         index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
-        is_mark = _where(tf.gather(marks, index) == sought)
+        is_mark = ragged.where(tf.gather(marks, index) == sought)
         places = tf.gather(places, is_mark)
         is_starter = (decoded_flags & unicode_tables.STARTER) > 0
         runs = tf.cumsum(tf.cast(is_starter, tf.int32))
@@ -264,7 +264,7 @@ def _expand(
     Returns:
         (cps, flags, source), longer.
     """
-    places = _where((flags & unicode_tables.SEVERAL) > 0)
+    places = ragged.where((flags & unicode_tables.SEVERAL) > 0)
     rows = tf.gather(several, tf.gather(values, tf.gather(source, places)))
     num_added = tf.math.count_nonzero(rows >= 0, axis=1, dtype=tf.int32) - 1
     added = tf.scatter_nd(places[:, None], num_added, tf.shape(cps))
@@ -302,9 +302,9 @@ def _lower_final_sigmas(
     Returns:
         int32 [D], `cps` with final sigmas.
     """
-    counted = _where((flags & unicode_tables.CASE_IGNORABLE) == 0)
+    counted = ragged.where((flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (flags & unicode_tables.CASED) > 0
-    sigmas = _where(decoded == _CAPITAL_SIGMA)
+    sigmas = ragged.where(decoded == _CAPITAL_SIGMA)
     at = tf.searchsorted(counted, sigmas)
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
@@ -317,13 +317,8 @@ def _lower_final_sigmas(
     )
 
 
-def _where(condition: tf.Tensor) -> tf.Tensor:
-    """Returns where a condition holds, int32: half of what tf.where takes."""
-    return tf.cast(tf.where(condition)[:, 0], tf.int32)
-
-
 def utf8_length(cps: tf.Tensor) -> tf.Tensor:
-    """Returns the number of bytes of code points in UTF-8, int32."""
+    """Returns the number of bytes of code points in UTF-8, int8."""
     return 1 + sum(
-        tf.cast(cps >= least, tf.int32) for least in (0x80, 0x800, 0x10000)
+        tf.cast(cps >= least, tf.int8) for least in (0x80, 0x800, 0x10000)
     )
