@@ -86,7 +86,7 @@ def export_classifier(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict),
+            "serve": signatures.serve_ids(predict, model.config),
             "classify": (
                 classify,
                 signatures.text_signature("text_a", "text_b"),

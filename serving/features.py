@@ -89,7 +89,7 @@ def export_encoder(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(encode),
+            "serve": signatures.serve_ids(encode, model.config),
             "embed": (embed, signatures.text_signature("text")),
             **inspection.inspect(model, options),
         },

@@ -36,6 +36,10 @@ def export_multiple_choice(
     export.export_saved_model(
         export_dir,
         model,
-        {"serve": signatures.serve_ids(predict, num_dimensions=3)},
+        {
+            "serve": signatures.serve_ids(
+                predict, model.config, num_dimensions=3
+            )
+        },
         signatures.bert_files(model, vocab_file),
     )

@@ -102,7 +102,7 @@ def export_token_classifier(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict),
+            "serve": signatures.serve_ids(predict, model.config),
             "tag": (tag, signature),
             "tag_words": (tag_words, signature),
             **inspection.inspect(model.bert, options),

@@ -61,7 +61,9 @@ def export_pretrainer(
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
 
-    endpoints = {"serve": signatures.serve_ids(predict_everywhere)}
+    endpoints = {
+        "serve": signatures.serve_ids(predict_everywhere, model.config)
+    }
     if options:
         endpoints |= {
             "fill_mask": (

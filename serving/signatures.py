@@ -14,7 +14,8 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
-from training import export
+from modeling import BertConfig
+from training import export, export_formats
 
 # Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20
@@ -53,31 +54,52 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 def serve_ids(
     function: Callable[[Features], Features],
+    config: BertConfig,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
 
+    In a SavedModel it refuses numbers that mean nothing to the model, for
+    which a lookup would give some other row, or none.
+
     Args:
         function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
             -> dict of outputs.
+        config: of the model.
         num_dimensions: 2, or 3 for inputs int32 [B, C, F], C the choices.
     """
+    sizes = (config.vocab_size, 2, config.type_vocab_size)
 
     def serve(
         input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
     ) -> Features:
-        return function(
-            {
-                "input_ids": input_ids,
-                "input_mask": input_mask,
-                "segment_ids": segment_ids,
-            }
-        )
+        values = (input_ids, input_mask, segment_ids)
+        features = dict(zip(export.INPUT_NAMES, values, strict=True))
+        checks = []
+        if export_formats.current().name == "saved_model":
+            checks = [*map(_check_range, features, values, sizes)]
+        with tf.control_dependencies([*filter(None, checks)]):
+            return function(
+                {name: tf.identity(value) for name, value in features.items()}
+            )
 
     shape = [None] * num_dimensions
     return serve, [
         tf.TensorSpec(shape, tf.int32, name=name) for name in export.INPUT_NAMES
     ]
+
+
+def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
+    """Returns an operation that refuses numbers that are not in [0, size)."""
+    lowest, highest = tf.reduce_min(values), tf.reduce_max(values)
+    return tf.debugging.Assert(
+        (lowest >= 0) & (highest < size),
+        [
+            f"{name} must be from 0 to {size - 1}. Received: lowest, highest:",
+            lowest,
+            highest,
+        ],
+    )
 
 
 def bert_files(

@@ -112,7 +112,7 @@ def export_span_labeler(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict),
+            "serve": signatures.serve_ids(predict, model.config),
             "answer": (answer, signature),
             "answer_n_best": (answer_n_best, signature),
             **inspection.inspect(model.bert, options),

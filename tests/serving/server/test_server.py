@@ -200,7 +200,33 @@ TABLE = [
         '{"inputs": {"input_ids": [[99999]], "input_mask": [[1]], '
         '"segment_ids": [[0]]}}',
         400,
-        "is not in [0, ",
+        "input_ids must be from 0 to 1599. Received: lowest, highest:] [99999]",
+    ),
+    # The last row, as Python counts.
+    (
+        "POST",
+        "/v1/models/squad:predict",
+        '{"instances": [{"input_ids": [4, -1], "input_mask": [1, 1], '
+        '"segment_ids": [0, 0]}]}',
+        400,
+        "input_ids must be from 0 to 1599. Received: lowest, highest:] [-1] "
+        "[4]",
+    ),
+    (
+        "POST",
+        "/v1/models/features:predict",
+        '{"instances": [{"input_ids": [4], "input_mask": [1], '
+        '"segment_ids": [16]}]}',
+        400,
+        "segment_ids must be from 0 to 15. Received: lowest, highest:] [16]",
+    ),
+    (
+        "POST",
+        "/v1/models/ner:predict",
+        '{"instances": [{"input_ids": [4], "input_mask": [2], '
+        '"segment_ids": [0]}]}',
+        400,
+        "input_mask must be from 0 to 1. Received: lowest, highest:] [2]",
     ),
     (
         "POST",
