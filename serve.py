@@ -18,7 +18,7 @@ from pathlib import Path
 
 from absl import flags, logging
 
-from files import paths
+from files import path_checks, paths
 from training import cli
 
 FLAGS = flags.FLAGS
@@ -117,6 +117,11 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
         name, mark, path = value.partition("=")
         if not mark:
             name, path = os.path.basename(os.path.normpath(value)), value
+        if not path.strip():
+            raise ValueError(
+                f"--model={value} is empty (was a shell variable not set?); "
+                "give the folder of a model"
+            )
         if not _NAME.fullmatch(name):
             raise ValueError(
                 f"--model={value}: {name!r} cannot be a model's name, which is "
@@ -127,7 +132,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
                 f"--model={value}: there is a model {name} already; give "
                 "--model=NAME=DIR with another name"
             )
-        if not path or not os.path.isdir(path):
+        if not os.path.isdir(path):
             raise FileNotFoundError(
                 f"--model={value}: there is no folder {path!r}; give one that "
                 "--export_dir wrote"
@@ -158,6 +163,14 @@ def read_token(path: str | None) -> str:
 def main(_: Sequence[str]) -> int:
     """Loads the models, then answers requests until it is told to end."""
     models = parse_models(FLAGS.model)
+    given = [
+        paths.PathFlag("model", path, paths.Kind.MODEL)
+        for path in models.values()
+    ]
+    if FLAGS.request_log:
+        kind = paths.Kind.OUTPUT_FILE
+        given.append(paths.PathFlag("request_log", FLAGS.request_log, kind))
+    path_checks.check_paths(given)
     token = read_token(FLAGS.token_file)
     try:
         import prometheus_client  # noqa: F401

@@ -34,13 +34,21 @@ class TextModel:
         path: folder of a SavedModel.
 
     Raises:
+        OSError: it cannot be loaded.
         ValueError: from every method: the model does not support the task, or a
             text cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        self.saved_model = tf.saved_model.load(self.path)
+        try:
+            self.saved_model = tf.saved_model.load(self.path)
+        except Exception as error:
+            # Of a damaged file TensorFlow may raise anything.
+            raise OSError(
+                f"{self.path} cannot be loaded; export the model again, or "
+                f"copy it again: {error}"
+            ) from error
         self._kinds = {
             kind.name: kind
             for kind in TASKS

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import datetime
+import errno
 import json
 import os
 import time
@@ -131,8 +132,10 @@ class Monitoring:
         }
         if seen.error:
             line["error"] = seen.error[:200]
+        data = json.dumps(line).encode() + b"\n"
         try:
-            os.write(self._log, json.dumps(line).encode() + b"\n")
+            if os.write(self._log, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             # A full disk stops the log, not the server.
             logging.warning("--request_log: %s; it ends here", error)
@@ -152,9 +155,12 @@ class Monitoring:
 
 def _open_log(path: str) -> int:
     """Opens a log for appending."""
+    is_torn = False
     if os.path.isfile(path) and os.path.getsize(path):
         with open(path, "rb") as file:
             first = file.readline(1 << 16)
+            file.seek(-1, os.SEEK_END)
+            is_torn = file.read() != b"\n"
         try:
             is_ours = {"time", "status"} <= json.loads(first).keys()
         except (ValueError, AttributeError):
@@ -163,4 +169,8 @@ def _open_log(path: str) -> int:
             raise ValueError(
                 f"--request_log={path} is not a request log; give another path"
             )
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    if is_torn:
+        # A full disk has left half a line.
+        os.write(log, b"\n")
+    return log

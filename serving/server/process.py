@@ -5,6 +5,7 @@ import contextlib
 import signal
 import socket
 import time
+from collections.abc import Iterator
 
 import uvicorn
 from absl import logging
@@ -15,6 +16,8 @@ from serving.server.app import Server
 MAX_CONNECTIONS = 1000
 # Bytes of the head of a request: its path and its headers.
 MAX_HEAD_BYTES = 1 << 16
+# Connections that wait to be taken.
+_BACKLOG = 1024
 
 
 def serve(server: Server, listener: socket.socket) -> None:
@@ -25,7 +28,13 @@ def serve(server: Server, listener: socket.socket) -> None:
     Args:
         server: the application.
         listener: what `listen` returned.
+
+    Raises:
+        OSError: another process has begun to listen there since.
     """
+    with _named(*listener.getsockname()[:2]):
+        # Until here two processes may have the same address.
+        listener.listen(_BACKLOG)
     timeout = server.limits.timeout
     config = uvicorn.Config(
         server.app,
@@ -34,7 +43,7 @@ def serve(server: Server, listener: socket.socket) -> None:
         ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         limit_concurrency=MAX_CONNECTIONS,
-        backlog=1024,
+        backlog=_BACKLOG,
         timeout_keep_alive=int(max(5, timeout)),
         # Time to read a request, to answer it, and to send the answer.
         timeout_graceful_shutdown=int(3 * timeout + 1),
@@ -60,7 +69,7 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         OSError: the port is in use, or there is no such address.
     """
-    try:
+    with _named(host, port):
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
@@ -73,12 +82,19 @@ def listen(host: str, port: int) -> socket.socket:
             listener.bind(address)
             # It stays open on success.
             stack.pop_all()
+    return listener
+
+
+@contextlib.contextmanager
+def _named(host: str, port: int) -> Iterator[None]:
+    """Has system errors inside name the flags."""
+    try:
+        yield
     except OSError as error:
         raise OSError(
             f"--host={host} --port={port} cannot be listened on: "
             f"{error.strerror}; give another one (port 0 is any free one)"
         ) from None
-    return listener
 
 
 class _Uvicorn(uvicorn.Server):

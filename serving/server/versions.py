@@ -237,54 +237,63 @@ class ServedModel:
         self._options = options
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        self._failed: tuple[int, object] | None = None
-        # : {version: (state, error message)}, for the status.
+        # {version: its files when it could not be loaded}
+        self._failed: dict[int, object] = {}
+        # {version: (state, error message)}, for the status.
         self.states: dict[int, tuple[str, str]] = {}
         self.current: LoadedVersion | None = None
 
     def refresh(self) -> None:
-        """Loads the newest version, unless it is loaded.
+        """Loads the newest version that can be loaded.
 
-        If loading fails, it is tried again when the files change; the previous
-        version stays.
+        If loading fails, it is tried again when the files change; until then
+        the next older version is served.
         """
         with self._lock:
             versions = find_versions(self.path)
-            if not versions:
+            for number in sorted(versions, reverse=True):
+                if self.current and self.current.number == number:
+                    return
+                if self._load(number, versions[number]):
+                    break
+            else:
                 return
-            number = max(versions)
-            if self.current and self.current.number == number:
-                return
-            folder = versions[number]
-            files = _fingerprint(folder)
-            if self._failed == (number, files):
-                return
-            self.states[number] = ("LOADING", "")
-            try:
-                loaded = LoadedVersion(
-                    folder, number, self._options, self._on_batch
-                )
-            except Exception as error:
-                reason = " ".join(str(error).split())[:400]
-                logging.error(
-                    "%s version %d cannot be loaded: %s",
+            if number < max(versions):
+                logging.warning(
+                    "%s: version %d is served, as a newer one cannot be loaded",
                     self.name,
                     number,
-                    reason,
                 )
-                self.states[number] = ("END", reason)
-                self._failed = (number, files)
-                return
-            before, self.current = self.current, loaded
-            self.states[number] = ("AVAILABLE", "")
-            logging.info("%s: version %d is served", self.name, number)
-            if before:
-                self.states[before.number] = ("END", "")
-                before.batcher.close()
-                before.batcher.join()
-                # A loaded model references itself, so only this frees it.
-                del before
-                gc.collect()
+
+    def _load(self, number: int, folder: Path) -> bool:
+        """Replaces the current version; returns whether that succeeded."""
+        files = _fingerprint(folder)
+        if self._failed.get(number) == files:
+            return False
+        self.states[number] = ("LOADING", "")
+        try:
+            loaded = LoadedVersion(
+                folder, number, self._options, self._on_batch
+            )
+        except Exception as error:
+            reason = " ".join(str(error).split())[:400]
+            logging.error(
+                "%s version %d cannot be loaded: %s", self.name, number, reason
+            )
+            self.states[number] = ("END", reason)
+            self._failed[number] = files
+            return False
+        before, self.current = self.current, loaded
+        self.states[number] = ("AVAILABLE", "")
+        logging.info("%s: version %d is served", self.name, number)
+        if before:
+            self.states[before.number] = ("END", "")
+            before.batcher.close()
+            before.batcher.join()
+            # A loaded model references itself, so only this frees it.
+            del before
+            gc.collect()
+        return True
 
     def find(self, version: int | None) -> LoadedVersion:
         """Returns the version asked for; None = the newest.

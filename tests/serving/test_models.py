@@ -1,6 +1,7 @@
 """serving.load: exported models in Python."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -190,3 +191,19 @@ def test_attention_of_the_command_line(served, export_folder, tmp_path):
     done = run("atention", "a")
     assert done.returncode == 1
     assert "the arguments without a flag are ['atention', 'a']" in done.stderr
+
+
+def test_a_damaged_export_is_said(tmp_path, served, export_folder):
+    path = tmp_path / "damaged"
+    shutil.copytree(export_folder / "uncased" / "features", path)
+    index = path / "variables/variables.index"
+    data = path / "variables/variables.data-00000-of-00001"
+    for damaged, content in [
+        (data, data.read_bytes()[:-99]),
+        (index, index.read_bytes()[:60]),
+        (index, b""),
+        (path / "saved_model.pb", b"damaged"),
+    ]:
+        damaged.write_bytes(content)
+        with pytest.raises(OSError, match="damaged cannot be loaded; export"):
+            serving.load(path)

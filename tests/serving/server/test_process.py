@@ -59,9 +59,7 @@ def test_an_answer_does_not_wait_for_the_client_to_confirm_its_head(
     assert asyncio.run(accepted())
 
 
-def test_what_cannot_be_listened_on_is_said_before_models_load(
-    needs_serve, tmp_path
-):
+def test_wrong_flags_are_said_before_models_load(needs_serve, tmp_path):
     # No model: loading it would be another error.
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "saved_model.pb").write_bytes(b"none")
@@ -76,12 +74,28 @@ def test_what_cannot_be_listened_on_is_said_before_models_load(
             "--model=m=m cannot be served": {"port": 0},
             # It would be another one, modulo 65536.
             "flag --port=99999": {"port": 99999},
+            "--request_log=m/log is inside --model=m": {"request_log": "m/log"},
+            "--model=name= is empty": {"model": "name="},
+            "--model= is empty": {"model": ""},
         }
         done = script_runner.run_all(
             [
-                ("serve.py", tmp_path, {"model": "m", **flags})
+                ("serve.py", tmp_path, {"model": "m"} | flags)
                 for flags in changes.values()
             ]
         )
     for message, one in zip(changes, done, strict=True):
         assert message in one.error
+
+
+def test_of_two_servers_with_one_port_the_second_ends(needs_serve, handlers):
+    from serving.server import app, limits, monitoring, process
+
+    first = process.listen("127.0.0.1", 0)
+    port = first.getsockname()[1]
+    server = app.Server({}, limits.Limits(), monitoring.Monitoring())
+    # Both load their models at the same time.
+    with first, process.listen("127.0.0.1", port) as second:
+        first.listen()
+        with pytest.raises(OSError, match=f"--port={port} cannot be listened"):
+            process.serve(server, second)

@@ -1,0 +1,40 @@
+"""The log of requests."""
+
+import json
+import resource
+
+from tests import script_runner
+
+
+def log_requests(path, num_requests, max_bytes):
+    """Logs requests in this process, which may write files of that size."""
+    from starlette.requests import Request
+
+    from serving.server.monitoring import Monitoring
+
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    seen = Monitoring(path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, most))
+    request = Request(
+        {"type": "http", "method": "GET", "path": "/", "headers": []}
+    )
+    for _ in range(num_requests):
+        with seen.observe(request) as one:
+            one.status = 200
+
+
+def test_a_full_disk_ends_the_log_and_nothing_else(needs_serve, tmp_path):
+    log = tmp_path / "requests.jsonl"
+    for max_bytes, num_lines in [(500, 4), (10_000, 10)]:
+        process = script_runner.PROCESSES.Process(
+            target=log_requests, args=(str(log), 5, max_bytes)
+        )
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+        lines = log.read_bytes().split(b"\n")
+        assert len(lines) == num_lines
+        for line in lines[:3] + lines[4:-1]:
+            assert json.loads(line)["status"] == 200
+    # What the full disk left of a line stands alone.
+    assert lines[3].startswith(b'{"time"') and not lines[3].endswith(b"}")
