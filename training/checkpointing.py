@@ -295,29 +295,69 @@ def check_settings(
     Raises:
         ValueError: a setting differs; the message names it.
     """
-    path = Path(output_dir) / SETTINGS_FILE
     settings = json.loads(json.dumps(settings))
-    if checkpoint_steps(output_dir) and path.is_file():
-        try:
-            begun = json_files.read_json(path)
-        except ValueError as error:
-            raise ValueError(
-                f"{error}; it holds the settings the run was started with: "
-                "restore it from a backup, or delete it if you are sure that "
-                "they are the same, or train into another --output_dir"
-            ) from error
-        for name in sorted(begun.keys() | settings.keys()):
-            if begun.get(name) != settings.get(name):
-                name, former, given = _difference(
-                    name, begun.get(name), settings.get(name)
-                )
-                raise ValueError(
-                    f"--output_dir={output_dir} holds a run with {name}="
-                    f"{former}; received {given}. Give the former to "
-                    "resume that run, or another --output_dir"
-                )
+    begun = _settings_of_begun(output_dir)
+    if begun is not None:
+        _compare(output_dir, begun, settings, begun.keys() | settings.keys())
     elif is_chief:
-        write_text(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
+        write_text(
+            Path(output_dir) / SETTINGS_FILE,
+            json.dumps(settings, indent=2, sort_keys=True) + "\n",
+        )
+
+
+def check_some_settings(
+    output_dir: str | os.PathLike[str], settings: Mapping[str, Any]
+) -> None:
+    """Refuses settings as `check_settings` does, before all are known.
+
+    Args:
+        output_dir: folder of the run.
+        settings: some of those that must stay the same.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    begun = _settings_of_begun(output_dir)
+    if begun is not None:
+        settings = json.loads(json.dumps(settings))
+        _compare(output_dir, begun, settings, settings.keys())
+
+
+def _settings_of_begun(
+    output_dir: str | os.PathLike[str],
+) -> dict[str, Any] | None:
+    """Returns the settings of the run in a folder; None for a new one."""
+    path = Path(output_dir) / SETTINGS_FILE
+    if not (checkpoint_steps(output_dir) and path.is_file()):
+        return None
+    try:
+        return json_files.read_json(path)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; it holds the settings the run was started with: "
+            "restore it from a backup, or delete it if you are sure that "
+            "they are the same, or train into another --output_dir"
+        ) from error
+
+
+def _compare(
+    output_dir: str | os.PathLike[str],
+    begun: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    names: Iterable[str],
+) -> None:
+    """Refuses settings with names whose values differ."""
+    for name in sorted(names):
+        if begun.get(name) != settings.get(name):
+            name, former, given = _difference(
+                name, begun.get(name), settings.get(name)
+            )
+            raise ValueError(
+                f"--output_dir={output_dir} holds a run with {name}="
+                f"{former}; received {given}. Give the former to "
+                "resume that run, or another --output_dir"
+            )
 
 
 def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:

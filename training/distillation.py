@@ -31,7 +31,7 @@ _PADDING = -10000.0
 def start_of(options: TrainingOptions) -> str | None:
     """Returns the checkpoint that a new run starts from, or None."""
     return options.init_checkpoint or (
-        options.teacher if options.init_layers else None
+        options.teacher if options.init_layers is not None else None
     )
 
 
@@ -41,7 +41,7 @@ def init_layers(options: TrainingOptions) -> list[int] | None:
     Raises:
         ValueError: one is not a number.
     """
-    if not options.init_layers:
+    if options.init_layers is None:
         return None
     if not all(layer.strip().isdecimal() for layer in options.init_layers):
         raise ValueError(
@@ -91,6 +91,15 @@ def check_options(
             f"{options.teacher}; give a smaller one"
         )
     modeling.find_checkpoint(options.teacher)
+    folder = _folder_of(options.teacher)
+    if os.path.exists(options.output_dir) and os.path.samefile(
+        folder, options.output_dir
+    ):
+        raise ValueError(
+            f"--output_dir={options.output_dir} is the folder of --teacher="
+            f"{options.teacher}, whose checkpoints would be the student's; "
+            "give another one"
+        )
 
 
 def _check_init_layers(
@@ -126,14 +135,18 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
     Raises:
         ValueError: there is none.
     """
-    folder = teacher if os.path.isdir(teacher) else os.path.dirname(teacher)
     try:
-        return modeling.load_config(folder or ".")
+        return modeling.load_config(_folder_of(teacher))
     except FileNotFoundError as error:
         raise ValueError(
             f"--teacher={teacher} has no bert_config.json or config.json next "
             "to its checkpoint; --export_weights writes a folder with both"
         ) from error
+
+
+def _folder_of(teacher: str) -> str:
+    folder = teacher if os.path.isdir(teacher) else os.path.dirname(teacher)
+    return folder or "."
 
 
 class Teacher:

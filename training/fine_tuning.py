@@ -101,6 +101,12 @@ class _Driver:
                 ),
             }
             if self.teacher and not options.distill_layers:
+                # Before the long computation; the run itself checks them all.
+                for variant in self._variants():
+                    checkpointing.check_some_settings(
+                        variant.output_dir,
+                        self.settings | self.teacher.settings,
+                    )
                 self.splits.add_teacher(self.teacher)
 
     def train(self, options: FineTuningOptions) -> runner.Run:
@@ -148,6 +154,18 @@ class _Driver:
             run.restore_best()
         return run
 
+    def _variants(self) -> list[FineTuningOptions]:
+        """Returns the options of each training."""
+        if self.options.num_train_runs == 1:
+            return [self.options]
+        return [
+            self.options.varied(
+                output_dir=os.path.join(self.options.output_dir, f"run_{n}"),
+                seed=self.options.seed + n - 1,
+            )
+            for n in range(1, self.options.num_train_runs + 1)
+        ]
+
     def train_several(self) -> tuple[runner.Run, dict[str, float]]:
         """Trains --num_train_runs times with different seeds.
 
@@ -159,13 +177,7 @@ class _Driver:
             the best runner.Run, and its figures, each with `NAME_mean` and
             `NAME_deviation` (of the sample) over the runs, and `best_run`.
         """
-        variants = [
-            self.options.varied(
-                output_dir=os.path.join(self.options.output_dir, f"run_{n}"),
-                seed=self.options.seed + n - 1,
-            )
-            for n in range(1, self.options.num_train_runs + 1)
-        ]
+        variants = self._variants()
         results = []
         for number, options in enumerate(variants, start=1):
             logging.info("***** Run %d of %d *****", number, len(variants))

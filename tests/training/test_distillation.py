@@ -179,13 +179,17 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
             np.testing.assert_array_equal(names[name], value)
 
 
-def test_another_teacher_does_not_resume(options, teacher):
+def test_another_teacher_does_not_resume(options, tmp_path, teacher):
     fine_tuning.run(ToyTask(), options)
+    outputs = tmp_path / "run/train_teacher.tf_record"
+    before = outputs.stat()
     with pytest.raises(ValueError, match="holds a run with teacher="):
         fine_tuning.run(
             ToyTask(),
             dataclasses.replace(options, teacher=str(teacher / "hf")),
         )
+    # Refused before that teacher's outputs were computed.
+    assert outputs.stat() == before
 
 
 @pytest.mark.parametrize("form", ["tf1", "hf"])
@@ -213,6 +217,7 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
     "changes, message",
     [
         ({"distill_alpha": 0.0}, "teaches nothing"),
+        ({"init_layers": []}, "names 0 blocks, and the model has 2"),
         ({"init_layers": ["0"]}, "names 1 blocks, and the model has 2"),
         ({"init_layers": ["0", "9"]}, "no block 9; its blocks are 0 to 3"),
         ({"init_layers": ["a", "0"]}, "must be numbers of blocks"),
@@ -225,6 +230,13 @@ def test_contradictions_are_refused_early(options, changes, message):
     options = dataclasses.replace(options, **changes)
     config = modeling.load_config(options.bert_config_file)
     with pytest.raises((ValueError, OSError), match=message):
+        distillation.check_options(options, config)
+
+
+def test_a_student_has_a_folder_of_its_own(options, teacher):
+    options = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
+    config = modeling.load_config(options.bert_config_file)
+    with pytest.raises(ValueError, match="is the folder of --teacher="):
         distillation.check_options(options, config)
 
 
