@@ -3,6 +3,7 @@
 N = examples, L = labels.
 """
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 
@@ -30,6 +31,8 @@ def write_report(
     calibration, and the most confident errors with their texts; for numbers a
     scatter plot and the largest errors.
 
+    Examples whose outputs are not finite are left out, and counted.
+
     Args:
         output_file: the page.
         examples: N of them.
@@ -41,6 +44,14 @@ def write_report(
     Raises:
         OSError: the file cannot be written.
     """
+    is_finite = np.isfinite(outputs).all(-1)
+    num_others = len(examples) - int(is_finite.sum())
+    examples = [
+        example
+        for example, is_kept in zip(examples, is_finite, strict=True)
+        if is_kept
+    ]
+    label_ids, outputs = label_ids[is_finite], outputs[is_finite]
     probabilities = decoder.probabilities(outputs)
     predictions = decoder.predictions(outputs)
     if decoder.output_mode == "regression":
@@ -53,7 +64,20 @@ def write_report(
         parts = _of_labels(
             examples, label_ids, probabilities, decoder, max_examples
         )
-    html_report.write(output_file, "Predictions", parts)
+    html_report.write(
+        output_file,
+        "Predictions",
+        itertools.chain(_left_out(num_others), parts),
+    )
+
+
+def _left_out(num_examples: int) -> Iterator[str]:
+    """Yields that examples are missing, if any are."""
+    if num_examples:
+        yield (
+            f"<p>{num_examples} examples are left out: what the model predicts "
+            "for them is not finite.</p>"
+        )
 
 
 def _of_labels(

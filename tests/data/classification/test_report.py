@@ -113,3 +113,27 @@ def test_many_errors_are_cut(tmp_path):
     )
     assert len(page.details) == 1000
     assert "(1000 of 1500 are shown)" in page.text
+
+
+@pytest.mark.parametrize("num_finite", [0, 1])
+@pytest.mark.parametrize(
+    "mode, names, label",
+    [
+        ("regression", None, 1.0),
+        ("classification", ["a", "b"], 1),
+        ("multilabel", ["a", "b"], [0, 1]),
+    ],
+)
+def test_outputs_that_are_not_finite_are_said(
+    tmp_path, mode, names, label, num_finite
+):
+    examples = [InputExample(i, f"text {i}", None, label) for i in range(3)]
+    outputs = np.full([3, len(names or [""])], np.nan)
+    outputs[:num_finite] = 3.0
+    page = write(tmp_path, mode, names, examples, [label] * 3, outputs)
+    assert (
+        f"{3 - num_finite} examples are left out: what the model predicts for "
+        "them is not finite." in page.text
+    )
+    assert "nan" not in page.text
+    assert len(page.details) == num_finite
