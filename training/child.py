@@ -1,17 +1,23 @@
 """Runs a script of the project as a child process."""
 
+import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
+
+# Of Linux's prctl: the signal that a process gets when its parent ends.
+_PR_SET_PDEATHSIG = 1
 
 
 def run(command: Sequence[str | os.PathLike[str]], **options: Any) -> int:
     """Runs a command to its end.
 
     A signal to stop is passed to the command, which saves and ends while this
-    process waits. Only SIGKILL leaves the command running.
+    process waits. If this process is killed by SIGKILL, the command gets
+    SIGTERM on Linux; elsewhere it keeps running.
 
     Args:
         command: the program and its arguments.
@@ -39,7 +45,12 @@ def run(command: Sequence[str | os.PathLike[str]], **options: Any) -> int:
     }
     try:
         # In its own session, so that it gets Ctrl-C once.
-        process = subprocess.Popen(command, start_new_session=True, **options)
+        process = subprocess.Popen(
+            command,
+            start_new_session=True,
+            preexec_fn=_end_with_parent(),
+            **options,
+        )
         processes.append(process)
         if stopped:
             process.send_signal(stopped[0])
@@ -50,3 +61,19 @@ def run(command: Sequence[str | os.PathLike[str]], **options: Any) -> int:
     if stopped:
         raise SystemExit(os.EX_TEMPFAIL)
     return status
+
+
+def _end_with_parent() -> Callable[[], object] | None:
+    """Returns what a child does first to get SIGTERM when its parent ends."""
+    if sys.platform != "linux":
+        return None
+    # Loaded here: between its fork and its program a child can do little.
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            # It has ended already.
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return ask

@@ -62,6 +62,20 @@ def test_a_closed_terminal_ends_both():
         assert parent.wait(60) == os.EX_TEMPFAIL
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the child")
+def test_a_child_saves_when_its_parent_is_killed():
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout.readline() == "runs\n"
+        parent.kill()
+        # Read to the end: no child has it open any more.
+        assert parent.stdout.read() == "saved\n"
+
+
 def test_handlers_are_as_before():
     before = signal.getsignal(signal.SIGTERM)
     assert child.run([sys.executable, "-c", "raise SystemExit(3)"]) == 3
