@@ -217,14 +217,15 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def _is_line(line: Mapping[str, Any]) -> bool:
-    names = ("hours", "examples", "learning_rate")
-    numbers = [line.get("step"), *(line.get(name) for name in names)]
-    metrics = line.get("metrics")
+    names = ("step", "hours", "examples", "learning_rate")
+    if not {"kind", *names, "metrics"} <= line.keys():
+        return False
+    numbers, metrics = [line[name] for name in names], line["metrics"]
     if isinstance(metrics, dict):
         numbers += metrics.values()
     return (
-        line.get("kind") in KINDS
-        and type(line.get("step")) is int
+        line["kind"] in KINDS
+        and type(line["step"]) is int
         and isinstance(metrics, dict)
         and all(
             n is None or (type(n) in (int, float) and abs(n) <= _LARGEST)

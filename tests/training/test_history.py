@@ -226,3 +226,24 @@ def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
     with pytest.raises(ValueError, match="history.jsonl, line 2"):
         history_of(tmp_path, Seconds())
     assert line in path.read_text()
+
+
+LINE = {
+    "kind": "eval",
+    "step": 2,
+    "hours": 0.5,
+    "examples": 16,
+    "learning_rate": None,
+    "metrics": {"loss": 5.0},
+}
+
+
+@pytest.mark.parametrize("name", LINE)
+def test_a_line_without_one_of_its_entries_is_named(tmp_path, name):
+    path = tmp_path / history.FILE
+    lines = [LINE, {key: LINE[key] for key in LINE if key != name}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(
+        ValueError, match="jsonl, line 2 is not a line of a run"
+    ):
+        history.read(path)
