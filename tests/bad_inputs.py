@@ -254,6 +254,26 @@ def _squad_value(rng, good, bad):
     return f'"{key}": {text}', bad
 
 
+def _trivia_value(rng, good, bad):
+    """Replaces one value by one of another type."""
+    content = json.loads(good.read_text(encoding="utf-8"))
+    (question,) = content["Data"]
+    holder, key = rng.choice(
+        [
+            (content, "Data"),
+            (question, "Question"),
+            (question, "QuestionId"),
+            (question, "Answer"),
+            (question["Answer"], "Value"),
+            (question["EntityPages"][0], "Filename"),
+        ]
+    )
+    text = rng.choice(["null", "{}", "1.5", "true", *NOT_FINITE])
+    holder[key] = "HERE"
+    bad.write_text(json.dumps(content).replace('"HERE"', text))
+    return f'"{key}": {text}', bad
+
+
 _SWAG = {"sent1": "a", "sent2": "b"} | {f"ending{i}": "c" for i in range(4)}
 
 
@@ -282,6 +302,24 @@ CHANGES: dict[str, list[Change]] = {
     "saved model": [_missing, _blank, _folder, _empty, _saved_model],
     "output": [_blank, _inside_a_file],
     "output file": [_blank, _inside_a_file, _folder],
+    "folder": _DATA,
+    "trivia": [*_JSON, _trivia_value, _trivia_value],
+    "history": [
+        *_DATA,
+        _lines(
+            "history.jsonl",
+            _json_rows(
+                {"kind": "eval", "step": 1, "metrics": {}}
+                | dict.fromkeys(["hours", "examples", "learning_rate"], 1.0),
+                {
+                    "kind": ["null", "7", '"x"'],
+                    "step": ["null", '"1"', "1.5", *NOT_FINITE],
+                    "metrics": ["null", "[]", '{"loss": "x"}'],
+                    "hours": ['"x"', "[]", *NOT_FINITE],
+                },
+            ),
+        ),
+    ],
     "squad": [*_JSON, _squad_value, _squad_value, _squad_value],
     "mrpc": [
         *_DATA,

@@ -6,6 +6,8 @@ a line of their figures.
 """
 
 import concurrent.futures
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -19,7 +21,8 @@ import pytest
 import tensorflow as tf
 
 from tests import bad_inputs, script_runner
-from tests.scripts import test_run_ner, test_run_swag
+from tests.data.squad import test_triviaqa
+from tests.scripts import test_run_glue, test_run_ner, test_run_swag
 from training import checkpointing, history
 
 pytestmark = pytest.mark.soak
@@ -36,8 +39,10 @@ DIFFERS = ("summary.json", "events.out.", "checkpoint", "model.ckpt-", ".lock")
 def data(tmp_path_factory):
     """A folder with a small data set for each task, and a larger corpus."""
     folder = tmp_path_factory.mktemp("data")
-    for name in ("csv", "jsonl", "ner", "swag", "swag-rows"):
-        (folder / name).mkdir()
+    for name in ("csv", "jsonl", "ner", "swag", "swag-rows", "trivia/qa"):
+        (folder / name).mkdir(parents=True)
+    for name in ("RTE", "STS-B"):
+        test_run_glue.write_task(folder / "glue", name)
     for name, count in (("train", 48), ("valid", 9), ("test", 5)):
         test_run_ner.write_set(folder / "ner" / f"{name}.txt", count)
     for name, count in (("train", 48), ("val", 10), ("test", 5)):
@@ -56,6 +61,12 @@ def data(tmp_path_factory):
     (folder / "swag-rows/train.jsonl").write_text(text)
     corpus = (script_runner.SAMPLES / "corpus.txt").read_text(encoding="utf-8")
     (folder / "corpus.txt").write_text("\n\n".join([corpus] * 20))
+    (folder / "trivia/wikipedia").mkdir()
+    (folder / "trivia/wikipedia/Rock.txt").write_text(test_triviaqa.LIGHT)
+    asked = test_triviaqa.answer("Anna Holm")
+    test_triviaqa.save(
+        folder / "trivia", test_triviaqa.question(1, asked, ["Rock.txt"])
+    )
     return folder
 
 
@@ -140,6 +151,15 @@ def runners(data, tiny, pretraining_flags, model_flags):
                 "num_train_epochs": 4,
             },
         ),
+        "glue": (
+            "run_glue.py",
+            {k: v for k, v in fine_tuning.items() if not k.startswith("do_")}
+            | {
+                "glue_dir": data / "glue",
+                "seeds": "1,2",
+                "num_train_epochs": 3,
+            },
+        ),
     }
 
 
@@ -155,8 +175,6 @@ def read_outputs(folder):
         lines = [line | {"hours": None} for line in history.read(path)]
         outputs[str(path.relative_to(folder))] = json.dumps(lines).encode()
     for path in sorted(folder.rglob("*.index")):
-        if path.parent != folder and path.parent.name != "best":
-            continue
         steps = checkpointing.checkpoint_steps(path.parent)
         if path.name == f"model.ckpt-{steps[-1]}.index":
             reader = tf.train.load_checkpoint(str(path.with_suffix("")))
@@ -193,13 +211,22 @@ def first_output(folder):
     return noted, kill_when
 
 
+def wait_until_free(folder):
+    """Waits until the processes end that a killed one had started."""
+    for path in folder.rglob(".lock"):
+        # It goes with its process.
+        with contextlib.suppress(FileNotFoundError), path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+
+
 def kill_after(seconds):
     end = time.monotonic() + seconds
     return lambda: time.monotonic() > end
 
 
 @pytest.mark.parametrize(
-    "name", ["data", "pretraining", "classifier", "squad", "ner", "swag"]
+    "name",
+    ["data", "pretraining", "classifier", "squad", "ner", "swag", "glue"],
 )
 def test_killed_runs_end_with_the_same_bits(tmp_path, runners, name, capsys):
     script, flags = runners[name]
@@ -227,6 +254,7 @@ def test_killed_runs_end_with_the_same_bits(tmp_path, runners, name, capsys):
         )
         if done.status < 0:
             num_kills += 1
+            wait_until_free(killed)
             continue
         # It came to its end first; the next kills are of a new run.
         assert done.status == 0, f"after {num_kills} kills: {done.stderr}"
@@ -326,6 +354,35 @@ def good_commands(data, tiny, pretraining_flags, model_flags, classified):
                 "input_file": "text",
                 "output_file": "output file",
             },
+        ),
+        (
+            "serve.py",
+            {"model": classified[0] / "export", "port": 0},
+            {"model": "saved model", "request_log": "output file"},
+        ),
+        (
+            "plot_runs.py",
+            {"runs": classified[0] / "run", "html": "out"},
+            {"runs": "history", "html": "output file"},
+        ),
+        (
+            "create_squad_from_triviaqa.py",
+            {
+                "input_file": data / "trivia/qa/web-dev.json",
+                "evidence_dir": data / "trivia",
+                "output_file": "out",
+            },
+            {
+                "input_file": "trivia",
+                "evidence_dir": "folder",
+                "output_file": "output file",
+            },
+        ),
+        (
+            "run_glue.py",
+            {k: v for k, v in tune.items() if k != "do_train"}
+            | {"glue_dir": data / "glue"},
+            {"glue_dir": "folder", "output_dir": "output"},
         ),
         (
             "run_squad.py",
