@@ -79,22 +79,33 @@ class Dense(keras.layers.Dense):
             return super()._int8_call(inputs, training)
 
         @keras.ops.custom_gradient
-        def multiply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
+        def multiply(
+            inputs: Tensor, bias: Tensor
+        ) -> tuple[Tensor, Callable[..., tuple[Tensor, Tensor]]]:
             # As in Keras: rounding has no gradient of its own.
-            def gradient(*args: Tensor, upstream: Tensor = None) -> Tensor:
+            def gradient(
+                *args: Tensor, upstream: Tensor = None
+            ) -> tuple[Tensor, Tensor]:
                 upstream = args[0] if upstream is None else upstream
                 kernel = keras.ops.cast(self._kernel, upstream.dtype)
                 scale = keras.ops.cast(self.kernel_scale, upstream.dtype)
-                return keras.ops.matmul(
+                of_inputs = keras.ops.matmul(
                     upstream / scale, keras.ops.transpose(kernel)
                 )
+                rows = keras.ops.reshape(upstream, (-1, upstream.shape[-1]))
+                return of_inputs, keras.ops.sum(rows, axis=0)
 
             outputs = ops.int8_matmul(
-                inputs, self._kernel, self.kernel_scale, self.input_limit
+                inputs,
+                self._kernel,
+                self.kernel_scale,
+                bias,
+                self.input_limit,
             )
             return outputs, gradient
 
-        return keras.ops.add(multiply(inputs), self.bias)
+        bias = keras.ops.cast(self.bias, self.compute_dtype)
+        return multiply(inputs, bias)
 
     def quantize(
         self,

@@ -86,9 +86,10 @@ def int8_matmul(
     inputs: Tensor,
     kernel: Tensor,
     kernel_scale: Tensor,
+    bias: Tensor,
     limit: float | None = None,
 ) -> Tensor:
-    """Returns `inputs`, rounded to int8, times an int8 kernel.
+    """Returns `inputs`, rounded to int8, times an int8 kernel, plus a bias.
 
     Each row r of the inputs becomes round(127 r / max |r|), from -127 to 127.
 
@@ -96,6 +97,7 @@ def int8_matmul(
         inputs: float [..., W].
         kernel: int8 [W, V].
         kernel_scale: float [V]; a column stands for `kernel / kernel_scale`.
+        bias: float [V].
         limit: replaces max |r| in all rows; values beyond it are clipped.
 
     Returns:
@@ -112,7 +114,8 @@ def int8_matmul(
     # Sums of integers are exact in float32, up to 2 ** 24.
     products = keras.ops.matmul(rows, keras.ops.cast(kernel, rows.dtype))
     scale = keras.ops.cast(kernel_scale, rows.dtype)
-    return keras.ops.cast(products * (limit / 127.0) / scale, inputs.dtype)
+    outputs = keras.ops.cast(products * (limit / 127.0) / scale, inputs.dtype)
+    return outputs + keras.ops.cast(bias, inputs.dtype)
 
 
 @overridable

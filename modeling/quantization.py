@@ -145,10 +145,9 @@ def _error(layer: Dense, rows: np.ndarray, limit: float | None) -> float:
     """Returns the relative error of a layer's outputs in int8."""
     kernel = np.asarray(layer._kernel, "float32")
     scale = 127.0 / np.maximum(np.abs(kernel).max(axis=0), 1e-7)
-    exact = rows @ kernel + np.asarray(layer.bias, "float32")
-    found = int8_matmul.__wrapped__(
-        rows, np.round(kernel * scale).astype("int8"), scale, limit
-    )
-    found = np.asarray(found) + np.asarray(layer.bias, "float32")
+    bias = np.asarray(layer.bias, "float32")
+    exact = rows @ kernel + bias
+    whole = np.round(kernel * scale).astype("int8")
+    found = int8_matmul.__wrapped__(rows, whole, scale, bias, limit)
     norm = float(np.linalg.norm(exact))
     return float(np.linalg.norm(found - exact)) / norm if norm else 0.0

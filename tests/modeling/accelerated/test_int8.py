@@ -37,7 +37,8 @@ needs_kernels = pytest.mark.skipif(
 @pytest.mark.parametrize("limit", [None, 2.0])
 def test_products_equal_the_definition(constant, limit):
     kernel, scale = kernel_of(48, 40)
-    variables = [keras.Variable(each) for each in (kernel, scale)]
+    bias = RNG.normal(size=40).astype("float32")
+    variables = [keras.Variable(each) for each in (kernel, scale, bias)]
 
     @tf.function(autograph=False, reduce_retracing=True)
     def multiply(inputs):
@@ -50,12 +51,14 @@ def test_products_equal_the_definition(constant, limit):
         inputs = RNG.normal(size=shape).astype("float32")
         inputs.reshape(-1, 48)[:1] = 0.0
         found = multiply(inputs)
-        expected = ops.int8_matmul.__wrapped__(inputs, kernel, scale, limit)
+        expected = ops.int8_matmul.__wrapped__(
+            inputs, kernel, scale, bias, limit
+        )
         assert found.shape == expected.shape
         # A number halfway between two is rounded up here, to even there.
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-2)
         if shape[0] == 70 and limit is None:
-            exact = inputs @ (kernel / scale)
+            exact = inputs @ (kernel / scale) + bias
             error = np.linalg.norm(found - exact) / np.linalg.norm(exact)
             assert error < 0.02
     half = tf.cast(RNG.normal(size=(2, 48)), tf.bfloat16)
@@ -104,7 +107,8 @@ def test_a_quantized_model_predicts_nearly_the_same(static, dtype):
     if int8.has_kernels():
         traced = graph.get_concrete_function(batch, predictor.cast_kernels())
         names = [operation.type for operation in traced.graph.get_operations()]
-        assert names.count("QuantizedMatMulWithBiasAndDequantize") == 12
+        by_rows = "QuantizedMatMulWithBiasAndDequantize"
+        assert names.count("_QuantizedMatMul" if static else by_rows) == 12
     with pytest.raises(ValueError, match="quantized already"):
         quantization.quantize(model, [batch])
 
