@@ -94,6 +94,7 @@ def _by_limit(
 ) -> tf.Tensor:
     """Returns the outputs by one operation, which tf.raw_ops does not name."""
     limit = max(limit, 1e-30)
+    exact = dtype if dtype == tf.bfloat16 else tf.float32
     quantized = tf.raw_ops.QuantizeV2(
         input=rows,
         min_range=-limit,
@@ -115,13 +116,13 @@ def _by_limit(
             -largest,
             largest,
         ],
-        Tdevice_outputs=[dtype],
+        Tdevice_outputs=[exact],
         Thost_outputs=[],
         T1=tf.qint8,
         T2=tf.qint8,
         Tbias=tf.float32,
         U=tf.float32,
-        Tout=dtype,
+        Tout=exact,
         transpose_a=False,
         transpose_b=False,
         is_weight_const=kernel.op.type == "Const",
@@ -131,7 +132,7 @@ def _by_limit(
         output_quant_mode="SCALED",
         leakyrelu_alpha=0.2,
     )
-    return outputs
+    return tf.cast(outputs, dtype)
 
 
 def _by_rows(
