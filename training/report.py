@@ -24,8 +24,9 @@ from training.options import TrainingOptions
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
-# Rows of the square matrices whose product measures a device's rate.
-_PRODUCT_SIZE = 2048
+# Rows of the square matrices whose product measures a device's rate: enough
+# for its full rate, on an accelerator and on a CPU.
+_PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
 class Report:
@@ -232,7 +233,7 @@ def matmul_rate(precision: str) -> float:
     Args:
         precision: "float32", "bfloat16" or "float16", that of the matrices.
     """
-    product, size = _large_product(precision), _PRODUCT_SIZE
+    product, size = _large_product(precision), _product_size()
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
@@ -241,10 +242,17 @@ def matmul_rate(precision: str) -> float:
     return 2 * size**3 / best
 
 
+def _product_size() -> int:
+    devices = {
+        device.device_type for device in tf.config.list_logical_devices()
+    }
+    return _CPU_PRODUCT_SIZE if devices == {"CPU"} else _PRODUCT_SIZE
+
+
 @functools.cache
 def _large_product(precision: str) -> tf.types.experimental.GenericFunction:
     """Returns a warmed-up function that computes a matrix product."""
-    shape = [_PRODUCT_SIZE, _PRODUCT_SIZE]
+    shape = [_product_size()] * 2
     matrix = tf.cast(tf.random.stateless_normal(shape, [1, 2]), precision)
     product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
     product().numpy()

@@ -115,7 +115,7 @@ def _varint(value: int) -> bytes:
 
 
 # Every id of any released vocabulary; larger integers are encoded on demand.
-_VARINTS = [_varint(value) for value in range(1 << 17)]
+_VARINTS = _varint_rows(np.arange(1 << 17)[:, np.newaxis])
 
 
 def _varints(name: str, values: Sequence[int]) -> bytes:
