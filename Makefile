@@ -9,7 +9,7 @@ demo: .venv/installed
 	.venv/bin/python samples/demo.py
 
 test: .venv/installed-dev
-	.venv/bin/python -m pytest -n auto --maxprocesses=4 --dist=loadfile
+	.venv/bin/python -m pytest -n auto --maxprocesses=4
 
 lint: .venv/installed-dev
 	.venv/bin/ruff check .

@@ -7,6 +7,8 @@ from absl import logging as absl_logging
 
 from tests import script_runner
 
+# Folders whose tests take longest: they begin first.
+LONGEST = ("serving", "scripts", "training", "modeling")
 TINY = {
     "vocab_size": 1600,
     "hidden_size": 32,
@@ -17,21 +19,45 @@ TINY = {
 }
 
 
+def _folder_of(path):
+    """Returns the folder of tests/ that a file of tests is in."""
+    return path.removeprefix("tests/").split("/")[0]
+
+
+def pytest_collection_modifyitems(items):
+    """Has the longest tests begin first."""
+
+    def position(item):
+        folder = _folder_of(item.nodeid)
+        return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+
+    items.sort(key=position)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Gives each file to one process, which shares its fixtures.
+
+    All of tests/serving goes to one, as it asks the same exported models.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            folder = _folder_of(nodeid)
+            return folder if folder == "serving" else nodeid.split("::")[0]
+
+    # The order above, not that of the number of tests.
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory):
     """A folder with a tiny configuration and records for pretraining."""
     folder = tmp_path_factory.mktemp("tiny")
     (folder / "bert_config.json").write_text(json.dumps(TINY))
-    script_runner.run(
-        "create_pretraining_data.py",
-        folder,
-        input_file=script_runner.SAMPLES / "corpus.txt",
-        vocab_file=script_runner.SAMPLES / "vocab.txt",
-        output_file="train.tfrecord",
-        max_seq_length=32,
-        max_predictions_per_seq=5,
-        dupe_factor=1,
-    ).check()
+    script_runner.create_records(folder, "train.tfrecord")
     return folder
 
 

@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import multiprocessing
 import os
+import re
 import runpy
 import sys
 import tempfile
@@ -26,7 +27,16 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 SAMPLES = ROOT / "samples"
 TIMEOUT = 300.0
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tensorflow", "keras"])
+# What scripts import sooner or later. Modules alone: a process must not be
+# forked from one in which TensorFlow has started its threads.
+PROCESSES.set_forkserver_preload(
+    [
+        *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
+        *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
+        *("training.fine_tuning", "training.pretraining"),
+        *("serving.classifier", "serving.squad", "serving.ner"),
+    ]
+)
 # A start also asks all other processes whether they have ended. Where two
 # threads ask at once, one gets the exit status and the other 255.
 _ASKING = threading.Lock()
@@ -60,37 +70,101 @@ class Done:
         return lines[0]
 
 
-def run(script, cwd, kill_when=lambda: False, **flags):
+class Running:
+    """A script that runs; it is killed where the block ends before it does."""
+
+    def __init__(self, script, cwd, arguments, environment, flags):
+        arguments = [
+            *arguments,
+            *(
+                f"--{name}={value}"
+                for name, value in flags.items()
+                if value is not None
+            ),
+        ]
+        self._folder = tempfile.TemporaryDirectory()
+        self._streams = [
+            os.path.join(self._folder.name, name) for name in ("out", "err")
+        ]
+        self._process = PROCESSES.Process(
+            target=_run_script,
+            args=(
+                *(str(ROOT / script), arguments, str(cwd)),
+                *(self._streams, environment or {}),
+            ),
+        )
+        with _ASKING:
+            self._process.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        self.finish()
+
+    def is_alive(self):
+        with _ASKING:
+            return self._process is not None and self._process.is_alive()
+
+    def stderr(self):
+        """Returns what it has written to stderr so far."""
+        if self._process is None:
+            return self._done.stderr
+        path = Path(self._streams[1])
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def send(self, number):
+        """Sends a signal."""
+        os.kill(self._process.pid, number)
+
+    def kill(self):
+        if self.is_alive():
+            self._process.kill()
+
+    def finish(self, timeout=TIMEOUT):
+        """Returns the Done of a script that ends, or is killed in the end."""
+        if self._process is None:
+            return self._done
+        end = time.monotonic() + timeout
+        while self.is_alive():
+            if time.monotonic() > end:
+                self.kill()
+            time.sleep(0.02)
+        with _ASKING:
+            self._process.join()
+        texts = [
+            Path(path).read_text(errors="replace") for path in self._streams
+        ]
+        self._done = Done(self._process.exitcode, *texts)
+        self._process.close()
+        self._process = None
+        self._folder.cleanup()
+        return self._done
+
+
+def start(script, cwd, *arguments, environment=None, **flags):
+    """Starts a script of the project in a folder.
+
+    `environment` is added to the variables. A flag whose value is None is
+    left out.
+    """
+    return Running(script, cwd, arguments, environment, flags)
+
+
+def run(script, cwd, *arguments, kill_when=lambda: False, **flags):
     """Runs a script of the project in a folder.
 
     To its end, or until `kill_when` returns True; then the script is killed.
-    A flag whose value is None is left out.
     """
-    arguments = [
-        f"--{name}={value}"
-        for name, value in flags.items()
-        if value is not None
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        streams = [os.path.join(folder, name) for name in ("out", "err")]
-        process = PROCESSES.Process(
-            target=_run_script,
-            args=(str(ROOT / script), arguments, str(cwd), streams),
-        )
-        with _ASKING:
-            process.start()
+    with start(script, cwd, *arguments, **flags) as script:
         end = time.monotonic() + TIMEOUT
-        while _is_alive(process):
+        while script.is_alive():
             if kill_when() or time.monotonic() > end:
-                process.kill()
+                script.kill()
                 break
             time.sleep(0.02)
-        with _ASKING:
-            process.join()
-        texts = [Path(path).read_text(errors="replace") for path in streams]
-    status = process.exitcode
-    process.close()
-    return Done(status, *texts)
+        return script.finish()
 
 
 def run_all(commands):
@@ -117,14 +191,37 @@ def run_all(commands):
         return list(pool.map(run_alone, commands))
 
 
-def _is_alive(process):
-    with _ASKING:
-        return process.is_alive()
+def create_records(folder, output_file, **flags):
+    """Makes records for pretraining of the sample corpus, in a folder."""
+    defaults = {
+        "input_file": SAMPLES / "corpus.txt",
+        "vocab_file": SAMPLES / "vocab.txt",
+        "max_seq_length": 32,
+        "max_predictions_per_seq": 5,
+        "dupe_factor": 1,
+    }
+    flags = defaults | flags | {"output_file": output_file}
+    run("create_pretraining_data.py", folder, **flags).check()
 
 
-def _run_script(script, arguments, cwd, streams):
+def documented_flags():
+    """Returns {script: names of its flags} as docs/flags.md has them.
+
+    A test of the pages keeps those what the scripts' --help lists.
+    """
+    page = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
+    return {
+        script: set(re.findall(r"^\| `--(\w+)`", table, re.MULTILINE))
+        for script, table in re.findall(
+            r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL
+        )
+    }
+
+
+def _run_script(script, arguments, cwd, streams, environment):
     for number, path in enumerate(streams, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    os.environ.update(environment)
     os.chdir(cwd)
     # As `python script.py` would have it.
     sys.path[0] = str(ROOT)

@@ -2,7 +2,6 @@ import functools
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, records, tfrecords
-from tests import golden
+from tests import golden, script_runner
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
@@ -25,22 +24,8 @@ def command(**flags):
     ]
 
 
-def run(cwd, *arguments, preexec_fn=None, **flags):
-    return subprocess.run(
-        [*command(**flags), *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        preexec_fn=preexec_fn,
-    )
-
-
-def error_of(done):
-    """The one line that a failed run ends with."""
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    (error,) = [x for x in done.stderr.splitlines() if "error: " in x]
-    return error
+def run(cwd, *arguments, **flags):
+    return script_runner.run(SCRIPT.name, cwd, *arguments, **flags)
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
@@ -53,8 +38,7 @@ def test_golden_records(case, tmp_path):
     )
     case["vocab_file"] = folder / case["vocab_file"]
     output_files = [str(tmp_path / f"{name}.tfrecord") for name in "ab"]
-    done = run(tmp_path, **case, output_file=",".join(output_files))
-    assert done.returncode == 0, done.stderr
+    done = run(tmp_path, **case, output_file=",".join(output_files)).check()
     num_instances = len(recorded["input_ids"])
     assert f"{num_instances:,} instances from" in done.stdout
     spec = feature_specs.pretraining_features(
@@ -92,13 +76,13 @@ def test_bad_input_is_one_line(tmp_path, flags, message):
         "output_file": "out.tfrecord",
         **flags,
     }
-    assert message in error_of(run(tmp_path, **given))
+    assert message in run(tmp_path, **given).error
     assert sorted(os.listdir(tmp_path)) == ["empty.txt", "words.txt"]
 
 
 def test_flags_out_of_range_are_errors(tmp_path):
     done = run(tmp_path, max_seq_length=4, input_file="a", output_file="b")
-    assert done.returncode != 0
+    assert done.status != 0
     assert "max_seq_length" in done.stderr
 
 
@@ -124,8 +108,7 @@ def scalable_flags(corpus, **flags):
 
 def test_scalable_form(corpus):
     flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
-    done = run(corpus.parent, **flags)
-    assert done.returncode == 0, done.stderr
+    done = run(corpus.parent, **flags).check()
     made = corpus.parent / "made"
     shards = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*shards, "out.manifest.json"]
@@ -144,33 +127,31 @@ def test_scalable_form(corpus):
         again.stdout
     )
     assert "shard" not in again.stderr
-    error = error_of(run(corpus.parent, **{**flags, "random_seed": 1}))
+    error = run(corpus.parent, **{**flags, "random_seed": 1}).error
     assert "random_seed=12345" in error
 
 
 def test_flags_set_to_false_keep_the_original_form(tmp_path):
-    done = run(
+    run(
         tmp_path,
         input_file=CORPUS / "harbor.txt",
         vocab_file=VOCAB,
         output_file="out",
         dynamic_masking=False,
         whole_word_draw=False,
-    )
-    assert done.returncode == 0, done.stderr
+    ).check()
     assert os.listdir(tmp_path) == ["out"]
 
 
 def test_scalable_form_reads_through_a_file_system_of_tensorflow(tmp_path):
     remote = f"file://{CORPUS}/harbor.txt"
-    done = run(
+    run(
         tmp_path,
         input_file=remote,
         vocab_file=VOCAB,
         output_file="out",
         num_processes=1,
-    )
-    assert done.returncode == 0, done.stderr
+    ).check()
     (entry,) = [
         entry
         for entry in json.loads((tmp_path / "out.manifest.json").read_text())[
@@ -189,7 +170,7 @@ def children(process):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
 def test_a_killed_worker_is_told_and_work_goes_on(corpus):
-    flags = scalable_flags(corpus, num_shards=8, dupe_factor=10)
+    flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)
     with subprocess.Popen(
         command(**flags), stderr=subprocess.PIPE, text=True
     ) as process:
@@ -208,8 +189,7 @@ def test_a_killed_worker_is_told_and_work_goes_on(corpus):
     for shard in shards:
         records.count_records([str(shard)])
     made = {shard: shard.stat().st_mtime_ns for shard in shards}
-    done = run(corpus.parent, **flags)
-    assert done.returncode == 0, done.stderr
+    run(corpus.parent, **flags).check()
     for shard, written in made.items():
         assert shard.stat().st_mtime_ns == written
     assert len(os.listdir(corpus.parent / "made")) == 9
@@ -252,18 +232,21 @@ def test_ctrl_c_is_one_line(corpus):
 )
 def test_bad_input_to_the_scalable_form(corpus, flags, arguments, message):
     done = run(corpus.parent, *arguments, **scalable_flags(corpus, **flags))
-    assert message in error_of(done)
+    assert message in done.error
 
 
 def test_a_full_disk_names_the_file(corpus):
-    def limit_file_size():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-
+    script = corpus.with_name("full_disk.py")
+    script.write_text(
+        "import resource, runpy\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        f"runpy.run_path('{SCRIPT}', run_name='__main__')\n"
+    )
     flags = scalable_flags(corpus, num_shards=1)
-    done = run(corpus.parent, preexec_fn=limit_file_size, **flags)
-    assert "made/out" in error_of(done)
+    done = script_runner.run(script, corpus.parent, **flags)
+    assert "made/out" in done.error
     assert not list(corpus.parent.glob("made/out-*"))
-    assert run(corpus.parent, **flags).returncode == 0
+    run(corpus.parent, **flags).check()
 
 
 @pytest.mark.soak

@@ -1,31 +1,27 @@
 import collections
-import subprocess
-import sys
 
 import pytest
 
 from data.text import tokenization, vocabulary
-from tests import golden
+from tests import golden, script_runner
 
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 
 
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, golden.ROOT / "create_vocabulary.py", *arguments],
-        capture_output=True,
-        text=True,
+def run(folder, *arguments, **flags):
+    flags = {
+        "input_file": CORPUS / "harbor.txt",
+        "output_file": "vocab.txt",
+    } | flags
+    return script_runner.run(
+        "create_vocabulary.py", folder, *arguments, **flags
     )
 
 
 def make(tmp_path, name, *arguments):
     done = run(
-        f"--input_file={CORPUS}/harbor.txt",
-        f"--output_file={tmp_path / name}",
-        "--vocab_size=400",
-        *arguments,
-    )
-    assert done.returncode == 0, done.stderr
+        tmp_path, "--vocab_size=400", *arguments, output_file=name
+    ).check()
     return (tmp_path / name).read_text().splitlines(), done.stdout
 
 
@@ -56,27 +52,17 @@ def test_vocabulary_of_its_own_corpus(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("flags", "message"),
     [
-        (["--input_file=none*"], "--input_file: no file"),
-        (["--vocab_size=120"], "--vocab_size=120 is too small"),
-        (
-            ["--num_unused=30520"],
-            "--num_unused=30520 leaves no room in --vocab",
-        ),
-        (["--input_file={empty}"], "no words in the input"),
+        ({"input_file": "none*"}, "--input_file: no file"),
+        ({"vocab_size": 120}, "--vocab_size=120 is too small"),
+        ({"num_unused": 30520}, "--num_unused=30520 leaves no room in --vocab"),
+        ({"input_file": "empty"}, "no words in the input"),
     ],
 )
-def test_bad_input_is_one_line(tmp_path, arguments, message):
+def test_bad_input_is_one_line(tmp_path, flags, message):
     (tmp_path / "empty").write_text("")
-    done = run(
-        f"--input_file={CORPUS}/harbor.txt",
-        f"--output_file={tmp_path}/vocab.txt",
-        *(x.format(empty=tmp_path / "empty") for x in arguments),
-    )
-    assert done.returncode == 1
-    (error,) = [x for x in done.stderr.splitlines() if x.startswith("error: ")]
-    assert message in error
+    assert message in run(tmp_path, **flags).error
     assert not list(tmp_path.glob("vocab*"))
 
 

@@ -2,8 +2,6 @@ import csv
 import json
 import os
 import resource
-import subprocess
-import sys
 from pathlib import Path
 
 import keras
@@ -18,50 +16,27 @@ from training import export
 
 PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
 
-# What a server does, in a process that has TensorFlow but nothing of ours.
-SERVE = """
-import json
-import sys
-import numpy as np
-import tensorflow as tf
-for request in json.load(sys.stdin):
-    serve = tf.saved_model.load(request["model"]).signatures["serving_default"]
-    for batch, result in request["batches"]:
-        inputs = {k: tf.constant(v) for k, v in np.load(batch).items()}
-        np.savez(result, **{k: v.numpy() for k, v in serve(**inputs).items()})
-assert not {"modeling", "data", "training"} & set(sys.modules)
-"""
 
-
-def serve(folder, requests):
-    """Gives batches to SavedModels, all of them in one process.
+def serve(requests):
+    """Gives batches to SavedModels.
 
     Args:
-        folder: where the process runs.
         requests: list of (path of a SavedModel, list of dicts of arrays).
 
     Returns:
         for each of them, the list of its outputs, dicts of arrays.
     """
-    told, results = [], []
-    for number, (model, batches) in enumerate(requests):
-        names = [f"{number}_{i}" for i in range(len(batches))]
-        for name, batch in zip(names, batches, strict=True):
-            np.savez(folder / f"{name}.npz", **batch)
-        pairs = [[f"{name}.npz", f"{name}_out.npz"] for name in names]
-        told.append({"model": str(model), "batches": pairs})
-        results.append([folder / result for _, result in pairs])
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", SERVE],
-        input=json.dumps(told),
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    return [[dict(np.load(path)) for path in paths] for paths in results]
+    found = []
+    for path, batches in requests:
+        # Keeps the variables alive.
+        model = tf.saved_model.load(path)
+        function = model.signatures["serving_default"]
+        found.append([])
+        for batch in batches:
+            inputs = {name: tf.constant(v) for name, v in batch.items()}
+            outputs = function(**inputs)
+            found[-1].append({k: v.numpy() for k, v in outputs.items()})
+    return found
 
 
 def tokenize(pairs, max_seq_length=None):
@@ -138,7 +113,7 @@ def exported(tmp_path_factory, tiny, model_flags):
     return folder
 
 
-def test_serves_what_the_script_predicts(tmp_path, classified, exported):
+def test_serves_what_the_script_predicts(classified, exported):
     folder, _ = classified
     with open(
         script_runner.SAMPLES / "glue/test.tsv", encoding="utf-8"
@@ -157,7 +132,6 @@ def test_serves_what_the_script_predicts(tmp_path, classified, exported):
     assert short["input_ids"].shape[1] < 32
     one = tokenize([PAIR])
     classifier, encoder, pretrainer, span_labeler = serve(
-        tmp_path,
         [
             (folder / "export", [padded, short]),
             (exported / "encoder/12", [one]),

@@ -6,16 +6,11 @@ import tensorflow as tf
 
 import modeling
 from tests import script_runner
+from tests.checkpoints import values
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 WORDS = "bert/embeddings/word_embeddings"
 BIAS = "cls/predictions/output_bias"
-
-
-def values(path):
-    reader = tf.train.load_checkpoint(str(path))
-    names = reader.get_variable_to_shape_map()
-    return {name: reader.get_tensor(name) for name in names}
 
 
 @pytest.fixture(scope="module")

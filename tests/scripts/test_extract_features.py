@@ -3,7 +3,10 @@ import json
 import numpy as np
 import pytest
 
+import extract_features
 import modeling
+from data.text import tokenization
+from serving import token_features
 from tests import golden, script_runner
 
 
@@ -23,8 +26,7 @@ def test_golden_features(tmp_path, case):
     expected = read_lines(folder / case["features"])
     # Compiled, batches keep their padding.
     variants = [
-        {"batch_size": 32, "projector_dir": "projector"},
-        {"batch_size": 2},
+        {"batch_size": 2, "projector_dir": "projector"},
         {"batch_size": 32, "jit_compile": True},
     ]
     runs = script_runner.run_all(
@@ -93,61 +95,100 @@ def deep(tmp_path_factory):
     }
 
 
-def test_one_vector_a_token_as_the_paper_makes_them(deep):
+@pytest.fixture(scope="module")
+def blocks(deep):
+    """What the script writes of all blocks: its lines, and [tokens, L, W]."""
     folder, flags = deep
-    weights = [0.5, 0.25, 0.125, 2.0]
-    variants = {
-        "last": {},
-        "second_to_last": {},
-        "sum_last_four": {"layer_weights": ",".join(map(str, weights))},
-        "concat_last_four": {},
-        "sum_all": {},
-        "embeddings": {},
-    }
-    commands = [{"output_file": "all.jsonl", "layers": "0,1,2,3,4"}]
-    for name, more in variants.items():
-        commands.append({"output_file": f"{name}.npz", "token_features": name})
-        commands[-1] |= {"output_format": "npz", **more}
-    done = script_runner.run_all(
-        [("extract_features.py", folder, flags | more) for more in commands]
-    )
-    for each in done:
-        each.check()
+    script_runner.run(
+        "extract_features.py",
+        folder,
+        **flags,
+        output_file="all.jsonl",
+        layers="0,1,2,3,4",
+    ).check()
     lines = read_lines(folder / "all.jsonl")
     tokens = [token for line in lines for token in line["features"]]
-    # [tokens, blocks, width]
-    blocks = np.array(
+    return lines, np.array(
         [[layer["values"] for layer in token["layers"]] for token in tokens]
     )
-    expected = {
-        "last": blocks[:, 4],
-        "second_to_last": blocks[:, 3],
-        "sum_last_four": np.einsum("l,nlw->nw", weights, blocks[:, 1:]),
-        "concat_last_four": blocks[:, 1:].reshape(len(tokens), 4 * 16),
-        "sum_all": blocks.sum(1),
-    }
-    for name in variants:
-        with np.load(folder / f"{name}.npz") as made:
-            assert made["layers"].tolist() == [name]
-            counts = [len(line["features"]) for line in lines]
-            assert np.diff(made["offsets"]).tolist() == counts
-            assert made["tokens"].tolist() == [t["token"] for t in tokens]
-            assert made["values"].dtype == np.float32
-            if name == "embeddings":
-                # Before any block a word is the same wherever it stands,
-                # but for its position: [CLS] is always the first.
-                first = made["values"][made["offsets"][:-1], 0]
-                np.testing.assert_allclose(first, first[[0, 0, 0]], atol=1e-6)
-            else:
-                np.testing.assert_allclose(
-                    made["values"][:, 0], expected[name], rtol=0, atol=2e-5
-                )
-            np.testing.assert_allclose(
-                made["pooled"],
-                [line["pooled"] for line in lines],
-                rtol=0,
-                atol=2e-6,
-            )
+
+
+def test_one_vector_a_token_goes_to_arrays(deep, blocks):
+    folder, flags = deep
+    lines, blocks = blocks
+    weights = [0.5, 0.25, 0.125, 2.0]
+    script_runner.run(
+        "extract_features.py",
+        folder,
+        **flags,
+        output_file="made.npz",
+        output_format="npz",
+        token_features="sum_last_four",
+        layer_weights=",".join(map(str, weights)),
+    ).check()
+    with np.load(folder / "made.npz") as made:
+        assert made["layers"].tolist() == ["sum_last_four"]
+        counts = [len(line["features"]) for line in lines]
+        assert np.diff(made["offsets"]).tolist() == counts
+        assert made["tokens"].tolist() == [
+            token["token"] for line in lines for token in line["features"]
+        ]
+        assert made["values"].dtype == np.float32
+        np.testing.assert_allclose(
+            made["values"][:, 0],
+            np.einsum("l,nlw->nw", weights, blocks[:, 1:]),
+            rtol=0,
+            atol=2e-5,
+        )
+        np.testing.assert_allclose(
+            made["pooled"],
+            [line["pooled"] for line in lines],
+            rtol=0,
+            atol=2e-6,
+        )
+
+
+@pytest.mark.parametrize(
+    "name, combine",
+    [
+        ("last", lambda blocks: blocks[:, 4]),
+        ("second_to_last", lambda blocks: blocks[:, 3]),
+        ("sum_last_four", lambda blocks: blocks[:, 1:].sum(1)),
+        ("concat_last_four", lambda blocks: blocks[:, 1:].reshape(-1, 4 * 16)),
+        ("sum_all", lambda blocks: blocks.sum(1)),
+        ("embeddings", None),
+    ],
+)
+def test_one_vector_a_token_as_the_paper_makes_them(
+    deep, blocks, name, combine
+):
+    folder, flags = deep
+    model = modeling.BertModel(modeling.load_config(flags["bert_config_file"]))
+    model.build()
+    modeling.load_checkpoint(model, flags["init_checkpoint"])
+    extractor = token_features.TokenFeatures(
+        model,
+        extract_features.parse_features(name, "0", 5),
+        extract_features.parse_weights(None, name, 5),
+    )
+    (batch,) = token_features.create_batches(
+        extract_features.read_examples(str(flags["input_file"])),
+        tokenization.FullTokenizer(flags["vocab_file"]),
+        flags["max_seq_length"],
+        batch_size=3,
+        trim=True,
+    )
+    vectors, _ = extractor(batch)
+    is_token = batch["input_mask"].numpy() == 1
+    found = vectors.numpy()[:, 0][is_token]
+    if name == "embeddings":
+        # Before any block a word is the same wherever it stands, but for its
+        # position: [CLS] is always the first.
+        first = vectors.numpy()[:, 0, 0]
+        np.testing.assert_allclose(first, first[[0, 0, 0]], atol=1e-6)
+        assert np.abs(found - blocks[1][:, 0]).max() > 0.1
+    else:
+        np.testing.assert_allclose(found, combine(blocks[1]), rtol=0, atol=2e-5)
 
 
 def test_flags_that_do_not_fit_are_named(deep):

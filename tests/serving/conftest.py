@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import modeling
+import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
 from data.text import tokenization
@@ -108,13 +109,6 @@ def _exports(folder, casing):
     An export takes seconds: what differs by casing is the tokenizer alone.
     """
     do_lower_case = CASINGS[casing]
-    options = ServingOptions(VOCAB, do_lower_case, LENGTH, predict_batch_size=4)
-    pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
-
-    model = create_model(modeling.BertClassifier, len(LABELS))
-    classifier.export_classifier(folder / "classifier", model, LABELS, options)
-    requests = [("classify", pair), ("classify_text", {"text": TEXTS})]
-    yield Served("classifier", model, do_lower_case, requests)
     model = create_model(modeling.BertSpanLabeler)
     questions = {
         "question": [*TEXTS[4:], *TEXTS[:4]],
@@ -125,6 +119,12 @@ def _exports(folder, casing):
     yield Served("squad", model, do_lower_case, [("answer", questions)])
     if not do_lower_case:
         return
+    options = ServingOptions(VOCAB, do_lower_case, LENGTH, predict_batch_size=4)
+    pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
+    model = create_model(modeling.BertClassifier, len(LABELS))
+    classifier.export_classifier(folder / "classifier", model, LABELS, options)
+    requests = [("classify", pair), ("classify_text", {"text": TEXTS})]
+    yield Served("classifier", model, do_lower_case, requests)
     model = create_model(modeling.BertTokenClassifier, len(TAGS))
     ner.export_token_classifier(folder / "ner", model, TAGS, options)
     requests = [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})]
@@ -190,3 +190,16 @@ def served(export_folder):
 def exports(served):
     """{name: Served} of the uncased models."""
     return served["uncased"]
+
+
+@pytest.fixture(scope="session")
+def load(served, export_folder):
+    """(name) -> the uncased model of that name, loaded once."""
+    models = {}
+
+    def load(name):
+        if name not in models:
+            models[name] = serving.load(export_folder / "uncased" / name)
+        return models[name]
+
+    return load

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,24 +9,12 @@ import tensorflow as tf
 
 import serving
 from serving.text_task import TaskOptions, TooLarge
-from tests.golden import ROOT
+from tests import script_runner
 from tests.serving.conftest import LENGTH, TEXTS
 
 PASSAGE = (
     "\U0001f6a2 The light of the harbor is kept by Anna, caf\u00e9 and all."
 )
-
-
-@pytest.fixture(scope="module")
-def load(served, export_folder):
-    models = {}
-
-    def load(name):
-        if name not in models:
-            models[name] = serving.load(export_folder / "uncased" / name)
-        return models[name]
-
-    return load
 
 
 def is_plain(value):
@@ -168,29 +154,19 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
 def test_attention_of_the_command_line(served, export_folder, tmp_path):
     def run(*arguments):
         model = export_folder / "uncased" / "features"
-        return subprocess.run(
-            [
-                sys.executable,
-                ROOT / "predict.py",
-                *arguments,
-                f"--model={model}",
-            ],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
+        return script_runner.run(
+            "predict.py", tmp_path, *arguments, model=model
         )
 
-    done = run("attention", "The boat </script> sank.", "A storm!")
-    assert done.returncode == 0, done.stderr
+    run("attention", "The boat </script> sank.", "A storm!").check()
     page = (tmp_path / "attention.html").read_text()
     assert "</script> sank" not in page and '"attention": [[[[' in page
     (tmp_path / "attention.html").write_text("my own notes")
     done = run("attention", "a")
-    assert done.returncode == 1 and "not an attention page" in done.stderr
+    assert "not an attention page" in done.error
     assert (tmp_path / "attention.html").read_text() == "my own notes"
     done = run("atention", "a")
-    assert done.returncode == 1
-    assert "the arguments without a flag are ['atention', 'a']" in done.stderr
+    assert "the arguments without a flag are ['atention', 'a']" in done.error
 
 
 def test_a_damaged_export_is_said(tmp_path, served, export_folder):

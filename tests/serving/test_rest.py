@@ -110,13 +110,13 @@ def predict(model, body):
 
 
 @pytest.fixture(scope="module")
-def models(served, export_folder):
+def models(served, load, export_folder):
     """{name: loaded SavedModel} of every kind of export."""
     path = export_folder / "multiple_choice"
     model = create_model(modeling.BertMultipleChoice)
     export_multiple_choice(path, model, VOCAB)
-    paths = [*(export_folder / "uncased").iterdir(), path]
-    return {path.name: tf.saved_model.load(path) for path in paths}
+    loaded = {name: load(name).saved_model for name in served["uncased"]}
+    return loaded | {path.name: tf.saved_model.load(path)}
 
 
 def requests_of(name, signature, specs):

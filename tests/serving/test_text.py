@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from data.classification import features as glue
-from tests.serving.conftest import CASINGS, LABELS, LENGTH
+from serving.signatures import ServingOptions
+from tests.serving.conftest import LABELS, LENGTH, TEXTS, VOCAB, Served
 
 
 def pack(served, text_a, text_b=None):
@@ -32,13 +33,22 @@ def softmax(logits):
     return tf.nn.softmax(logits).numpy()
 
 
-@pytest.mark.parametrize("casing", CASINGS)
-def test_classify(served, casing):
-    served = served[casing]["classifier"]
+def test_classify(exports):
+    served = exports["classifier"]
     for (_, inputs), outputs in zip(
         served.requests, served.outputs, strict=True
     ):
         check_labels(served, outputs, [*inputs.values()])
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_texts_are_packed_in_the_case_of_the_options(do_lower_case):
+    options = ServingOptions(VOCAB, do_lower_case, LENGTH)
+    packing = options.create_packing()
+    found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
+    expected = pack(Served("", None, do_lower_case, []), TEXTS)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, name)
 
 
 def check_labels(served, outputs, texts):

@@ -11,42 +11,32 @@ from tests import script_runner
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] ")
 
 
-@pytest.fixture(scope="module")
-def evaluation(model_flags, tmp_path_factory):
-    """Evaluates a model in a new process; takes more flags."""
-    folder = tmp_path_factory.mktemp("chatter")
-
-    def run(name, *arguments):
-        flags = model_flags | {
-            "task_name": "mrpc",
-            "data_dir": script_runner.SAMPLES / "glue",
-            "output_dir": folder / name,
-            "export_dir": folder / f"{name}_export",
-            "max_seq_length": 32,
-        }
-        return subprocess.run(
-            [
-                sys.executable,
-                script_runner.ROOT / "run_classifier.py",
-                *(f"--{name}={value}" for name, value in flags.items()),
-                "--do_eval",
-                *arguments,
-            ],
-            capture_output=True,
-            text=True,
-            # As a user has it, not as the tests do.
-            env={
-                name: value
-                for name, value in script_runner.os.environ.items()
-                if name != "TF_CPP_MIN_LOG_LEVEL"
-            },
-        )
-
-    return run
+@pytest.fixture
+def flags(model_flags, tmp_path):
+    return model_flags | {
+        "task_name": "mrpc",
+        "data_dir": script_runner.SAMPLES / "glue",
+        "output_dir": tmp_path / "run",
+        "export_dir": tmp_path / "export",
+        "max_seq_length": 32,
+        "do_eval": True,
+    }
 
 
-def test_a_script_prints_its_own_lines_alone(evaluation):
-    done = evaluation("quiet")
+def test_a_script_prints_its_own_lines_alone(flags):
+    # In a new process, as it is TensorFlow's start that prints most; and with
+    # the environment that a user has, not that of the tests.
+    variables = dict(script_runner.os.environ)
+    del variables["TF_CPP_MIN_LOG_LEVEL"]
+    done = subprocess.run(
+        [
+            *(sys.executable, script_runner.ROOT / "run_classifier.py"),
+            *(f"--{name}={value}" for name, value in flags.items()),
+        ],
+        capture_output=True,
+        text=True,
+        env=variables,
+    )
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert len(lines) > 5
@@ -59,8 +49,10 @@ def test_a_script_prints_its_own_lines_alone(evaluation):
     assert "*** Example ***" not in done.stderr
 
 
-def test_verbose_lists_variables_and_examples(evaluation):
-    done = evaluation("verbose", "--verbose")
-    assert done.returncode == 0, done.stderr
+def test_verbose_lists_variables_and_examples(flags, tmp_path):
+    del flags["export_dir"]
+    done = script_runner.run(
+        "run_classifier.py", tmp_path, **flags, verbose=True
+    ).check()
     assert done.stderr.count("*INIT_FROM_CKPT*") > 10
     assert done.stderr.count("*** Example ***") == 5

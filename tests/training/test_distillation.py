@@ -6,12 +6,12 @@ import shutil
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import modeling
 from data.io import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest, script_runner, toy_task
+from tests.checkpoints import assert_same_bits, values
 from training import checkpointing, distillation, fine_tuning
 from training.options import FineTuningOptions
 
@@ -73,19 +73,11 @@ def options(tmp_path, teacher):
     )
 
 
-def values(folder, step=6):
-    reader = tf.train.load_checkpoint(f"{folder}/model.ckpt-{step}")
-    return {
-        name: reader.get_tensor(name)
-        for name in reader.get_variable_to_shape_map()
-    }
-
-
 @pytest.mark.parametrize("layers", [False, True])
 def test_a_resumed_run_ends_with_the_same_bits(options, tmp_path, layers):
     options = dataclasses.replace(options, distill_layers=layers)
     fine_tuning.run(ToyTask(), options)
-    expected = values(tmp_path / "run")
+    expected = values(tmp_path / "run", 6)
     assert ("distillation/kernel/adam_m" in expected) == layers
     # As a kill after step 2 leaves it, its records lost too.
     killed = tmp_path / "killed"
@@ -96,10 +88,7 @@ def test_a_resumed_run_ends_with_the_same_bits(options, tmp_path, layers):
     fine_tuning.run(
         ToyTask(), dataclasses.replace(options, output_dir=str(killed))
     )
-    found = values(killed)
-    assert found.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, name)
+    assert_same_bits(values(killed, 6), expected)
 
 
 def test_outputs_on_disk_are_those_of_the_teacher(options, tmp_path, teacher):

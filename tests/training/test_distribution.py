@@ -1,170 +1,108 @@
 """One device, two devices and two workers reach the same losses."""
 
+import contextlib
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
-import modeling
+from tests import script_runner
 from tests.golden import ROOT
+from tests.scripts import test_run_swag
 from training import checkpointing, loop
 
-VOCAB = ROOT / "samples" / "vocab.txt"
+# Steps that are compared. A run makes some more until it is told to stop.
 NUM_STEPS = 20
 
 # Runs a script on two devices made of one CPU.
-TWO_DEVICES = """
-import runpy, sys
+TWO_DEVICES = f"""
+import runpy
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(
     cpu, [tf.config.LogicalDeviceConfiguration()] * 2
 )
-sys.argv = sys.argv[1:]
-sys.path.insert(0, ".")
-runpy.run_path(sys.argv[0], run_name="__main__")
+runpy.run_path("{ROOT}/run_pretraining.py", run_name="__main__")
 """
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
-    """Records, and a configuration without dropout."""
-    folder = tmp_path_factory.mktemp("inputs")
-    subprocess.run(
-        [
-            sys.executable,
-            "create_pretraining_data.py",
-            "--input_file=samples/corpus.txt",
-            f"--output_file={folder}/corpus.tfrecord",
-            f"--vocab_file={VOCAB}",
-            "--max_seq_length=32",
-            "--max_predictions_per_seq=5",
-            "--dupe_factor=1",
-        ],
-        check=True,
-        capture_output=True,
-        cwd=ROOT,
-    )
-    config = modeling.BertConfig(
-        vocab_size=len(VOCAB.read_text(encoding="utf-8").splitlines()),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=32,
-        type_vocab_size=2,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    (folder / "config.json").write_text(config.to_json_string())
-    return folder
-
-
-def arguments(inputs, output_dir, **flags):
-    flags = {
-        "input_file": inputs / "corpus.tfrecord",
-        "bert_config_file": inputs / "config.json",
-        "output_dir": output_dir,
+def flags(tiny, pretraining_flags, tmp_path_factory):
+    """Flags of a pretraining without dropout."""
+    config = json.loads((tiny / "bert_config.json").read_text()) | {
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }
+    path = tmp_path_factory.mktemp("configs") / "bert_config.json"
+    path.write_text(json.dumps(config))
+    return pretraining_flags | {
+        "bert_config_file": path,
         "do_train": True,
-        "max_seq_length": 32,
-        "max_predictions_per_seq": 5,
-        "train_batch_size": 16,
-        "num_train_steps": NUM_STEPS,
+        "num_train_steps": 2000,
         "num_warmup_steps": 5,
-        "learning_rate": 1e-3,
         "summary_steps": 1,
-    } | flags
-    return [
-        "run_pretraining.py",
-        *(f"--{name}={value}" for name, value in flags.items()),
-    ]
+    }
 
 
-def start(command, **environment):
-    return subprocess.Popen(
-        [sys.executable, *command],
-        cwd=ROOT,
-        env=os.environ | environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def pretrain(flags, output_dir, script="run_pretraining.py", **more):
+    """Trains for NUM_STEPS and some more; returns the losses."""
+    flags = flags | {"output_dir": output_dir} | more
+    with script_runner.start(script, output_dir, **flags) as run:
+        stop_after_some_steps(run, output_dir)
+        assert run.finish().status == loop.INTERRUPTED_STATUS
+    return recorded_losses(output_dir)
 
 
-def finish(process, timeout=300):
-    _, stderr = process.communicate(timeout=timeout)
-    assert process.returncode == 0, stderr
-    return stderr
+def stop_after_some_steps(run, output_dir):
+    end = time.monotonic() + script_runner.TIMEOUT
+    while len(recorded_losses(output_dir)) < NUM_STEPS and run.is_alive():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    run.send(signal.SIGTERM)
 
 
 def recorded_losses(output_dir):
-    """Returns the loss of each step, as TensorBoard would show it."""
+    """Returns the first losses, by step, as TensorBoard would show them."""
     losses = {}
     for path in output_dir.glob("events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:
                 if value.tag == "loss":
                     losses[event.step] = float(tf.make_ndarray(value.tensor))
-    return losses
+    return {step: losses[step] for step in losses if step <= NUM_STEPS}
 
 
 @pytest.fixture(scope="module")
-def one_device(inputs, tmp_path_factory):
-    output_dir = tmp_path_factory.mktemp("one_device")
-    finish(start(arguments(inputs, output_dir)))
-    losses = recorded_losses(output_dir)
+def one_device(flags, tmp_path_factory):
+    losses = pretrain(flags, tmp_path_factory.mktemp("one_device"))
     assert sorted(losses) == list(range(1, NUM_STEPS + 1))
     return losses
 
 
-def assert_same_losses(output_dir, expected):
-    found = recorded_losses(output_dir)
-    assert found.keys() == expected.keys()
-    np.testing.assert_allclose(
-        [found[step] for step in sorted(found)],
-        [expected[step] for step in sorted(expected)],
-        rtol=0,
-        atol=1e-5,
-    )
-
-
-@pytest.mark.parametrize("trim_padding", [False, True])
-def test_two_devices_equal_one(inputs, one_device, tmp_path, trim_padding):
-    command = arguments(
-        inputs,
+@pytest.mark.parametrize(
+    "trim_padding", [pytest.param(False, marks=pytest.mark.soak), True]
+)
+def test_two_devices_equal_one(flags, one_device, tmp_path, trim_padding):
+    script = tmp_path / "two_devices.py"
+    script.write_text(TWO_DEVICES)
+    losses = pretrain(
+        flags,
         tmp_path,
+        script,
         distribution_strategy="mirrored",
         trim_padding=trim_padding,
     )
-    finish(start(["-c", TWO_DEVICES, *command]))
-    assert_same_losses(tmp_path, one_device)
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
 
 
-def test_accumulation_equals_one_large_batch(inputs, one_device, tmp_path):
-    finish(
-        start(
-            arguments(
-                inputs,
-                tmp_path,
-                train_batch_size=4,
-                gradient_accumulation_steps=4,
-            )
-        )
+def test_accumulation_equals_one_large_batch(flags, one_device, tmp_path):
+    losses = pretrain(
+        flags, tmp_path, train_batch_size=4, gradient_accumulation_steps=4
     )
-    found = recorded_losses(tmp_path)
-    np.testing.assert_allclose(
-        [found[step] for step in sorted(found)],
-        [one_device[step] for step in sorted(found)],
-        rtol=0,
-        atol=1e-6,
-    )
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-6)
 
 
 def free_ports(count):
@@ -178,26 +116,30 @@ def free_ports(count):
             one.close()
 
 
-def start_workers(command, count=2):
-    addresses = [f"127.0.0.1:{port}" for port in free_ports(count)]
-    return [
-        start(
-            command,
-            TF_CONFIG=json.dumps(
-                {
-                    "cluster": {"worker": addresses},
-                    "task": {"type": "worker", "index": index},
-                }
-            ),
-        )
-        for index in range(count)
+@contextlib.contextmanager
+def workers(flags, output_dir, script="run_pretraining.py"):
+    """Yields the two processes of a training, the chief first."""
+    addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]
+    tasks = [
+        {
+            "cluster": {"worker": addresses},
+            "task": {"type": "worker", "index": index},
+        }
+        for index in range(2)
     ]
-
-
-def test_two_workers_equal_one(inputs, one_device, tmp_path):
-    for worker in start_workers(arguments(inputs, tmp_path)):
-        finish(worker)
-    assert_same_losses(tmp_path, one_device)
+    flags = flags | {"output_dir": output_dir}
+    with contextlib.ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                script_runner.start(
+                    script,
+                    output_dir.parent,
+                    environment={"TF_CONFIG": json.dumps(task)},
+                    **flags,
+                )
+            )
+            for task in tasks
+        ]
 
 
 def wait_for_step(output_dir, step, timeout=120):
@@ -209,77 +151,51 @@ def wait_for_step(output_dir, step, timeout=120):
     raise TimeoutError(f"no checkpoint of step {step} in {output_dir}")
 
 
-def test_a_lost_worker_stops_the_others_and_all_go_on(inputs, tmp_path):
-    command = arguments(
-        inputs, tmp_path, num_train_steps=2000, save_checkpoints_steps=10
-    )
-    chief, worker = start_workers(command)
-    try:
-        wait_for_step(tmp_path, 10)
-        worker.send_signal(signal.SIGKILL)
-        lost = time.monotonic()
-        _, stderr = chief.communicate(timeout=60)
-        assert time.monotonic() - lost < 60
-    finally:
-        chief.kill()
-        worker.kill()
-    assert chief.returncode == 1, stderr
-    errors = [x for x in stderr.splitlines() if x.startswith("error:")]
-    assert len(errors) == 1, stderr
-    assert "worker" in errors[0]
-    saved = checkpointing.checkpoint_steps(tmp_path)[-1]
-    assert saved >= 10
-
-    steps = saved + 5
-    command = arguments(inputs, tmp_path, num_train_steps=steps)
-    for one in start_workers(command):
-        stderr = finish(one)
-        assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
-            stderr
-        )
-    assert checkpointing.checkpoint_steps(tmp_path)[-1] == steps
-
-
-def test_a_stop_that_one_worker_is_told_stops_all(inputs, tmp_path):
-    command = arguments(
-        inputs, tmp_path, num_train_steps=2000, save_checkpoints_steps=1000
-    )
-    chief, worker = start_workers(command)
-    try:
-        deadline = time.monotonic() + 120
-        while len(recorded_losses(tmp_path)) < 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        worker.send_signal(signal.SIGTERM)
-        stderrs = [one.communicate(timeout=60)[1] for one in (chief, worker)]
-    finally:
-        chief.kill()
-        worker.kill()
-    statuses = [chief.returncode, worker.returncode]
-    assert statuses == [loop.INTERRUPTED_STATUS] * 2, stderrs
+def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
+    with workers(flags, tmp_path) as pair:
+        stop_after_some_steps(pair[1], tmp_path)
+        done = [one.finish(60) for one in pair]
+    losses = recorded_losses(tmp_path)
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
+    statuses = [one.status for one in done]
+    assert statuses == [loop.INTERRUPTED_STATUS] * 2, done
     (saved,) = checkpointing.checkpoint_steps(tmp_path)
-    for stderr in stderrs:
-        assert f"Stopped after step {saved}," in stderr
+    for one in done:
+        assert f"Stopped after step {saved}," in one.stderr
+
+    # Where one is lost, the other goes down with it.
+    flags = flags | {"save_checkpoints_steps": 10}
+    with workers(flags, tmp_path) as (chief, worker):
+        wait_for_step(tmp_path, saved + 10)
+        worker.send(signal.SIGKILL)
+        lost = chief.finish(60)
+    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
+        lost.stderr
+    )
+    assert "another worker was lost" in lost.error
+    last = checkpointing.checkpoint_steps(tmp_path)[-1]
+    assert f"to resume from step {last}" in lost.error
 
 
-def test_two_workers_fine_tune_and_only_the_chief_writes(inputs, tmp_path):
-    command = [
-        "run_classifier.py",
-        "--task_name=mrpc",
-        "--data_dir=samples/glue",
-        f"--vocab_file={VOCAB}",
-        f"--bert_config_file={inputs}/config.json",
-        f"--output_dir={tmp_path}/run",
-        f"--export_dir={tmp_path}/export",
-        "--do_train",
-        "--do_eval",
-        "--do_predict",
-        "--max_seq_length=32",
-        "--num_train_epochs=0.2",
-    ]
-    stderrs = [finish(worker) for worker in start_workers(command)]
-    assert "Wrote 60 predictions" in stderrs[0]
+def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
+    for name, count in (("train", 16), ("val", 8), ("test", 5)):
+        test_run_swag.write_set(tmp_path / f"{name}.csv", count)
+    fine_tuning = {
+        "bert_config_file": flags["bert_config_file"],
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
+        "data_dir": tmp_path,
+        "export_dir": tmp_path / "export",
+        "do_train": True,
+        "do_eval": True,
+        "do_predict": True,
+        "max_seq_length": 24,
+        "train_batch_size": 4,
+        "num_train_epochs": 1,
+    }
+    with workers(fine_tuning, tmp_path / "run", "run_swag.py") as pair:
+        stderrs = [worker.finish().check().stderr for worker in pair]
+    assert "Wrote 5 predictions" in stderrs[0]
     assert "Wrote" not in stderrs[1]
     assert (tmp_path / "export" / "saved_model.pb").is_file()
     lines = (tmp_path / "run" / "test_results.tsv").read_text().splitlines()
-    assert len(lines) == 60
+    assert len(lines) == 5

@@ -119,9 +119,10 @@ def test_outputs_that_are_nan_are_told_of_once(caplog):
     assert "first in batch 2:" in told[0]
 
 
-def test_optimizers_of_keras_train():
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_optimizers_of_keras_train(jit_compile):
     optimizer = keras.optimizers.SGD(0.1)
-    trainer = loop.Trainer(Pair(), Sum(), optimizer)
+    trainer = loop.Trainer(Pair(), Sum(), optimizer, jit_compile=jit_compile)
     trainer.train(batches([1]), 2, BATCH_SIZE)
     assert float(trainer.model.one) == pytest.approx(1 - 2 * 0.1)
     assert trainer.step == 2

@@ -164,14 +164,15 @@ def odd_contexts(seed):
 
 
 @pytest.mark.parametrize(
-    "seed, do_lower_case, version_2_with_negative, use_char_offsets",
+    "share, seed, do_lower_case, version_2_with_negative, use_char_offsets",
     [
-        (1, True, True, False),
-        (2, False, False, False),
-        (1, True, False, True),
+        (4, 1, True, True, False),
+        (4, 2, False, False, False),
+        (4, 1, True, False, True),
         *(
             pytest.param(
-                3 + i % 5,
+                1,
+                1 + i % 7,
                 i % 2 == 0,
                 i % 4 < 2,
                 i % 8 < 4,
@@ -182,9 +183,11 @@ def odd_contexts(seed):
     ],
 )
 def test_odd_text_is_answered_alike(
-    seed, do_lower_case, version_2_with_negative, use_char_offsets
+    share, seed, do_lower_case, version_2_with_negative, use_char_offsets
 ):
     contexts = odd_contexts(seed)
+    # The first are the oddest.
+    contexts = contexts[:4] + contexts[4::share]
     examples = [
         reading.SquadExample(
             str(i), text[5:25], reading.WORD.findall(text), context=text
@@ -237,7 +240,7 @@ def test_odd_text_is_answered_alike(
     assert found["answer"] == list(answers.values())
     if version_2_with_negative:
         assert found["null_odds"] == list(odds.values())
-        assert 10 < found["answer"].count("") < 90
+        assert 0.1 < found["answer"].count("") / len(contexts) < 0.9
     for row, expected in enumerate(nbest.values()):
         ours = nbest_of(outputs, row)
         assert [e["text"] for e in ours] == [e["text"] for e in expected]

@@ -3,39 +3,30 @@
 import contextlib
 import http.client
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 
-from tests.golden import ROOT
+from tests import script_runner
 
-ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 _READY = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
 
 
 class ServerProcess:
-    """A server, its port, and what it logs."""
+    """A server and its port."""
 
     def __init__(self, folder, models, **flags):
-        self.log = folder / "server.log"
-        command = [
-            sys.executable,
-            ROOT / "serve.py",
-            "--port=0",
+        self.script = script_runner.start(
+            "serve.py",
+            folder,
             *(f"--model={name}={path}" for name, path in models.items()),
-            *(f"--{name}={value}" for name, value in flags.items()),
-        ]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                command, stdout=log, stderr=log, env=ENVIRONMENT
-            )
+            port=0,
+            **flags,
+        )
         end = time.monotonic() + 300
-        while not (found := _READY.search(self.log.read_text("utf-8"))):
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < end, self.log.read_text()
+        while not (found := _READY.search(self.script.stderr())):
+            assert self.script.is_alive(), self.script.stderr()
+            assert time.monotonic() < end, self.script.stderr()
             time.sleep(0.05)
         self.port = int(found[1])
 
@@ -58,12 +49,10 @@ class ServerProcess:
 
     def stop(self):
         """Sends SIGTERM; returns the exit status."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            return self.process.wait(60)
-        finally:
-            self.process.kill()
+        with self.script:
+            if self.script.is_alive():
+                self.script.send(signal.SIGTERM)
+            return self.script.finish(60).status
 
 
 @contextlib.contextmanager
