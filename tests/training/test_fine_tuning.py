@@ -97,6 +97,7 @@ def test_early_stopping_survives_kills(flags, tmp_path):
 
 ON_DEVICES = """
 import runpy
+import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(
     cpu, [tf.config.LogicalDeviceConfiguration()] * {num_devices}
