@@ -244,6 +244,7 @@ def main(_: Sequence[str]) -> None:
     )
 
     options = common_flags.read(DeviceOptions)
+    distribution.pack_weights(options)
     checks.check_quantize(options)
     config = checks.load_config(
         FLAGS.bert_config_file,

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from absl import flags
 
 import modeling
 import serving
@@ -30,8 +29,6 @@ from training import commands, metrics, task, text_samples
 from training import flags as common_flags
 from training.options import FineTuningOptions
 
-FLAGS = flags.FLAGS
-
 LOSSES = {
     "classification": "ClassifierLoss",
     "multilabel": "MultiLabelLoss",
@@ -46,6 +43,17 @@ def define_flags() -> None:
     classification_flags.define_table_flags()
 
 
+@dataclasses.dataclass(frozen=True)
+class ClassifierOptions:
+    """The task's own flags; those of tables are table_task.TableOptions."""
+
+    task_name: str
+    xnli_language: str = "zh"
+    glue_submission: bool = False
+    class_weights: str | None = None
+    report: bool = False
+
+
 class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
@@ -55,11 +63,12 @@ class ClassifierTask(task.Task):
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
-        options, name = self.options, FLAGS.task_name.lower()
-        self.writes_report = FLAGS.report
-        if FLAGS.report and not options.do_eval:
+        options, own = self.options, common_flags.read(ClassifierOptions)
+        self.own, name = own, own.task_name.lower()
+        self.writes_report = own.report
+        if own.report and not options.do_eval:
             raise ValueError("--report needs --do_eval")
-        if FLAGS.glue_submission:
+        if own.glue_submission:
             glue.submission_file(name)
             if not options.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
@@ -70,15 +79,15 @@ class ClassifierTask(task.Task):
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
         self.processors = processors.create_processors(
-            FLAGS.task_name, options.data_dir, table, FLAGS.xnli_language
+            own.task_name, options.data_dir, table, own.xnli_language
         )
         processor = self.processors[""]
         self.labels = processor.get_labels()
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         self.loss = getattr(modeling, LOSSES[processor.output_mode])()
-        if FLAGS.class_weights is not None:
-            class_weights.check(FLAGS.class_weights, processor.output_mode)
-        # The last one is the one that the paper reports.
+        if own.class_weights is not None:
+            class_weights.check(own.class_weights, processor.output_mode)
+        # The paper reports the last one.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {
             "task_name": name,
@@ -103,9 +112,9 @@ class ClassifierTask(task.Task):
             if not suffix:
                 raise
             return None
-        if purpose == "train" and FLAGS.class_weights:
+        if purpose == "train" and self.own.class_weights:
             weights = class_weights.create(
-                FLAGS.class_weights,
+                self.own.class_weights,
                 self.labels,
                 [example.label for example in examples],
             )
@@ -123,7 +132,7 @@ class ClassifierTask(task.Task):
         return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec; the labels of a test set need not be known."""
+        """Returns the spec; a test set's labels may be unknown."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -144,7 +153,7 @@ class ClassifierTask(task.Task):
         return metrics.mean_of_models(outputs, self.decoder.output_mode)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Returns the original's figure and the benchmark's."""
+        """Returns the original's metric and the benchmark's."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         figures = metrics.compute_metrics(self.metrics, labels, predictions)
@@ -186,8 +195,8 @@ class ClassifierTask(task.Task):
         labels = decoding.write_predictions(
             output_dir, entries, batches, self.decoder, suffix
         )
-        if FLAGS.glue_submission:
-            name = FLAGS.task_name.lower() + suffix.replace("_", "-")
+        if self.own.glue_submission:
+            name = self.own.task_name.lower() + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}

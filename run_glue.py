@@ -160,7 +160,7 @@ def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
             logging.info("Already done: %s", done.parent)
             return found["results"]
     script = Path(__file__).with_name("run_classifier.py")
-    # Set by a script for itself if it only predicts in bfloat16.
+    # It tells TensorFlow that weights never change, and the child trains.
     environment = dict(os.environ)
     environment.pop("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", None)
     status = child.run([sys.executable, script, *arguments], env=environment)

@@ -3,12 +3,12 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from absl.flags import FLAGS
 
 import modeling
 import serving
@@ -27,8 +27,17 @@ def define_flags() -> None:
     ner_flags.define()
 
 
+@dataclasses.dataclass(frozen=True)
+class NerOptions:
+    """The task's own flags; see data/ner/flags.py."""
+
+    labels: list[str] | None = None
+    document_context: bool = False
+    report: bool = False
+
+
 class NerTask(task.Task):
-    """Tags the words that name a person, a place or an organisation."""
+    """Tags words that name persons, places or organisations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
     labels: list[str]
@@ -41,16 +50,17 @@ class NerTask(task.Task):
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Finds the tags: those given, saved, or of the train set."""
-        options, labels = self.options, FLAGS.labels
-        self.writes_report = FLAGS.report
-        if FLAGS.report and not options.do_eval:
+        options, own = self.options, common_flags.read(NerOptions)
+        labels, self.writes_report = own.labels, own.report
+        self.document_context = own.document_context
+        if own.report and not options.do_eval:
             raise ValueError("--report needs --do_eval")
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_model_tokenizer(
             options, config.vocab_size
         )
-        if labels is None and not options.do_train:
-            labels = saved_labels
+        if labels is None and saved_labels and not options.do_train:
+            labels = list(saved_labels)
         self.processor = reading.NerProcessor(labels)
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
@@ -68,7 +78,7 @@ class NerTask(task.Task):
             self.labels,
             self.options.max_seq_length,
             self.tokenizer,
-            FLAGS.document_context,
+            self.document_context,
         ):
             if split != "train":
                 self.features[split].append(feature)
@@ -117,7 +127,7 @@ class NerTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the tags, and scores where the test set has tags itself."""
+        """Writes the tags, and scores them if the test set has tags."""
         examples, tags = self.examples[split], self._tag(split, batches)
         windows.write_predictions(output_dir, examples, tags)
         right = [example.labels for example in examples]

@@ -128,9 +128,10 @@ def _define_masking_flags() -> None:
 def main(_: Sequence[str]) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import export_formats, pretraining
+    from training import distribution, export_formats, pretraining
 
     options = common_flags.read(PretrainingOptions)
+    distribution.pack_weights(options)
     config = pretraining.check_options(options)
     if options.vocab_file:
         tokenization.check_vocab(options.vocab_file, config.vocab_size)

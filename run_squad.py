@@ -3,13 +3,13 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
+import dataclasses
 import os
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from absl import logging
-from absl.flags import FLAGS
 
 import modeling
 import serving
@@ -44,10 +44,21 @@ def define_flags() -> None:
     squad_flags.define_decoding_flags()
 
 
-class SquadTask(task.Task):
-    """Finds the words of a passage that answer a question.
+@dataclasses.dataclass(frozen=True)
+class SquadOptions:
+    """The task's own flags; those of windows and decoding are apart."""
 
-    --predict_file is both what the model is evaluated on and what it answers.
+    train_file: str = ""
+    predict_file: str = ""
+    version_2_with_negative: bool = False
+    num_processes: int = 1
+    report: bool = False
+
+
+class SquadTask(task.Task):
+    """Finds the answer to a question in a passage.
+
+    --predict_file is used for both evaluation and prediction.
     """
 
     metrics = ("f1",)
@@ -60,20 +71,15 @@ class SquadTask(task.Task):
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
-        options = self.options
-        if FLAGS.report and not options.do_predict:
+        options, own = self.options, common_flags.read(SquadOptions)
+        self.own = own
+        if own.report and not options.do_predict:
             raise ValueError("--report needs --do_predict")
-        if options.do_train and not FLAGS.train_file:
+        if options.do_train and not own.train_file:
             raise ValueError("--do_train needs --train_file")
-        if (options.evaluates or options.do_predict) and not FLAGS.predict_file:
+        if (options.evaluates or options.do_predict) and not own.predict_file:
             raise ValueError(
                 "--predict_file is needed, to evaluate and predict"
-            )
-        if options.max_seq_length <= FLAGS.max_query_length + 3:
-            raise ValueError(
-                f"--max_seq_length={options.max_seq_length} must be more than "
-                f"--max_query_length={FLAGS.max_query_length} + 3, to leave "
-                "room for the passage"
             )
         self.loss = modeling.SpanLoss()
         self.windows = common_flags.read(squad.WindowOptions)
@@ -89,20 +95,20 @@ class SquadTask(task.Task):
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
         is_training = split == "train"
-        path = FLAGS.train_file if is_training else FLAGS.predict_file
+        path = self.own.train_file if is_training else self.own.predict_file
         examples = reading.read_squad_examples(
-            path, is_training, FLAGS.version_2_with_negative
+            path, is_training, self.own.version_2_with_negative
         )
         if is_training:
-            # Shuffled once here, as in the original, so that a buffer of
-            # records need not span the file.
+            # Shuffled once here, as in the original, so that a small buffer of
+            # records is enough.
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
             # Fails now, not after an epoch, if the file has no answers.
             scoring.score_predictions(
                 path,
                 {example.qas_id: "" for example in examples},
-                FLAGS.version_2_with_negative,
+                self.own.version_2_with_negative,
             )
         return examples
 
@@ -114,7 +120,7 @@ class SquadTask(task.Task):
                 self.tokenizer,
                 self.windows,
                 is_training=True,
-                num_processes=FLAGS.num_processes,
+                num_processes=self.own.num_processes,
             )
         self.examples = examples
         features = self.features = list(
@@ -123,8 +129,8 @@ class SquadTask(task.Task):
             )
         )
         if self.options.unpads:
-            # Windows of one length share a batch, and too little memory is
-            # noticed at once. Their ids identify the questions.
+            # Windows of similar length share a batch, and a lack of memory
+            # shows at once. Ids identify the questions.
             features = sorted(features, key=lambda each: -len(each.tokens))
         return (records.encode_squad_features(each, False) for each in features)
 
@@ -135,7 +141,7 @@ class SquadTask(task.Task):
         )
 
     def num_train_examples(self, num_examples: int, num_records: int) -> int:
-        """Returns the questions: the original does not count windows."""
+        """Returns the questions; the original does not count windows."""
         return num_examples
 
     def create_model(self, config: Any, **options: Any) -> Any:
@@ -143,7 +149,7 @@ class SquadTask(task.Task):
         return modeling.BertSpanLabeler(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the list of outputs: `answer` averages the n best of each."""
+        """Returns the list of outputs; `answer` averages their n-best lists."""
         return list(outputs)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
@@ -159,7 +165,7 @@ class SquadTask(task.Task):
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
         }
-        if FLAGS.version_2_with_negative:
+        if self.own.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
         answers.write_json_files(output_dir, outputs)
         try:
@@ -167,13 +173,13 @@ class SquadTask(task.Task):
         except ValueError as error:
             logging.warning("Not scored: %s", error)
             return {}
-        if FLAGS.report:
+        if self.own.report:
             path = os.path.join(output_dir, "report.html")
             report.write_report(
                 path,
-                FLAGS.predict_file,
+                self.own.predict_file,
                 predictions,
-                FLAGS.version_2_with_negative,
+                self.own.version_2_with_negative,
             )
         return scores
 
@@ -186,7 +192,8 @@ class SquadTask(task.Task):
     def _score(
         self, predictions: dict, nbest: dict, null_odds: dict
     ) -> dict[str, float]:
-        file, is_v2 = FLAGS.predict_file, FLAGS.version_2_with_negative
+        file = self.own.predict_file
+        is_v2 = self.own.version_2_with_negative
         scores = scoring.score_outputs(file, predictions, nbest, null_odds)
         self.samples = text_samples.spread(
             report.describe_answers(file, predictions, is_v2)

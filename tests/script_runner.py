@@ -42,6 +42,22 @@ PROCESSES.set_forkserver_preload(
 _ASKING = threading.Lock()
 
 
+def fine_tuning_flags(folder, model, **flags):
+    """Returns the flags of a short run that does all that a task can."""
+    return {
+        "bert_config_file": model / "bert_config.json",
+        "vocab_file": SAMPLES / "vocab.txt",
+        "data_dir": folder,
+        "output_dir": folder / "run",
+        "max_seq_length": 24,
+        "train_batch_size": 4,
+        "do_train": True,
+        "do_eval": True,
+        "do_predict": True,
+        **flags,
+    }
+
+
 @dataclasses.dataclass(frozen=True)
 class Done:
     """Status and output of a script that ended."""

@@ -12,15 +12,14 @@ from typing import NoReturn
 
 from absl import app, flags, logging
 
-from files import json_files, locks, path_checks, paths
-from training import chatter
+from files import locks, path_checks, paths
+from training import chatter, cluster
 
-# Problems with what the user gave; anything else is a fault of ours and
-# keeps its traceback.
+# Errors in the user's input; anything else is a bug and keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
 # TensorFlow's message about an id that an embedding has no row for.
 _ID_BEYOND = re.compile(r"= (-?\d+) is not in \[0, ?(\d+)\)")
-# The shells' status of a process that Ctrl-C ended.
+# Exit status by which shells report Ctrl-C.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
@@ -38,18 +37,18 @@ def run(
 ) -> None:
     """Defines the flags, then runs `main` as absl does.
 
-    An error in what the user gave is printed in one line and ends the script
-    with status 1; --debug prints its traceback. Ctrl-C ends it with 130.
+    An error in the user's input is printed in one line and ends the script with
+    status 1; --debug prints its traceback. Ctrl-C ends it with 130.
 
     Args:
         main: called with the arguments left over; its return value is the
             exit status.
         define_flags: defines the script's flags.
         required: names of flags that must be given.
-        passes_rest: whether `main` handles arguments that are no flags of the
-            script, such as another library's; else they are errors.
-        takes_arguments: whether `main` handles arguments that are no flags at
-            all; else they are errors.
+        passes_rest: whether `main` handles flags that the script does not
+            define, such as another library's; else they are errors.
+        takes_arguments: whether `main` handles arguments that are not flags;
+            else they are errors.
     """
     others = set(flags.FLAGS)
     define_flags()
@@ -66,8 +65,8 @@ def run(
     for name in set(flags.FLAGS) - others:
         # So that --help also lists the flags that another file defines.
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
-    # --help shows the docstring of __main__, which is not the script's where
-    # the script runs as an installed command.
+    # --help shows the docstring of __main__, which is not the script's if it
+    # runs as an installed command.
     script = sys.modules[define_flags.__module__]
     sys.modules["__main__"].__doc__ = script.__doc__
     logging.use_absl_handler()
@@ -92,14 +91,14 @@ def run(
 
 
 def _leave_broken_pipe() -> NoReturn:
-    """Exits as a process does that the signal of a broken pipe ends."""
-    # Nothing can be flushed at the exit.
+    """Exits like a process that SIGPIPE ends."""
+    # Nothing can be flushed at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(_BROKEN_PIPE)
 
 
 class _PathFlag(flags.Flag):
-    """A string flag that knows what kind of path it takes."""
+    """A string flag with the kind of path that it takes."""
 
     def __init__(self, name: str, kind: paths.Kind, help: str) -> None:
         super().__init__(
@@ -122,13 +121,13 @@ def define_path(name: str, kind: paths.Kind, help: str) -> None:
 
 
 def export_folder(options: flags.FlagValues) -> str | None:
-    """Returns the folder that the flags choose for an export, or None.
+    """Returns the folder to export to, or None.
 
     Args:
         options: the script's flag values.
 
     Raises:
-        ValueError: there is a version, and no --export_dir for it.
+        ValueError: --export_version is given without --export_dir.
     """
     export_dir, version = options.export_dir, options.export_version
     # An empty path, from an unset shell variable, is refused elsewhere.
@@ -184,9 +183,9 @@ def _parse_flags(
 
 
 def _check_numbers(options: flags.FlagValues) -> None:
-    """Refuses numbers that no flag can mean, whichever flag they are given to.
+    """Refuses numbers that are invalid for any flag.
 
-    The bounds of absl's flags let NaN through: it is not below any of them.
+    absl's bounds let NaN through, since it is not below any of them.
 
     Raises:
         ValueError: a number is NaN, infinite, or a whole number that does not
@@ -206,7 +205,7 @@ def _check_numbers(options: flags.FlagValues) -> None:
 
 
 def _set_verbosity(options: flags.FlagValues) -> None:
-    """Logs what concerns the user; other libraries only with --debug."""
+    """Logs the project's messages; other libraries' only with --debug."""
     if not options["verbosity"].present:
         logging.set_verbosity(
             logging.DEBUG if options.verbose else logging.INFO
@@ -219,7 +218,7 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
     if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
         return True
-    # Installed, the project lies among other packages.
+    # Once installed, the project is among other packages.
     return (
         PROJECT in path.parents
         and path.relative_to(PROJECT).parts[0] in PACKAGES
@@ -233,21 +232,14 @@ def _guarded(
         return _fail(
             f"arguments need a flag, such as --name=value. Received: {argv[1:]}"
         )
-    # Those of an ensemble take one another's place.
-    changes_weights = any(
-        getattr(flags.FLAGS, name, None) for name in ("do_train", "ensemble")
-    )
-    if not changes_weights:
-        if getattr(flags.FLAGS, "mixed_precision", None) == "bfloat16":
-            # Imported here: it takes seconds, which --help does not need.
-            from modeling.accelerated.inference import pack_weights
-
-            pack_weights("bfloat16")
     try:
         given = _given_paths()
         path_checks.check_paths(given)
+        writes = cluster.is_chief(
+            getattr(flags.FLAGS, "distribution_strategy", None)
+        )
         with contextlib.ExitStack() as stack:
-            for flag in given if is_chief() else ():
+            for flag in given if writes else ():
                 if path := path_checks.lock_path(flag):
                     stack.enter_context(locks.hold(path, str(flag)))
             return main(argv)
@@ -258,32 +250,10 @@ def _guarded(
         return _fail(message or error)
 
 
-def is_chief() -> bool:
-    """Returns whether this process writes: of several workers, one does.
-
-    As distribution.is_chief, which needs TensorFlow and its workers.
-    """
-    strategy = getattr(flags.FLAGS, "distribution_strategy", None)
-    if "TF_CONFIG" not in os.environ or strategy not in (None, "multi_worker"):
-        return True
-    config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
-    task, cluster = config.get("task") or {}, config.get("cluster") or {}
-    if not isinstance(task, dict) or not isinstance(cluster, dict):
-        raise ValueError('TF_CONFIG: "task" and "cluster" must be JSON objects')
-    index = task.get("index", 0)
-    if not str(index).isdecimal():
-        raise ValueError(
-            f'TF_CONFIG: "index" of "task" must be a number. Received: {index}'
-        )
-    if task.get("type", "chief") == "worker":
-        return "chief" not in cluster and int(index) == 0
-    return task.get("type", "chief") == "chief"
-
-
 def _is_users(error: Exception) -> bool:
     if isinstance(error, USER_ERRORS):
         return True
-    # Only where the script has loaded it: --help does not wait for it.
+    # Only if the script has loaded it, so that --help does not wait.
     tf = sys.modules.get("tensorflow")
     return tf is not None and isinstance(
         error,

@@ -1,4 +1,4 @@
-"""The command of a fine-tuning script, from its flags to its task."""
+"""The command of a fine-tuning script: reads its flags and runs its task."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,15 +19,16 @@ def run_task(
     Args:
         create_task: makes the task from the options that all tasks share.
         define_flags: defines the script's flags.
-        required: names of flags that must be given, with those of the model
-            and of the output.
+        required: names of required flags, besides those of the model and the
+            output.
     """
 
     def main(_: Sequence[str]) -> None:
         # It loads TensorFlow, which --help and wrong flags do not wait for.
-        from training import fine_tuning
+        from training import distribution, fine_tuning
 
         options = flags.read(FineTuningOptions)
+        distribution.pack_weights(options)
         fine_tuning.run(create_task(options), options)
 
     cli.run(main, define_flags, [*required, *REQUIRED])

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
+from modeling.accelerated import inference
 from training.options import STRATEGIES, DeviceOptions
 
 PRECISIONS = {
@@ -17,7 +18,7 @@ PRECISIONS = {
 }
 
 
-# Workers and TPUs are connected once, however many runs follow.
+# Cached: workers and TPUs are connected once for all runs.
 @functools.cache
 def create_strategy(
     name: str | None = None,
@@ -30,14 +31,13 @@ def create_strategy(
     """Returns the tf.distribute strategy that was asked for.
 
     Args:
-        name: one of STRATEGIES; None for what the machine offers: workers
-            where TF_CONFIG is set, all its GPUs where it has several, else
-            one device.
+        name: one of STRATEGIES; None chooses: workers if TF_CONFIG is set, all
+            GPUs if there are several, else one device.
         use_tpu: the original's flag, the same as name="tpu".
         tpu_name: name or grpc address of the TPU.
-        tpu_zone: its zone, where it is not this machine's.
-        gcp_project: its project, where it is not this machine's.
-        master: its grpc address, where no name is given.
+        tpu_zone: its zone, if not this machine's.
+        gcp_project: its project, if not this machine's.
+        master: its grpc address, if no name is given.
 
     Raises:
         ValueError: it is not available here.
@@ -54,7 +54,7 @@ def create_strategy(
             raise ValueError(
                 "--distribution_strategy=multi_worker reads the workers' "
                 "addresses from the environment variable TF_CONFIG, which is "
-                "not set; the README has an example"
+                "not set; docs/devices.md has examples"
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")
@@ -90,18 +90,6 @@ def _tpu_strategy(
     return tf.distribute.TPUStrategy(resolver)
 
 
-def is_chief(strategy: tf.distribute.Strategy) -> bool:
-    """Returns whether this process is the one that writes files."""
-    resolver = strategy.cluster_resolver
-    if resolver is None or not resolver.task_type:
-        return True
-    return resolver.task_type == "chief" or (
-        resolver.task_type == "worker"
-        and resolver.task_id == 0
-        and "chief" not in resolver.cluster_spec().as_dict()
-    )
-
-
 def num_workers(strategy: tf.distribute.Strategy) -> int:
     """Returns the number of processes that share the training."""
     resolver = strategy.cluster_resolver
@@ -111,7 +99,7 @@ def num_workers(strategy: tf.distribute.Strategy) -> int:
 
 
 def set_precision(precision: str) -> None:
-    """Makes the models built from here on compute in this precision.
+    """Sets the precision of the models built from now on.
 
     Variables stay float32, and so do LayerNorm's statistics, softmax and
     losses; at inference on a CPU within oneDNN's operations.
@@ -122,10 +110,16 @@ def set_precision(precision: str) -> None:
         logging.info("Computing in %s over float32 variables.", precision)
 
 
+def pack_weights(options: DeviceOptions) -> None:
+    """Has oneDNN reorder weights once, in commands that never change them."""
+    if not options.changes_weights:
+        inference.pack_weights(options.mixed_precision)
+
+
 def scale_losses(
     optimizer: keras.optimizers.Optimizer, precision: str
 ) -> keras.optimizers.Optimizer:
-    """Returns the optimizer, with Keras's loss scaling where float16 needs it.
+    """Adds Keras's loss scaling to the optimizer if float16 needs it.
 
     bfloat16 has float32's range and needs none.
     """
@@ -149,7 +143,7 @@ def check_batch_size(
 def distribute(
     strategy: tf.distribute.Strategy, dataset: tf.data.Dataset
 ) -> Iterable[Mapping[str, tf.Tensor]]:
-    """Returns the batches of `dataset`, split into one part for each replica.
+    """Splits the batches of `dataset` into one part for each replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
     that a step takes the same examples on any number of devices.

@@ -13,6 +13,7 @@ import modeling
 from training import (
     building,
     checkpointing,
+    cluster,
     distillation,
     distribution,
     history,
@@ -36,21 +37,21 @@ class Run:
         options: TrainingOptions.
         create_model: (**arguments of every model) -> the task's model.
         loss: the task's loss.
-        num_train_steps: length of training; None where there is none.
+        num_train_steps: length of training; None without training.
         num_warmup_steps: length of the warmup.
         max_seq_length: length of the inputs, in WordPieces.
-        settings: what must not change when a run is resumed (see
+        settings: settings that must not change in a resume (see
             checkpointing.check_settings).
-        restores_best: start from the best checkpoint, if there is one,
-            instead of the newest; for a run that does not train.
-        teacher: what a training learns from besides labels, or None.
+        restores_best: start from the best checkpoint instead of the newest, if
+            there is one; for runs that do not train.
+        teacher: the teacher to distill, or None.
 
     Attributes:
         trainer: the loop.Trainer.
         model: its model.
-        global_step: steps that the weights were trained for.
-        has_best: whether they are those of the best evaluation.
-        report: report.Report of the run.
+        global_step: steps that the weights were trained.
+        has_best: whether the weights are from the best evaluation.
+        report: the run's report.Report.
         clock: Clock of its training.
         history: history.History of the run.
         averages: averaging.WeightAverages of its weights, or None.
@@ -73,7 +74,7 @@ class Run:
         self.batch_sizes = options.batch_sizes
         self.max_seq_length = max_seq_length
         self.strategy = distribution.strategy_of(options)
-        self.is_chief = distribution.is_chief(self.strategy)
+        self.is_chief = cluster.is_chief(options.distribution_strategy)
         self.report = report.Report(options)
         keras.utils.set_random_seed(options.seed)
         if options.deterministic:
@@ -166,14 +167,14 @@ class Run:
         evaluation: hooks.Evaluation | None = None,
         num_predictions: int = 0,
     ) -> None:
-        """Trains to the last step, on the batches that follow the step's.
+        """Trains from the current step to the last.
 
         With --ema_decay the model has the averages as its weights afterwards.
 
         Args:
             create_dataset: (batch_size, skip_records) -> global batches.
             describe_batch: (batch_size, skip_records) -> text that names the
-                records of the batch, for a step that was not finite.
+                records of the batch, for non-finite steps.
             evaluation: hooks.Evaluation to run while training, or None.
             num_predictions: masked positions in an example.
         """
@@ -195,7 +196,7 @@ class Run:
     def _has_ended(
         self, num_train_steps: int, evaluation: hooks.Evaluation | None
     ) -> bool:
-        """Returns whether no step of training is left, and logs why."""
+        """Returns whether training has already ended, and logs why."""
         folder = self.options.output_dir
         if self.global_step >= num_train_steps:
             logging.info(
@@ -236,7 +237,7 @@ class Run:
         if options.summary_steps and self.is_chief:
             tokens = flops = None
             if not options.unpads:
-                # Else the work of a step depends on the length of its batch.
+                # Otherwise a step's work depends on the length of its batch.
                 tokens = self.max_seq_length
                 flops = report.training_flops(
                     self.model.config, self.max_seq_length, num_predictions
@@ -276,7 +277,7 @@ class Run:
             )
 
     def _records_of(self, step: int) -> tuple[int, int]:
-        """Returns the records of a step's batch, and those before it."""
+        """Returns a step's batch size, and the number of records before it."""
         return self.batch_sizes.at(step), self.batch_sizes.examples(step)
 
     def create_evaluation(
@@ -299,9 +300,9 @@ class Run:
         return hooks.Evaluation(recorded, every, metric, checkpointer, **kwargs)
 
     def restore_best(self) -> None:
-        """Restores the weights of the best evaluation while training.
+        """Restores the weights of the best evaluation during training.
 
-        Keeps the last ones where training ended before any evaluation.
+        Keeps the last weights if training ended before any evaluation.
         """
         step = self._checkpointer(self.best_dir).restore()
         if step is not None:
@@ -309,7 +310,7 @@ class Run:
 
     @property
     def described_step(self) -> str:
-        """Text that names the step of the weights, for the log."""
+        """Describes the weights by their step, for the log."""
         if not self.global_step:
             return "the initial weights"
         which = "best" if self.has_best else "last"
@@ -317,7 +318,7 @@ class Run:
 
     @property
     def best_dir(self) -> Path:
-        """Folder of the best weights while training."""
+        """Folder of the best weights."""
         return Path(self.options.output_dir) / "best"
 
     @property
@@ -330,11 +331,11 @@ class Run:
         folder: Path,
         others: Mapping[str, keras.Variable] | None = None,
     ) -> checkpointing.Checkpointer:
-        """Returns what keeps the newest weights in a folder.
+        """Returns a Checkpointer that keeps only the newest weights.
 
         Args:
             folder: where to.
-            others: {name: variable} to keep instead of the model's.
+            others: {name: variable} to save instead of the model's.
         """
         return checkpointing.Checkpointer(
             folder,
@@ -344,11 +345,10 @@ class Run:
         )
 
     def save_as(self, options: TrainingOptions) -> None:
-        """Moves to another folder, with these weights as its checkpoint.
+        """Switches to another folder and saves these weights there.
 
         Args:
-            options: those of the folder; what is written from now on goes
-                there.
+            options: options with the new folder, used for all later output.
         """
         self.options = self.report.options = options
         if self.is_chief:
@@ -363,7 +363,7 @@ class Run:
         ).save(self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines as the original does, and logs them."""
+        """Writes `key = value` lines like the original, and logs them."""
         lines = [f"{key} = {results[key]}" for key in sorted(results)]
         logging.info("***** Eval results *****")
         for line in lines:

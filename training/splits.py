@@ -1,4 +1,4 @@
-"""The splits of a task as TFRecord files, and as batches."""
+"""The splits of a task, as TFRecord files and as batches."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import tfrecords
-from training import distribution, progress
+from training import cluster, progress
 from training.distillation import Teacher
 from training.options import FineTuningOptions
 from training.task import Task
@@ -21,7 +21,7 @@ def suffix_of(split: str) -> str:
 
 
 class Splits:
-    """Splits that the options need; all are read before any is written.
+    """The splits that the options need; all are read before any is written.
 
     Args:
         task: a prepared Task.
@@ -34,7 +34,7 @@ class Splits:
 
     def __init__(self, task: Task, options: FineTuningOptions) -> None:
         self._task, self._trim = task, options.unpads
-        # Of splits whose records hold more than the task wrote.
+        # Specs of splits whose records hold more than the task wrote.
         self._specs: dict[str, Mapping[str, Any]] = {}
         examples = _read_examples(task, options)
         folder = _records_folder(options)
@@ -45,7 +45,7 @@ class Splits:
             name: os.path.join(folder, f"{name}.tf_record")
             for name in self.num_examples
         }
-        # The examples are freed as they become records.
+        # Examples are freed once they are records.
         self.num_records: Mapping[str, int] = {
             name: self._write(name, examples.pop(name)) for name in self._paths
         }
@@ -64,7 +64,7 @@ class Splits:
         return writer.num_records
 
     def of(self, purpose: str) -> list[str]:
-        """Returns the names of the splits that there are for a purpose."""
+        """Returns the names of the existing splits for a purpose."""
         return [
             name for name in self._task.splits(purpose) if name in self._paths
         ]
@@ -74,7 +74,7 @@ class Splits:
         return [self._paths[name]]
 
     def add_teacher(self, teacher: Teacher) -> None:
-        """Has "train" read records with a teacher's outputs added."""
+        """Adds a teacher's outputs to the records of "train"."""
         folder, _ = os.path.split(self._paths["train"])
         path = os.path.join(folder, "train_teacher.tf_record")
         self._specs["train"] = teacher.add_outputs(
@@ -96,7 +96,7 @@ class Splits:
                 no end.
             batch_size: examples in a batch.
             skip_records: records at the front to leave out.
-            seed: decides the order of "train".
+            seed: determines the order of "train".
         """
         return tfrecords.create_dataset(
             self.files(name),
@@ -120,7 +120,7 @@ class Splits:
 def _read_examples(
     task: Task, options: FineTuningOptions
 ) -> dict[str, Sequence[Any]]:
-    """Returns {split: its examples} of the splits that are needed."""
+    """Returns {split: its examples} of the splits needed."""
     found = {}
     for purpose, is_needed in (
         ("train", options.do_train),
@@ -143,6 +143,6 @@ def _records_folder(options: FineTuningOptions) -> str:
     The chief's stay in the output folder; the other workers, which write
     nothing there, make theirs in a temporary one.
     """
-    if distribution.is_chief(distribution.strategy_of(options)):
+    if cluster.is_chief(options.distribution_strategy):
         return options.output_dir
     return tempfile.mkdtemp(prefix="records-")

@@ -8,8 +8,8 @@ runs wherever TensorFlow does, `saved_model_cli` included.
 Memory grows with the bytes of the texts, under 100 bytes for each, however
 long their words are.
 
-N = texts, D = code points as decoded, C = those that are left when the texts
-are normalized, W = words, P = WordPieces, of all texts together.
+N = texts, D = code points as decoded, C = those left after normalization, W =
+words, P = WordPieces, of all texts together.
 """
 
 import os
@@ -36,7 +36,6 @@ class Characters(NamedTuple):
         source: int32 [C], the code point [D] that it came from.
         row_splits: int32 [N + 1], the first character of each text.
         starts: int32 [D], where each code point starts in its text, in bytes.
-        ends: int32 [D], where it ends.
     """
 
     cps: tf.Tensor
@@ -44,7 +43,6 @@ class Characters(NamedTuple):
     source: tf.Tensor
     row_splits: tf.Tensor
     starts: tf.Tensor
-    ends: tf.Tensor
 
 
 @keras.saving.register_keras_serializable("bert")
@@ -81,7 +79,7 @@ class TokenizerLayer(keras.layers.Layer):
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab)
-        self.built = True  # there are no weights
+        self.built = True  # no weights
 
     @property
     def vocab(self) -> list[str]:
@@ -89,7 +87,7 @@ class TokenizerLayer(keras.layers.Layer):
         return self._vocab.tolist()
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what the layer is made from."""
+        """Returns the constructor's arguments."""
         return {
             **super().get_config(),
             "vocab": self.vocab,
@@ -99,23 +97,6 @@ class TokenizerLayer(keras.layers.Layer):
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of the texts."""
         return self.tokenize_with_chars(texts)[0]
-
-    def tokenize_with_offsets(
-        self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """Tokenizes, and returns where in the texts each WordPiece is.
-
-        Args:
-            texts: string [N].
-
-        Returns:
-            (ids, starts, ends): ragged int32 [N, None]; `starts` and `ends`
-            are byte offsets, the end exclusive, in the text as given.
-        """
-        ids, first, last, chars = self.tokenize_with_chars(texts)
-        starts = tf.gather(chars.starts, tf.gather(chars.source, first))
-        ends = tf.gather(chars.ends, tf.gather(chars.source, last))
-        return ids, ids.with_flat_values(starts), ids.with_flat_values(ends)
 
     def tokenize_with_chars(
         self, texts: tf.Tensor
@@ -146,7 +127,7 @@ class TokenizerLayer(keras.layers.Layer):
         row_splits = tf.cast(row_splits, tf.int32)
         starts = tf.cast(starts, tf.int32)
         cps, flags, source = self._normalize(decoded)
-        # Words end at white space and around what is isolated.
+        # Words end at white space and around isolated characters.
         is_space = (flags & unicode_tables.SPACE) > 0
         is_border = (
             flags & (unicode_tables.SPACE | unicode_tables.ISOLATED)
@@ -158,10 +139,9 @@ class TokenizerLayer(keras.layers.Layer):
             cps=tf.gather(cps, kept),
             begins=tf.gather(begins, kept),
             source=source,
-            # Marks change places, but never leave their text.
+            # Marks are reordered only within their text.
             row_splits=tf.searchsorted(source, row_splits),
             starts=starts,
-            ends=starts + tf.cast(utf8_length(decoded), tf.int32),
         )
 
     def _normalize(
@@ -209,18 +189,17 @@ class TokenizerLayer(keras.layers.Layer):
         moved: tf.Tensor,
         decoded_flags: tf.Tensor,
     ) -> tuple[tf.Tensor, ...]:
-        """Puts marks in the canonical order of their combining classes.
+        """Sorts marks into the canonical order of their combining classes.
 
         Args:
             cps: int32 [K].
             flags: int32 [K].
             source: int32 [K].
-            moved: bool [K], whether it may be such a mark.
+            moved: bool [K], whether it may be reordered.
             decoded_flags: int32 [D], the flags of all code points.
 
         Returns:
-            (cps, flags, source), where only marks between the same starters
-            have changed places.
+            (cps, flags, source), reordered only between the same starters.
         """
         marks, classes = self._tables.combining_classes
         places = ragged.where(moved)
@@ -252,14 +231,14 @@ def _expand(
     values: tf.Tensor,
     several: tf.Tensor,
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Replaces characters that become several code points by those.
+    """Expands characters that become several code points.
 
     Args:
         cps: int32 [K].
         flags: int32 [K].
         source: int32 [K].
         values: int32 [D], the row of `several` for such a character.
-        several: int32 [rows, 3], the code points, filled up with -1.
+        several: int32 [rows, 3], the code points, padded with -1.
 
     Returns:
         (cps, flags, source), longer.
@@ -291,8 +270,8 @@ def _lower_final_sigmas(
 ) -> tf.Tensor:
     """Replaces capital sigmas that end a word, as `str.lower` does.
 
-    Such a sigma comes after a cased letter, and not before one, where case
-    ignorable characters do not count.
+    Such a sigma follows a cased letter and does not precede one; case ignorable
+    characters are skipped.
 
     Args:
         decoded: int32 [D].
@@ -309,7 +288,7 @@ def _lower_final_sigmas(
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
     )
-    # White space ends each text, so that there is a next one.
+    # White space ends each text, so that a next code point exists.
     before = tf.gather(is_cased, tf.gather(counted, at + 1))
     final = tf.boolean_mask(sigmas, after & ~before)
     return tf.tensor_scatter_nd_update(

@@ -284,12 +284,13 @@ def test_defaults_of_flags_are_those_of_the_options(pool):
 
 
 def frozen_weights(script, arguments):
-    """Starts a script; returns what TensorFlow is told of the weights."""
+    """Starts a script that ends early; returns its environment's setting."""
     os.environ.pop(FROZEN, None)
-    sys.argv = [script, *arguments]
+    # The second flag needs --quantize, which is found before any work.
+    sys.argv = [script, *arguments, "--quantize_ranges=static"]
     with pytest.raises(SystemExit) as ended:
-        cli.run(lambda _: None, importlib.import_module(script).define_flags)
-    assert not ended.value.code
+        importlib.import_module(script).command()
+    assert ended.value.code == 1
     return os.environ.get(FROZEN)
 
 
@@ -308,13 +309,29 @@ def frozen_weights(script, arguments):
             ["--do_train", "--do_eval", "--mixed_precision=bfloat16"],
             None,
         ),
-        ("create_vocabulary", [], None),
+        ("run_pretraining", ["--do_eval", "--mixed_precision=bfloat16"], "1"),
+        ("extract_features", ["--mixed_precision=bfloat16"], "1"),
     ],
 )
 def test_weights_count_as_frozen_only_where_none_is_trained(
-    pool, script, arguments, expected
+    pool, tmp_path, script, arguments, expected
 ):
-    found = pool.submit(frozen_weights, script, arguments)
+    samples = ROOT / "samples"
+    inputs = {
+        "bert_config_file": samples / "bert_config.json",
+        "vocab_file": samples / "vocab.txt",
+    }
+    if script == "run_squad":
+        inputs["predict_file"] = samples / "squad" / "dev.json"
+    else:
+        inputs["input_file"] = samples / "corpus.txt"
+    if script == "extract_features":
+        inputs["init_checkpoint"] = samples
+        inputs["output_file"] = tmp_path / "features.jsonl"
+    else:
+        inputs["output_dir"] = tmp_path / "run"
+    given = [f"--{name}={path}" for name, path in inputs.items()]
+    found = pool.submit(frozen_weights, script, [*given, *arguments])
     assert found.result(script_runner.TIMEOUT) == expected
 
 

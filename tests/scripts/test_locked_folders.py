@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests import script_runner
-from training import cli
+from training import cluster
 
 
 def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
@@ -92,7 +92,7 @@ def test_of_several_workers_the_chief_locks(monkeypatch, config, expected):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     if config is not None:
         monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    assert cli.is_chief() == expected
+    assert cluster.is_chief() == expected
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_of_several_workers_the_chief_locks(monkeypatch, config, expected):
 def test_a_task_of_no_known_form_is_refused(monkeypatch, config):
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
     with pytest.raises(ValueError, match="^TF_CONFIG: "):
-        cli.is_chief()
+        cluster.is_chief()

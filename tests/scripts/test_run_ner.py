@@ -35,20 +35,13 @@ def runs(tmp_path_factory, tiny):
     write_set(folder / "train.txt", 48)
     write_set(folder / "valid.txt", 9)
     write_set(folder / "test.txt", 5)
-    flags = {
-        "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "data_dir": folder,
-        "output_dir": folder / "run",
-        "max_seq_length": 24,
-        "train_batch_size": 4,
-        "num_train_epochs": 3,
-        "learning_rate": 2e-3,
-        "do_train": True,
-        "do_eval": True,
-        "do_predict": True,
-        "evaluate_each_epoch": True,
-    }
+    flags = script_runner.fine_tuning_flags(
+        folder,
+        tiny,
+        num_train_epochs=3,
+        learning_rate=2e-3,
+        evaluate_each_epoch=True,
+    )
     done = script_runner.run_all(
         [
             (

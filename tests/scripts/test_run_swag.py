@@ -37,21 +37,14 @@ def run(tmp_path_factory, tiny):
     write_set(folder / "train.csv", 32)
     write_set(folder / "val.csv", 10)
     write_set(folder / "test.csv", 5)
-    flags = {
-        "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "data_dir": folder,
-        "output_dir": folder / "run",
-        "max_seq_length": 24,
-        "train_batch_size": 4,
-        "num_train_epochs": 1,
-        "learning_rate": 1e-3,
-        "save_checkpoints_steps": 6,
-        "do_train": True,
-        "do_eval": True,
-        "do_predict": True,
-        "export_dir": folder / "served",
-    }
+    flags = script_runner.fine_tuning_flags(
+        folder,
+        tiny,
+        num_train_epochs=1,
+        learning_rate=1e-3,
+        save_checkpoints_steps=6,
+        export_dir=folder / "served",
+    )
     done = script_runner.run("run_swag.py", folder, **flags).check()
     return folder, flags, done
 
