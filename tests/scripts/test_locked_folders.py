@@ -49,7 +49,7 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     # that; the folder is free again when it ends.
     done = run(num_train_steps=step + 1).check()
     assert f"left unfinished by process {pid}" in done.stderr
-    assert f"Training step {step + 1}/{step + 1}" in done.stderr
+    assert f"Training step {step + 1} of {step + 1}" in done.stderr
     assert not (folder / ".lock").exists()
 
 
