@@ -256,8 +256,7 @@ class Teacher:
                 "Computing the outputs of --teacher=%s", options.teacher
             )
             dataset = tfrecords.create_dataset(
-                [source],
-                spec,
+                tfrecords.Records([source], spec),
                 options.train_batch_size,
                 is_training=False,
                 trim=options.unpads,

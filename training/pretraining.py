@@ -1,7 +1,7 @@
 """Pretraining on TFRecords, with masks or without; see `run`."""
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import tensorflow as tf
 from absl import logging
@@ -136,18 +136,10 @@ def run(
     return trained if trained.is_chief else None
 
 
-class Records(NamedTuple):
-    """The files of one flag, and their format."""
-
-    files: list[str]
-    spec: feature_specs.Spec
-    dynamic_masking: DynamicMasking | None
-
-
 def find_records(
     options: PretrainingOptions, name: str, vocab_size: int | None
-) -> Records:
-    """Returns the Records that an option names, each file checked.
+) -> tfrecords.Records:
+    """Returns the records that an option names, each file checked.
 
     Args:
         options: PretrainingOptions.
@@ -186,11 +178,11 @@ def find_records(
             options.seed,
         )
     tfrecords.check_records(files, spec, vocab_size)
-    return Records(files, spec, dynamic_masking)
+    return tfrecords.Records(files, spec, dynamic_masking)
 
 
 def _masking_settings(
-    options: PretrainingOptions, records: Records
+    options: PretrainingOptions, records: tfrecords.Records
 ) -> dict[str, Any]:
     """Returns the masking options, if the records are without masks.
 
@@ -212,21 +204,19 @@ def _masking_settings(
 def _train(
     run: runner.Run,
     options: PretrainingOptions,
-    records: Records,
-    eval_records: Records | None,
+    records: tfrecords.Records,
+    eval_records: tfrecords.Records | None,
 ) -> None:
     """Trains on `records`, and evaluates on `eval_records` if there are any."""
 
     def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
         return tfrecords.create_dataset(
-            records.files,
-            records.spec,
+            records,
             batch_size,
             is_training=True,
             seed=options.seed,
             skip_records=skip_records,
             trim=options.unpads,
-            dynamic_masking=records.dynamic_masking,
         )
 
     evaluation = None
@@ -248,7 +238,10 @@ def _train(
 
 
 def _evaluate(
-    run: runner.Run, options: PretrainingOptions, records: Records, step: int
+    run: runner.Run,
+    options: PretrainingOptions,
+    records: tfrecords.Records,
+    step: int,
 ) -> dict[str, float]:
     """Returns the original's metrics over at most --max_eval_steps batches."""
     dataset = _create_eval_dataset(options, records)
@@ -267,20 +260,18 @@ def _evaluate(
 
 
 def _create_eval_dataset(
-    options: PretrainingOptions, records: Records
+    options: PretrainingOptions, records: tfrecords.Records
 ) -> tf.data.Dataset:
     return tfrecords.create_dataset(
-        records.files,
-        records.spec,
+        records,
         options.eval_batch_size,
         is_training=False,
         trim=options.unpads,
-        dynamic_masking=records.dynamic_masking,
     )
 
 
 def _evaluate_while_training(
-    run: runner.Run, options: PretrainingOptions, records: Records
+    run: runner.Run, options: PretrainingOptions, records: tfrecords.Records
 ) -> dict[str, float]:
     """Returns the metrics, and logs if they first reach the target."""
     results = _evaluate(run, options, records, run.trainer.step)

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from data.io import tfrecords
+from data.io import feature_specs, tfrecords
 from training import cluster, progress
 from training.distillation import Teacher
 from training.options import FineTuningOptions
@@ -35,7 +35,7 @@ class Splits:
     def __init__(self, task: Task, options: FineTuningOptions) -> None:
         self._task, self._trim = task, options.unpads
         # Specs of splits whose records hold more than the task wrote.
-        self._specs: dict[str, Mapping[str, Any]] = {}
+        self._specs: dict[str, feature_specs.Spec] = {}
         examples = _read_examples(task, options)
         folder = _records_folder(options)
         self.num_examples: Mapping[str, int] = {
@@ -99,8 +99,10 @@ class Splits:
             seed: determines the order of "train".
         """
         return tfrecords.create_dataset(
-            self.files(name),
-            self._specs.get(name) or self._task.feature_spec(name),
+            tfrecords.Records(
+                self.files(name),
+                self._specs.get(name) or dict(self._task.feature_spec(name)),
+            ),
             batch_size,
             is_training=name == "train",
             seed=seed,

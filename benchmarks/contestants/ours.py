@@ -81,7 +81,7 @@ def training(run, dataset, flops):
     """
     # The iterator of an iterator is itself: repeats continue in the data.
     batches = iter(dataset)
-    batch_size, trainer = run.batch_size, run.trainer
+    batch_size, trainer = run.batch_sizes.final, run.trainer
 
     def repeat(num_steps):
         trainer.train(batches, trainer.step + num_steps, batch_size)
@@ -131,7 +131,7 @@ def pretrain(spec):
         losses.PretrainingLoss(),
     )
     dataset = tfrecords.create_dataset(
-        records.files, records.spec, run.batch_size, is_training=True
+        records, run.batch_sizes.final, is_training=True
     )
     flops = report.training_flops(config, length, num_predictions)
     return training(run, dataset, flops)
@@ -199,8 +199,9 @@ def mrpc(spec):
         [
             np.sum(batch["input_mask"], axis=-1)
             for batch in tfrecords.create_dataset(
-                splits.files("train"),
-                task.feature_spec("train"),
+                tfrecords.Records(
+                    splits.files("train"), task.feature_spec("train")
+                ),
                 512,
                 is_training=False,
             )
@@ -209,7 +210,9 @@ def mrpc(spec):
     flops = report.training_flops
     return training(
         run,
-        splits.create_dataset("train", run.batch_size, seed=options.seed),
+        splits.create_dataset(
+            "train", run.batch_sizes.final, seed=options.seed
+        ),
         np.mean([flops(config, int(length)) for length in lengths]),
     )
 

@@ -7,7 +7,7 @@ The feature names and types are the original's: int64 for every feature but
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -24,6 +24,7 @@ from data.io.text_files import expand_patterns
 
 __all__ = [
     "RecordWriter",
+    "Records",
     "are_masked",
     "check_records",
     "count_records",
@@ -40,6 +41,10 @@ __all__ = [
 
 # Records at the front of each file that are looked into.
 _NUM_CHECKED = 16
+
+# In training: records that the next one is drawn from, and files read at once.
+SHUFFLE_BUFFER_SIZE = 10000
+_NUM_PARALLEL_READS = 8
 
 # The flag that says how long a feature is, for messages.
 _LENGTH_FLAGS = {
@@ -62,6 +67,21 @@ class Masking(Protocol):
         self, features: dict[str, tf.Tensor], draws: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Masks a batch."""
+
+
+class Records(NamedTuple):
+    """TFRecord files of one kind, and how to read them.
+
+    Attributes:
+        files: paths.
+        spec: dict of name to feature_specs.Feature.
+        dynamic_masking: masks records that have no masks, such as
+            `DynamicMasking`; in training each epoch gets other masks.
+    """
+
+    files: Sequence[str]
+    spec: Spec
+    dynamic_masking: Masking | None = None
 
 
 def are_masked(files: Sequence[str]) -> bool:
@@ -212,41 +232,30 @@ def naming_corrupt_files(files: Sequence[str]) -> Iterator[None]:
 # Autograph has nothing to convert here, and trying costs time at every start.
 @tf.autograph.experimental.do_not_convert
 def create_dataset(
-    files: Sequence[str],
-    spec: Spec,
+    records: Records,
     batch_size: int,
     is_training: bool,
     seed: int = 0,
     skip_records: int = 0,
-    drop_remainder: bool | None = None,
-    shuffle_buffer_size: int = 10000,
-    num_parallel_reads: int = 8,
     trim: bool = False,
-    dynamic_masking: Masking | None = None,
 ) -> tf.data.Dataset:
     """Creates the input of a training or an evaluation from TFRecord files.
 
     In training the records repeat without end, epoch after epoch. The order
     of the files and of the records differs from epoch to epoch and depends
     only on `seed` and the epoch, so a run that has read n records resumes
-    exactly with `skip_records=n`. Otherwise they come once, in order.
+    exactly with `skip_records=n`. Otherwise they come once, in order, the
+    last batch with what is left.
 
     Args:
-        files: paths of TFRecord files.
-        spec: dict of name to feature_specs.Feature.
+        records: Records.
         batch_size: B.
         is_training: whether to shuffle and repeat.
         seed: int that the order in training depends on.
         skip_records: records at the front to leave out. Whole epochs are
             skipped by count, the rest without being parsed.
-        drop_remainder: whether to leave out a last batch that is not full;
-            None = in training only.
-        shuffle_buffer_size: records that a record is drawn from.
-        num_parallel_reads: files read at a time in training.
         trim: whether to cut each batch to its longest sequence, see
             `trim_padding`.
-        dynamic_masking: masks records that have no masks, such as
-            `DynamicMasking`; in training each epoch gets other masks.
 
     Returns:
         tf.data.Dataset of dicts, see `decode`.
@@ -255,10 +264,9 @@ def create_dataset(
         ValueError: to skip, the records are counted, and a file is truncated
             or corrupt.
     """
+    files, spec, dynamic_masking = records
     if is_training:
-        dataset = _training_records(
-            files, seed, skip_records, shuffle_buffer_size, num_parallel_reads
-        )
+        dataset = _training_records(files, seed, skip_records)
     else:
         dataset = tf.data.TFRecordDataset(files).skip(skip_records)
     if dynamic_masking is not None:
@@ -278,11 +286,9 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
-    if drop_remainder is None:
-        drop_remainder = is_training
     # Parsing a batch at once costs a fraction of parsing each record.
     return (
-        dataset.batch(batch_size, drop_remainder=drop_remainder)
+        dataset.batch(batch_size, drop_remainder=is_training)
         .map(parse, num_parallel_calls=tf.data.AUTOTUNE)
         .prefetch(tf.data.AUTOTUNE)
     )
@@ -295,7 +301,7 @@ def describe_records(
 
     Args:
         files: paths of TFRecord files.
-        seed: as `create_dataset`'s, and its other arguments the default.
+        seed: as `create_dataset`'s.
         skip_records: number of the first record, in that order.
         count: how many records.
 
@@ -328,8 +334,6 @@ def _training_records(
     files: Sequence[str],
     seed: int,
     skip_records: int,
-    shuffle_buffer_size: int = 10000,
-    num_parallel_reads: int = 8,
     read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
 ) -> tf.data.Dataset:
     """Returns the records of endless epochs, from record `skip_records`."""
@@ -338,16 +342,7 @@ def _training_records(
         epoch, rest = divmod(skip_records, count_records(files))
     return (
         tf.data.Dataset.counter(epoch)
-        .flat_map(
-            lambda number: _epoch(
-                files,
-                seed,
-                number,
-                shuffle_buffer_size,
-                num_parallel_reads,
-                read,
-            )
-        )
+        .flat_map(lambda number: _epoch(files, seed, number, read))
         .skip(rest)
     )
 
@@ -356,8 +351,6 @@ def _epoch(
     files: Sequence[str],
     seed: int,
     number: tf.Tensor,
-    shuffle_buffer_size: int,
-    num_parallel_reads: int,
     read: Callable[[tf.Tensor], tf.data.Dataset],
 ) -> tf.data.Dataset:
     """Returns the records of one epoch, in the order of (seed, number)."""
@@ -369,10 +362,10 @@ def _epoch(
         tf.data.Dataset.from_tensor_slices(order)
         .interleave(
             read,
-            cycle_length=min(num_parallel_reads, len(files)),
+            cycle_length=min(_NUM_PARALLEL_READS, len(files)),
             block_length=16,
             num_parallel_calls=tf.data.AUTOTUNE,
             deterministic=True,
         )
-        .shuffle(shuffle_buffer_size, draw, reshuffle_each_iteration=False)
+        .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
     )

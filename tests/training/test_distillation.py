@@ -100,13 +100,19 @@ def test_outputs_on_disk_are_those_of_the_teacher(options, tmp_path, teacher):
     plain = ToyTask().feature_spec("train")
     spec = {**plain, "teacher_outputs": feature_specs.Feature((2,), "float32")}
     (batch,) = tfrecords.create_dataset(
-        [str(tmp_path / "run/train_teacher.tf_record")], spec, 99, False
+        tfrecords.Records(
+            [str(tmp_path / "run/train_teacher.tf_record")], spec
+        ),
+        99,
+        False,
     )
     np.testing.assert_allclose(
         batch["teacher_outputs"], model(batch), rtol=0, atol=1e-5
     )
     (same,) = tfrecords.create_dataset(
-        [str(tmp_path / "run/train.tf_record")], plain, 99, False
+        tfrecords.Records([str(tmp_path / "run/train.tf_record")], plain),
+        99,
+        False,
     )
     for name, value in same.items():
         np.testing.assert_array_equal(batch[name], value)

@@ -59,13 +59,11 @@ def create_batches(path, are_masked, trim, is_training, batch_size=12):
     if not are_masked:
         spec = feature_specs.unmasked_features(LENGTH)
     return tfrecords.create_dataset(
-        [str(path)],
-        spec,
+        tfrecords.Records([str(path)], spec, masking),
         batch_size,
         is_training=is_training,
         seed=3,
         trim=trim,
-        dynamic_masking=masking,
     )
 
 

@@ -56,8 +56,14 @@ def test_specs_name_the_originals_features():
     }
 
 
+def create_dataset(files, *args, **kwargs):
+    return tfrecords.create_dataset(
+        tfrecords.Records(files, SPEC), *args, **kwargs
+    )
+
+
 def test_evaluation_reads_once_in_order(three_files):
-    dataset = tfrecords.create_dataset(three_files, SPEC, 16, False)
+    dataset = create_dataset(three_files, 16, False)
     batches = list(dataset)
     assert [len(batch["input_ids"]) for batch in batches] == [16, 16, 8]
     assert batches[0]["input_ids"].dtype == tf.int32
@@ -69,7 +75,7 @@ def test_evaluation_reads_once_in_order(three_files):
 def test_training_is_a_function_of_the_seed(three_files):
     def read(seed, num_batches=30):
         return numbers(
-            tfrecords.create_dataset(three_files, SPEC, 4, True, seed),
+            create_dataset(three_files, 4, True, seed),
             num_batches,
         )
 
@@ -83,12 +89,13 @@ def test_training_is_a_function_of_the_seed(three_files):
 
 
 @pytest.mark.parametrize("skip", [1, 39, 40, 41, 97, 400])
-def test_skipping_gives_the_tail_of_the_full_sequence(three_files, skip):
+def test_skipping_gives_the_tail_of_the_full_sequence(
+    three_files, skip, monkeypatch
+):
+    monkeypatch.setattr(tfrecords, "SHUFFLE_BUFFER_SIZE", 10)
+
     def dataset(skip_records):
-        return tfrecords.create_dataset(
-            *(three_files, SPEC, 5, True, 7, skip_records),
-            shuffle_buffer_size=10,
-        )
+        return create_dataset(three_files, 5, True, 7, skip_records)
 
     full = numbers(dataset(0), (skip + 60) // 5 + 1)
     assert numbers(dataset(skip), 12) == full[skip : skip + 60]
@@ -132,7 +139,7 @@ def test_a_corrupt_record_met_while_reading_is_named(three_files):
     with open(three_files[1], "r+b") as file:
         file.seek(-9, 2)
         file.write(b"?")
-    dataset = tfrecords.create_dataset(three_files, SPEC, 4, False)
+    dataset = create_dataset(three_files, 4, False)
     with (
         pytest.raises(ValueError, match="1.tfrecord: the record at byte"),
         tfrecords.naming_corrupt_files(three_files),
@@ -176,7 +183,7 @@ def test_trim_padding_never_adds_any():
 
 def test_records_are_described_in_the_order_of_training(three_files):
     batch = 8
-    dataset = tfrecords.create_dataset(three_files, SPEC, batch, True, seed=5)
+    dataset = create_dataset(three_files, batch, True, seed=5)
     for step, features in enumerate(dataset.take(12)):
         described = tfrecords.describe_records(
             three_files, 5, step * batch, batch

@@ -45,13 +45,13 @@ def read(path, vocab_file, is_training=True, skip=0, count=2 * N, **options):
         vocab_file, **{"max_predictions_per_seq": 10, "seed": 3, **options}
     )
     dataset = tfrecords.create_dataset(
-        [path],
-        feature_specs.unmasked_features(LENGTH),
+        tfrecords.Records(
+            [path], feature_specs.unmasked_features(LENGTH), masking
+        ),
         25,
         is_training,
         seed=1,
         skip_records=skip,
-        dynamic_masking=masking,
     )
     batches = list(dataset.take(count // 25))
     return {
