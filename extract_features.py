@@ -241,6 +241,7 @@ def main(_: Sequence[str]) -> None:
         export,
         export_formats,
         loop,
+        train_step,
     )
 
     options = common_flags.read(DeviceOptions)
@@ -275,7 +276,7 @@ def main(_: Sequence[str]) -> None:
     trainer = loop.Trainer(
         token_features.TokenFeatures(model, layer_names, block_weights),
         strategy=strategy,
-        jit_compile=options.jit_compile,
+        options=train_step.StepOptions(jit_compile=options.jit_compile),
     )
 
     def create_batches() -> Any:

@@ -1,6 +1,7 @@
 """Builds a model and its Trainer."""
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
@@ -9,49 +10,65 @@ import tensorflow as tf
 import modeling
 from training import averaging, distillation, distribution, loop, optimization
 from training.options import TrainingOptions
+from training.task import Loss
+from training.train_step import StepOptions
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a run trains, and for how long.
+
+    Attributes:
+        create_model: (**arguments of every model) -> the task's model.
+        loss: the task's loss; None where the model only predicts.
+        num_train_steps: length of training; None without training.
+        num_warmup_steps: length of the warmup.
+        max_seq_length: length of the inputs, in WordPieces.
+        settings: settings that must not change in a resume (see
+            checkpointing.check_settings).
+        teacher: the teacher to distill, or None.
+    """
+
+    create_model: Callable[..., keras.Model]
+    loss: Loss | None
+    num_train_steps: int | None
+    num_warmup_steps: int
+    max_seq_length: int
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    teacher: distillation.Teacher | None = None
 
 
 def create_trainer(
-    options: TrainingOptions,
-    create_model: Callable[..., keras.Model],
-    loss: Any,
-    strategy: tf.distribute.Strategy,
-    num_train_steps: int | None,
-    num_warmup_steps: int,
-    teacher: distillation.Teacher | None = None,
+    options: TrainingOptions, plan: Plan, strategy: tf.distribute.Strategy
 ) -> loop.Trainer:
     """Returns the Trainer of a new model with random weights.
 
     Args:
         options: TrainingOptions.
-        create_model: (**arguments of every model) -> the task's model.
-        loss: the task's loss.
+        plan: Plan.
         strategy: where the variables are made.
-        num_train_steps: length of training; None without training.
-        num_warmup_steps: length of the warmup.
-        teacher: the teacher to distill, or None.
 
     Raises:
         ValueError: --freeze_layers is more than the model has.
     """
     optimizer = time_spent = averages = distiller = None
     with strategy.scope():
-        model = create_model(
+        model = plan.create_model(
             use_one_hot_embeddings=options.is_tpu,
             gradient_checkpointing=options.gradient_checkpointing,
             unpad=options.unpads,
             seed=options.seed,
         )
         model.build()
-        if num_train_steps is not None:
+        if plan.num_train_steps is not None:
             optimization.freeze_layers(model, options.freeze_layers)
             if options.lr_schedule == "time":
                 time_spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
             optimizer = distribution.scale_losses(
                 optimization.create_optimizer(
                     options,
-                    num_train_steps,
-                    num_warmup_steps,
+                    plan.num_train_steps,
+                    plan.num_warmup_steps,
                     optimization.layerwise_factors(
                         model.config.num_hidden_layers,
                         options.layerwise_lr_decay,
@@ -62,21 +79,23 @@ def create_trainer(
                 ),
                 options.mixed_precision,
             )
-            if teacher:
-                distiller = teacher.create_distiller(model)
-    if num_train_steps is not None and options.ema_decay:
+            if plan.teacher:
+                distiller = plan.teacher.create_distiller(model)
+    if plan.num_train_steps is not None and options.ema_decay:
         averages = averaging.WeightAverages(
             modeling.named_variables(model), options.ema_decay, strategy
         )
     return loop.Trainer(
         model,
-        loss,
+        plan.loss,
         optimizer,
         strategy,
-        clip_norm=options.clip_norm,
-        gradient_accumulation_steps=options.gradient_accumulation_steps,
-        jit_compile=options.jit_compile,
-        time_spent=time_spent,
-        averages=averages,
-        distiller=distiller,
+        StepOptions(
+            clip_norm=options.clip_norm,
+            gradient_accumulation_steps=options.gradient_accumulation_steps,
+            jit_compile=options.jit_compile,
+            time_spent=time_spent,
+            averages=averages,
+        ),
+        distiller,
     )

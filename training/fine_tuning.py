@@ -14,6 +14,7 @@ from absl import logging
 
 import modeling
 from training import (
+    building,
     checkpointing,
     distillation,
     ensembles,
@@ -111,18 +112,23 @@ class _Driver:
 
     def train(self, options: FineTuningOptions) -> runner.Run:
         """Returns a run, trained if the options say so."""
+        num_train_steps, num_warmup_steps = self.steps
         run = runner.Run(
             options,
-            functools.partial(
-                self.task.create_model, self.config, **self.options.network
+            building.Plan(
+                create_model=functools.partial(
+                    self.task.create_model, self.config, **self.options.network
+                ),
+                loss=self.task.train_loss or self.task.loss,
+                num_train_steps=num_train_steps,
+                num_warmup_steps=num_warmup_steps,
+                # WordPieces of one example.
+                max_seq_length=options.max_seq_length
+                * self.task.sequences_per_example,
+                settings=self.settings,
+                teacher=self.teacher,
             ),
-            self.task.train_loss or self.task.loss,
-            *self.steps,
-            # WordPieces of one example.
-            options.max_seq_length * self.task.sequences_per_example,
-            self.settings,
             restores_best=options.load_best and not options.do_train,
-            teacher=self.teacher,
         )
         if not options.do_train:
             return run

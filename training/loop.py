@@ -4,10 +4,7 @@ Nothing here names a task: a model maps a dict of features to outputs, and a
 loss (modeling/losses.py) maps those to a number.
 """
 
-import contextlib
 import itertools
-import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -20,16 +17,45 @@ from modeling import quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
 from modeling.distillation import Distiller
-from training import batch_sizes, checkpointing, progress, train_step
-from training.averaging import WeightAverages
+from training import (
+    batch_sizes,
+    checkpointing,
+    ending,
+    progress,
+    train_step,
+)
 from training.hooks import Hook
+from training.options import LoopOptions
 from training.skipped_steps import SkippedSteps
 from training.task import Loss
 
-# Exit status of a run that saved after a stop signal (EX_TEMPFAIL).
-INTERRUPTED_STATUS = 75
 # Number of batches to measure int8 with.
 _NUM_MEASURED = 16
+
+
+class _Saves:
+    """Saves a checkpoint every N steps, and after the last step."""
+
+    def __init__(
+        self,
+        checkpointer: checkpointing.Checkpointer | None,
+        every: int,
+        skipped: SkippedSteps,
+    ) -> None:
+        self._checkpointer = checkpointer
+        self._every = every
+        self._skipped = skipped
+        self._is_due = False
+
+    def after(self, step: int, is_last: bool) -> None:
+        """Saves if a checkpoint is due after a step."""
+        # While steps are skipped nothing is learned, and the weights may be
+        # the cause, so keep the earlier checkpoints.
+        self._is_due |= step % self._every == 0
+        is_due = is_last or (self._is_due and not self._skipped.in_a_row)
+        if self._checkpointer and is_due:
+            self._checkpointer.save(step)
+            self._is_due = False
 
 
 class Trainer:
@@ -41,13 +67,7 @@ class Trainer:
         optimizer: made with `aggregate_gradients=False`; None where the model
             is not trained.
         strategy: the tf.distribute strategy the variables were made under.
-        clip_norm: the gradient's global norm is clipped to this.
-        gradient_accumulation_steps: parts into which a batch is cut, computed
-            one at a time; the update is the same.
-        jit_compile: compile the forward and backward pass by XLA.
-        time_spent: float variable that each step sets to the fraction of the
-            training time spent, for a learning rate that follows it; or None.
-        averages: averages of the weights, updated after each step; or None.
+        options: StepOptions.
         distiller: calls the model and its teacher in training; its loss is
             minimized. None without a teacher.
     """
@@ -58,33 +78,26 @@ class Trainer:
         loss: Loss | None = None,
         optimizer: keras.optimizers.Optimizer | None = None,
         strategy: tf.distribute.Strategy | None = None,
-        clip_norm: float = 1.0,
-        gradient_accumulation_steps: int = 1,
-        jit_compile: bool = False,
-        time_spent: tf.Variable | None = None,
-        averages: WeightAverages | None = None,
+        options: train_step.StepOptions | None = None,
         distiller: Distiller | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer: Any = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
-        self.averages = averages
-        self._jit_compile = jit_compile
+        options = options or train_step.StepOptions()
+        self.averages = options.averages
+        self._jit_compile = options.jit_compile
         self._create_predictor()
         self.distiller = distiller
-        self._train_step = None
+        self._train_step: Any = None
         if loss is not None and optimizer is not None:
             self._train_step = train_step.TrainStep(
                 distiller or model,
                 distiller.loss if distiller else loss,
                 optimizer,
                 self.strategy,
-                clip_norm,
-                gradient_accumulation_steps,
-                jit_compile,
-                time_spent,
-                averages,
+                options,
             )
 
     def _create_predictor(self) -> None:
@@ -132,12 +145,9 @@ class Trainer:
         num_train_steps: int,
         batch_size: int | batch_sizes.BatchSizes,
         checkpointer: checkpointing.Checkpointer | None = None,
-        save_checkpoints_steps: int = 1000,
-        steps_per_call: int = 1,
-        max_nonfinite_steps: int = 10,
-        describe_batch: Callable[[int], str] | None = None,
+        options: LoopOptions | None = None,
         hooks: Sequence[Hook] = (),
-        time_spent: Callable[[], float] = lambda: 0.0,
+        describe_batch: Callable[[int], str] | None = None,
     ) -> None:
         """Trains until step `num_train_steps`.
 
@@ -151,21 +161,14 @@ class Trainer:
             num_train_steps: the last step.
             batch_size: examples in a batch, over all replicas; or those of
                 each step.
-            checkpointer: saves every `save_checkpoints_steps` and at the end.
-            save_checkpoints_steps: see `checkpointer`.
-            steps_per_call: maximum steps without returning to Python; fewer if
-                a save or a hook is due.
-            max_nonfinite_steps: stop after this many consecutive steps with a
-                non-finite loss or gradient. A gradient that overflows only
-                because of float16's loss scaling is not counted.
-            describe_batch: (steps before the batch) -> text that names its
-                records.
+            checkpointer: saves as `options` say, and at the end.
+            options: LoopOptions.
             hooks: called as hook(step, logs) after each step, logs being a
                 dict of floats; one that returns True ends the training. With
                 several steps per call, hooks see only the last; a hook with
                 an attribute `every` sees each multiple of it.
-            time_spent: () -> fraction of the training time spent; at 1.0
-                training saves and stops.
+            describe_batch: (steps before the batch) -> text that names its
+                records.
 
         Raises:
             ValueError: too many consecutive steps were not finite, or there is
@@ -173,67 +176,61 @@ class Trainer:
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
+        options = options or LoopOptions()
         iterator, sizes = iter(dataset), batch_sizes.of(batch_size)
         bar = progress.Progress(
             num_train_steps, self.step, "step", sizes.final, "Training"
         )
         skipped = SkippedSteps(
-            max_nonfinite_steps, describe_batch, checkpointer
+            options.max_nonfinite_steps, describe_batch, checkpointer
         )
-        boundaries = [save_checkpoints_steps]
+        saves = _Saves(checkpointer, options.save_checkpoints_steps, skipped)
+        boundaries = [options.save_checkpoints_steps]
         boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
-        step, save_is_due = self.step, False
-        with _stop_signals() as stop, bar:
+        step = self.step
+        is_alone = self.strategy.num_replicas_in_sync == 1
+        with ending.stop_signals() as stop, bar:
+            end = ending.End(
+                num_train_steps, options.time_spent, stop, is_alone
+            )
             while step < num_train_steps:
-                made = min(
-                    steps_per_call,
+                number = min(
+                    options.steps_per_call,
                     num_train_steps - step,
                     *(every - step % every for every in boundaries),
                 )
-                status = tf.constant([float(stop.is_set()), time_spent()])
-                with _lost_workers(checkpointer):
-                    logs, outcomes, status = (
-                        self._train_step.one(iterator, status)
-                        if made == 1
-                        else self._train_step.many(
-                            iterator, status, tf.constant(made)
-                        )
+                with ending.lost_workers(checkpointer):
+                    logs, outcomes, agreed = self._make_steps(
+                        iterator, number, end.status()
                     )
-                skipped.look_at(outcomes.numpy(), step)
-                step += made
-                logs = {name: float(value) for name, value in logs.items()}
+                skipped.look_at(outcomes, step)
+                step += number
                 if bar.due(step):
                     bar.examples_per_unit = sizes.at(step - 1)
                     bar.update(step, **logs)
                 with bar.paused():
                     done = any([hook(step, logs) for hook in hooks])
-                # Another worker may have received the signal. With one worker
-                # there is no need to wait for the next step.
-                stopping, spent = status.numpy()
-                if self.strategy.num_replicas_in_sync == 1:
-                    stopping, spent = stop.is_set(), time_spent()
-                is_over = spent >= 1 and step < num_train_steps
-                done = done or stopping or is_over or step == num_train_steps
-                # While steps are skipped nothing is learned, and the weights
-                # may be the cause, so keep the earlier checkpoints.
-                save_is_due |= step % save_checkpoints_steps == 0
-                if checkpointer and (
-                    done or (save_is_due and not skipped.in_a_row)
-                ):
-                    with bar.paused():
-                        checkpointer.save(step)
-                    save_is_due = False
-                if stopping:
-                    logging.warning(
-                        "Stopped after step %d, which is saved; rerun the "
-                        "same command to resume.",
-                        step,
-                    )
-                    raise SystemExit(INTERRUPTED_STATUS)
-                if is_over:
-                    logging.info("Reached --max_hours after step %d.", step)
+                    done |= end.is_after(step, agreed)
+                    saves.after(step, is_last=done)
                 if done:
+                    end.report(step)
                     break
+
+    def _make_steps(
+        self,
+        iterator: Iterator[train_step.Features],
+        number: int,
+        status: Sequence[float],
+    ) -> tuple[dict[str, float], np.ndarray, Sequence[float]]:
+        """Makes some steps; see TrainStep for what is taken and returned."""
+        arguments = [iterator, tf.constant(status)]
+        logs, outcomes, agreed = (
+            self._train_step.one(*arguments)
+            if number == 1
+            else self._train_step.many(*arguments, tf.constant(number))
+        )
+        logs = {name: float(value) for name, value in logs.items()}
+        return logs, outcomes.numpy(), agreed.numpy()
 
     def predict(
         self,
@@ -323,45 +320,3 @@ def _has_nan(outputs: Any) -> bool:
         # NumPy has no kind for bfloat16; it reports "V".
         if array.dtype.kind in "fV"
     )
-
-
-@contextlib.contextmanager
-def _lost_workers(
-    checkpointer: checkpointing.Checkpointer | None,
-) -> Iterator[None]:
-    """Reports a lost worker in a one-line error.
-
-    If a worker is missing, a collective operation fails on all others and
-    cannot be repeated in the same processes.
-    """
-    try:
-        yield
-    except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
-        steps = checkpointer.steps() if checkpointer else []
-        raise ConnectionError(
-            "another worker was lost, so all stop; start every worker again "
-            f"to resume from step {steps[-1] if steps else 0}"
-        ) from error
-
-
-@contextlib.contextmanager
-def _stop_signals() -> Iterator[threading.Event]:
-    """Yields an event that SIGTERM and SIGINT set; a second signal kills."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before: dict[int, Any] = {}
-
-    def handle(signum: int, frame: object) -> None:
-        del frame
-        stop.set()
-        signal.signal(signum, before[signum])
-
-    for signum in (signal.SIGTERM, signal.SIGINT):
-        before[signum] = signal.signal(signum, handle)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -6,7 +6,7 @@ Nothing here imports TensorFlow.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from training.batch_sizes import BatchSizes
@@ -88,6 +88,27 @@ class OptimizerOptions:
     weight_decay: float = 0.01
     lr_schedule: str = "original"
     poly_power: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LoopOptions:
+    """When a training saves, ends early, and returns to Python.
+
+    Attributes:
+        save_checkpoints_steps: steps between two checkpoints.
+        steps_per_call: maximum steps without returning to Python; fewer if
+            a save or a hook is due.
+        max_nonfinite_steps: stop after this many consecutive steps with a
+            non-finite loss or gradient. A gradient that overflows only
+            because of float16's loss scaling is not counted.
+        time_spent: () -> fraction of the training time spent; at 1.0
+            training saves and stops.
+    """
+
+    save_checkpoints_steps: int = 1000
+    steps_per_call: int = 1
+    max_nonfinite_steps: int = 10
+    time_spent: Callable[[], float] = lambda: 0.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

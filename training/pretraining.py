@@ -11,6 +11,7 @@ from data.io import feature_specs, tfrecords
 from data.pretraining import filled_masks, masking
 from data.pretraining.dynamic_masking import DynamicMasking
 from training import (
+    building,
     checkpointing,
     checks,
     distillation,
@@ -102,19 +103,23 @@ def run(
         teacher = distillation.Teacher(options, create_model, loss)
     trained = runner.Run(
         options,
-        functools.partial(create_model, config),
-        loss,
-        options.num_train_steps if options.do_train else None,
-        options.num_warmup_steps,
-        options.max_seq_length,
-        {
-            "input_file": checkpointing.fingerprint(records.files),
-            "next_sentence": options.next_sentence,
-            "left_to_right": options.left_to_right,
-            "batch_size_warmup": options.batch_size_warmup,
-        }
-        | _masking_settings(options, records),
-        teacher=teacher,
+        building.Plan(
+            create_model=functools.partial(create_model, config),
+            loss=loss,
+            num_train_steps=(
+                options.num_train_steps if options.do_train else None
+            ),
+            num_warmup_steps=options.num_warmup_steps,
+            max_seq_length=options.max_seq_length,
+            settings={
+                "input_file": checkpointing.fingerprint(records.files),
+                "next_sentence": options.next_sentence,
+                "left_to_right": options.left_to_right,
+                "batch_size_warmup": options.batch_size_warmup,
+                **_masking_settings(options, records),
+            },
+            teacher=teacher,
+        ),
     )
     files = [*records.files, *(eval_records.files if eval_records else ())]
     with tfrecords.naming_corrupt_files(files):

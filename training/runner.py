@@ -22,7 +22,7 @@ from training import (
     weights,
 )
 from training.clock import Clock
-from training.options import TrainingOptions
+from training.options import LoopOptions, TrainingOptions
 
 _AS_IS = contextlib.nullcontext()
 
@@ -35,16 +35,9 @@ class Run:
 
     Args:
         options: TrainingOptions.
-        create_model: (**arguments of every model) -> the task's model.
-        loss: the task's loss.
-        num_train_steps: length of training; None without training.
-        num_warmup_steps: length of the warmup.
-        max_seq_length: length of the inputs, in WordPieces.
-        settings: settings that must not change in a resume (see
-            checkpointing.check_settings).
+        plan: building.Plan.
         restores_best: start from the best checkpoint instead of the newest, if
             there is one; for runs that do not train.
-        teacher: the teacher to distill, or None.
 
     Attributes:
         trainer: the loop.Trainer.
@@ -60,19 +53,12 @@ class Run:
     def __init__(
         self,
         options: TrainingOptions,
-        create_model: Callable[..., keras.Model],
-        loss: Any,
-        num_train_steps: int | None,
-        num_warmup_steps: int,
-        max_seq_length: int,
-        settings: Mapping[str, Any] | None = None,
+        plan: building.Plan,
         restores_best: bool = False,
-        teacher: distillation.Teacher | None = None,
     ) -> None:
         self.options = options
-        self.num_train_steps = num_train_steps
+        self.plan = plan
         self.batch_sizes = options.batch_sizes
-        self.max_seq_length = max_seq_length
         self.strategy = distribution.strategy_of(options)
         self.is_chief = cluster.is_chief(options.distribution_strategy)
         self.report = report.Report(options)
@@ -80,15 +66,7 @@ class Run:
         if options.deterministic:
             tf.config.experimental.enable_op_determinism()
         distribution.set_precision(options.mixed_precision)
-        self.trainer = building.create_trainer(
-            options,
-            create_model,
-            loss,
-            self.strategy,
-            num_train_steps,
-            num_warmup_steps,
-            teacher,
-        )
+        self.trainer = building.create_trainer(options, plan, self.strategy)
         self.model = self.trainer.model
         self.averages = self.trainer.averages
         self.clock = Clock(options.max_hours)
@@ -118,14 +96,11 @@ class Run:
         if not self.has_best:
             self.global_step = self._restore()
         self.clock.resume(self.history.hours_at(self.global_step))
-        if num_train_steps is not None:
-            settings = dict(settings or {})
-            self._check_settings(
-                settings | (teacher.settings if teacher else {})
-            )
+        if plan.num_train_steps is not None:
+            self._check_settings()
 
-    def _check_settings(self, settings: Mapping[str, Any]) -> None:
-        options = self.options
+    def _check_settings(self) -> None:
+        options, plan = self.options, self.plan
         parts = options.gradient_accumulation_steps
         for size, flag in (
             (self.batch_sizes.final, "--train_batch_size"),
@@ -135,12 +110,13 @@ class Run:
         self.report.settings = {
             "bert_config": self.model.config.to_dict(),
             "batch_size": self.batch_sizes.final,
-            "max_seq_length": self.max_seq_length,
+            "max_seq_length": plan.max_seq_length,
             "optimizer": options.optimizer,
             "freeze_layers": options.freeze_layers,
             "ema_decay": options.ema_decay or None,
             "seed": options.seed,
-            **settings,
+            **plan.settings,
+            **(plan.teacher.settings if plan.teacher else {}),
         }
         checkpointing.check_settings(
             options.output_dir, self.report.settings, self.is_chief
@@ -178,11 +154,12 @@ class Run:
             evaluation: hooks.Evaluation to run while training, or None.
             num_predictions: masked positions in an example.
         """
-        if self.num_train_steps is None:
+        num_train_steps = self.plan.num_train_steps
+        if num_train_steps is None:
             raise ValueError("A Run needs num_train_steps to train")
-        if not self._has_ended(self.num_train_steps, evaluation):
+        if not self._has_ended(num_train_steps, evaluation):
             self._train(
-                self.num_train_steps,
+                num_train_steps,
                 create_dataset,
                 describe_batch,
                 evaluation,
@@ -227,7 +204,12 @@ class Run:
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.batch_sizes.final)
         logging.info("  Steps = %d", num_train_steps)
-        sizes = (self.model, options, self.max_seq_length, num_predictions)
+        sizes = (
+            self.model,
+            options,
+            self.plan.max_seq_length,
+            num_predictions,
+        )
         report.check_memory(*sizes, distribution.num_workers(self.strategy))
         self.history.resume(self.global_step)
         self.history.add_hyperparameters(options.hyperparameters)
@@ -235,25 +217,7 @@ class Run:
         if evaluation:
             made.append(evaluation)
         if options.summary_steps and self.is_chief:
-            tokens = flops = None
-            if not options.unpads:
-                # Otherwise a step's work depends on the length of its batch.
-                tokens = self.max_seq_length
-                flops = report.training_flops(
-                    self.model.config, self.max_seq_length, num_predictions
-                )
-            made.append(
-                hooks.Summaries(
-                    options.summary_steps,
-                    self.batch_sizes,
-                    tokens,
-                    flops,
-                    options.mixed_precision,
-                    self.strategy.num_replicas_in_sync,
-                    self.history,
-                )
-            )
-
+            made.append(self._create_summaries(num_predictions))
         with (
             self.report.timed("training_seconds"),
             self.clock.running(),
@@ -267,14 +231,34 @@ class Run:
                 num_train_steps,
                 self.batch_sizes,
                 self.checkpointer,
-                options.save_checkpoints_steps,
-                steps_per_call=options.steps_per_call,
-                max_nonfinite_steps=options.max_nonfinite_steps,
-                describe_batch=describe_batch
+                LoopOptions(
+                    save_checkpoints_steps=options.save_checkpoints_steps,
+                    steps_per_call=options.steps_per_call,
+                    max_nonfinite_steps=options.max_nonfinite_steps,
+                    time_spent=lambda: self.clock.spent,
+                ),
+                made,
+                describe_batch
                 and (lambda step: describe_batch(*self._records_of(step))),
-                hooks=made,
-                time_spent=lambda: self.clock.spent,
             )
+
+    def _create_summaries(self, num_predictions: int) -> hooks.Summaries:
+        tokens = flops = None
+        if not self.options.unpads:
+            # Otherwise a step's work depends on the length of its batch.
+            tokens = self.plan.max_seq_length
+            flops = report.training_flops(
+                self.model.config, tokens, num_predictions
+            )
+        return hooks.Summaries(
+            self.options.summary_steps,
+            self.batch_sizes,
+            tokens,
+            flops,
+            self.options.mixed_precision,
+            self.strategy.num_replicas_in_sync,
+            self.history,
+        )
 
     def _records_of(self, step: int) -> tuple[int, int]:
         """Returns a step's batch size, and the number of records before it."""

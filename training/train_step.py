@@ -5,6 +5,7 @@ them by. Weights are summed over all replicas before the division, so the loss
 and its gradient are those of the whole batch, however it is split.
 """
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -61,10 +62,36 @@ class ScaledUpdates(Protocol):
         """Takes a step on `factor` times the gradients, if `made`."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StepOptions:
+    """How a step is computed, and what it moves besides the model.
+
+    Attributes:
+        clip_norm: the gradient's global norm is clipped to this.
+        gradient_accumulation_steps: parts into which a batch is cut, computed
+            one at a time; the update is the same.
+        jit_compile: compile the forward and backward pass by XLA.
+        time_spent: float variable that each step sets to the fraction of the
+            training time spent, for a learning rate that follows it; or None.
+        averages: averages of the weights, updated after each step; or None.
+    """
+
+    clip_norm: float = 1.0
+    gradient_accumulation_steps: int = 1
+    jit_compile: bool = False
+    time_spent: tf.Variable | None = None
+    averages: WeightAverages | None = None
+
+
 class TrainStep:
     """Takes the next batch and updates the model.
 
-    The arguments are loop.Trainer's.
+    Args:
+        model: what is trained, with its variables made.
+        loss: its loss.
+        optimizer: made with `aggregate_gradients=False`.
+        strategy: the tf.distribute strategy the variables were made under.
+        options: StepOptions.
 
     Attributes:
         one: tf.function (iterator, status) -> (logs, outcomes, status): dict of
@@ -84,19 +111,13 @@ class TrainStep:
         loss: Loss,
         optimizer: keras.optimizers.Optimizer,
         strategy: tf.distribute.Strategy,
-        clip_norm: float,
-        gradient_accumulation_steps: int,
-        jit_compile: bool,
-        time_spent: tf.Variable | None = None,
-        averages: WeightAverages | None = None,
+        options: StepOptions,
     ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
         self.strategy = strategy
-        self.clip_norm = clip_norm
-        self.gradient_accumulation_steps = gradient_accumulation_steps
-        self._time_spent, self._averages = time_spent, averages
+        self.options = options
         self._scales_loss = isinstance(
             optimizer, keras.optimizers.LossScaleOptimizer
         )
@@ -108,7 +129,7 @@ class TrainStep:
             and optimizer.takes_scaled
         )
         self._batch_gradients = self._accumulate_gradients
-        if jit_compile:
+        if options.jit_compile:
             self._batch_gradients = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
@@ -129,8 +150,9 @@ class TrainStep:
             self._local, reduced
         )
         status /= self.strategy.num_replicas_in_sync
-        if self._time_spent is not None:
-            self._time_spent.assign(tf.cast(status[1], self._time_spent.dtype))
+        time_spent = self.options.time_spent
+        if time_spent is not None:
+            time_spent.assign(tf.cast(status[1], time_spent.dtype))
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
@@ -138,8 +160,8 @@ class TrainStep:
         }
 
         self._update(grads, factor, outcome == MADE)
-        if self._averages is not None:
-            self._averages.update(step + 1, outcome == MADE)
+        if self.options.averages is not None:
+            self.options.averages.update(step + 1, outcome == MADE)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
@@ -219,7 +241,7 @@ class TrainStep:
         scale = tf.cast(self._loss_scale(), norm.dtype)
         outcome = self._outcome(norm, losses["loss"], scale)
         # As in tf.clip_by_global_norm; not finite if the norm is not.
-        limit = self.clip_norm * scale
+        limit = self.options.clip_norm * scale
         factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
         return grads, factor, norm / scale, losses, outcome, status
 
@@ -243,7 +265,7 @@ class TrainStep:
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
         """Adds up `_part_gradients` over the parts of a batch."""
-        num_parts = self.gradient_accumulation_steps
+        num_parts = self.options.gradient_accumulation_steps
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
         parts = tf.nest.map_structure(

@@ -21,6 +21,7 @@ from data.io import tfrecords
 from modeling import losses, quantization
 from modeling.accelerated import inference as inference_forms
 from training import (
+    building,
     checks,
     fine_tuning,
     preparation,
@@ -63,11 +64,13 @@ def create_run(options, create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
     """Returns the runner.Run that the script would make."""
     return runner.Run(
         options,
-        create_model,
-        loss,
-        num_train_steps,
-        num_warmup_steps=0,
-        max_seq_length=options.max_seq_length,
+        building.Plan(
+            create_model=create_model,
+            loss=loss,
+            num_train_steps=num_train_steps,
+            num_warmup_steps=0,
+            max_seq_length=options.max_seq_length,
+        ),
     )
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from training import averaging, distribution, loop, optimization
+from training import averaging, distribution, loop, optimization, train_step
 from training.options import OptimizerOptions
 
 
@@ -50,7 +50,8 @@ def test_averages_follow_their_formula(name):
     averages = averaging.WeightAverages({"one": weight}, 0.6, strategy)
     weight.assign([3.0, 4.0])
     averages.start()
-    trainer = loop.Trainer(model, Sum(), optimizer, strategy, averages=averages)
+    options = train_step.StepOptions(averages=averages)
+    trainer = loop.Trainer(model, Sum(), optimizer, strategy, options)
     # The fourth step is skipped, and averages nothing.
     factors = np.array([1, 2, 3, np.nan, -1, 2, 0.5, 1, 1, 1], np.float32)
     dataset = tf.data.Dataset.from_tensor_slices({"factor": factors}).batch(1)

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tests import script_runner
 from tests.golden import ROOT
 from tests.scripts import test_run_swag
-from training import checkpointing, loop
+from training import checkpointing, ending
 
 # Steps that are compared. A run makes some more until it is told to stop.
 NUM_STEPS = 20
@@ -52,7 +52,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
     flags = flags | {"output_dir": output_dir} | more
     with script_runner.start(script, output_dir, **flags) as run:
         stop_after_some_steps(run, output_dir)
-        assert run.finish().status == loop.INTERRUPTED_STATUS
+        assert run.finish().status == ending.INTERRUPTED_STATUS
     return recorded_losses(output_dir)
 
 
@@ -158,7 +158,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     losses = recorded_losses(tmp_path)
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
-    assert statuses == [loop.INTERRUPTED_STATUS] * 2, done
+    assert statuses == [ending.INTERRUPTED_STATUS] * 2, done
     (saved,) = checkpointing.checkpoint_steps(tmp_path)
     for one in done:
         assert f"Stopped after step {saved}," in one.stderr

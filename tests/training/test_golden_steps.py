@@ -10,7 +10,7 @@ import modeling
 from modeling import losses
 from tests import golden
 from training import loop, optimization
-from training.options import OptimizerOptions
+from training.options import LoopOptions, OptimizerOptions
 
 
 def pretrainer(config, recording):
@@ -35,7 +35,7 @@ TASKS = {
 }
 
 
-def start(path, gradient_accumulation_steps=1):
+def start(path):
     """Builds the recorded task's model at its recorded start."""
     recording = np.load(path)
     # The recordings were made without dropout.
@@ -61,7 +61,6 @@ def start(path, gradient_accumulation_steps=1):
             int(recording["num_warmup_steps"]),
             aggregate_gradients=False,
         ),
-        gradient_accumulation_steps=gradient_accumulation_steps,
     )
     return recording, variables, trainer
 
@@ -128,7 +127,7 @@ def test_steps_made_without_returning_are_the_same_steps():
         batches(recording),
         num_train_steps=len(recording["global_norm"]),
         batch_size=4,
-        steps_per_call=7,
+        options=LoopOptions(steps_per_call=7),
         hooks=[lambda step, values: seen.append(step)],
     )
     assert seen == [7, 14, 21, 28, 30]

@@ -20,8 +20,9 @@ from training import (
     loop,
     optimization,
     schedules,
+    train_step,
 )
-from training.options import OptimizerOptions
+from training.options import LoopOptions, OptimizerOptions
 
 BATCH_SIZE = 2
 
@@ -79,6 +80,10 @@ def checkpointer_of(trainer, folder, keep=0):
     )
 
 
+def every(steps):
+    return LoopOptions(save_checkpoints_steps=steps)
+
+
 def batches(factors, zeros=None):
     """One batch for each factor, and more of factor 1."""
     factors = np.append(factors, np.ones(100)).astype(np.float32)
@@ -100,8 +105,9 @@ def test_an_overflow_by_loss_scaling_is_no_failure(steps_per_call, caplog):
             batches([1, 1e36, 1e36, 1]),
             5,
             BATCH_SIZE,
-            steps_per_call=steps_per_call,
-            max_nonfinite_steps=1,
+            options=LoopOptions(
+                steps_per_call=steps_per_call, max_nonfinite_steps=1
+            ),
         )
     assert trainer.step == 5
     assert float(trainer.optimizer.dynamic_scale) == 2**13
@@ -184,8 +190,7 @@ def overflow_on_all_devices():
         distribution.distribute(strategy, batches([1, 1e36, 1e36, 1])),
         6,
         BATCH_SIZE,
-        steps_per_call=4,
-        max_nonfinite_steps=1,
+        options=LoopOptions(steps_per_call=4, max_nonfinite_steps=1),
     )
     scale = trainer.optimizer.dynamic_scale.value
     assert [float(x) for x in strategy.experimental_local_results(scale)] == [
@@ -208,8 +213,9 @@ def test_a_loss_that_is_not_finite_counts_in_float16_too(steps_per_call):
             batches([1, np.nan, 1, np.nan, np.inf]),
             6,
             BATCH_SIZE,
-            steps_per_call=steps_per_call,
-            max_nonfinite_steps=2,
+            options=LoopOptions(
+                steps_per_call=steps_per_call, max_nonfinite_steps=2
+            ),
         )
 
 
@@ -221,7 +227,7 @@ def test_a_gradient_that_no_scale_makes_finite_counts():
             batches([], zeros=np.ones(100, np.float32)),
             100,
             BATCH_SIZE,
-            max_nonfinite_steps=3,
+            options=LoopOptions(max_nonfinite_steps=3),
         )
 
 
@@ -233,13 +239,14 @@ def test_steps_made_together_that_are_not_finite_end_the_run():
             batches(factors),
             50,
             BATCH_SIZE,
-            steps_per_call=50,
-            max_nonfinite_steps=3,
+            options=LoopOptions(steps_per_call=50, max_nonfinite_steps=3),
             describe_batch=lambda step: f"the batch of {2 * step}",
         )
     # One that is in the middle of a call is skipped like any other.
     trainer = create_trainer()
-    trainer.train(batches(factors), 8, BATCH_SIZE, steps_per_call=50)
+    trainer.train(
+        batches(factors), 8, BATCH_SIZE, options=LoopOptions(steps_per_call=50)
+    )
     left_out = create_trainer()
     left_out.train(batches([1, 1]), 4, BATCH_SIZE)
     assert float(trainer.optimizer._momentums[0]) == pytest.approx(
@@ -251,7 +258,7 @@ def test_steps_made_together_that_are_not_finite_end_the_run():
 def test_weights_that_are_not_finite_are_never_saved(steps_per_call, tmp_path):
     trainer = create_trainer()
     checkpointer = checkpointer_of(trainer, tmp_path)
-    trainer.train(batches([1]), 3, BATCH_SIZE, checkpointer, 1)
+    trainer.train(batches([1]), 3, BATCH_SIZE, checkpointer, every(1))
     before = [float(v) for v in trainer.model.trainable_variables]
     # Its first update goes beyond a float32, with a finite gradient.
     trainer = create_trainer(learning_rate=3e38)
@@ -264,8 +271,9 @@ def test_weights_that_are_not_finite_are_never_saved(steps_per_call, tmp_path):
             9,
             BATCH_SIZE,
             checkpointer,
-            save_checkpoints_steps=5,
-            steps_per_call=steps_per_call,
+            options=LoopOptions(
+                save_checkpoints_steps=5, steps_per_call=steps_per_call
+            ),
         )
     assert checkpointing.checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer()
@@ -326,20 +334,23 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
             20,
             BATCH_SIZE,
             checkpointer,
-            save_checkpoints_steps=1,
-            max_nonfinite_steps=4,
+            options=LoopOptions(
+                save_checkpoints_steps=1, max_nonfinite_steps=4
+            ),
         )
     assert checkpointer.steps() == [2, 3]
     # One that fell due meanwhile is made as soon as a step is not skipped.
     trainer = create_trainer()
     checkpointer = checkpointer_of(trainer, tmp_path / "goes_on")
     trainer.train(
-        batches([1, np.nan, np.nan, 1]), 7, BATCH_SIZE, checkpointer, 2
+        batches([1, np.nan, np.nan, 1]), 7, BATCH_SIZE, checkpointer, every(2)
     )
     assert checkpointer.steps() == [4, 6, 7]
     trainer = create_trainer()
     checkpointer = checkpointer_of(trainer, tmp_path / "at_the_end")
-    trainer.train(batches([1, 1, np.nan]), 3, BATCH_SIZE, checkpointer, 2)
+    trainer.train(
+        batches([1, 1, np.nan]), 3, BATCH_SIZE, checkpointer, every(2)
+    )
     assert checkpointer.steps() == [2, 3]
 
 
@@ -370,8 +381,9 @@ def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
         checkpointing.Checkpointer(
             tmp_path, variables, trainer.optimizer, keep_checkpoint_max=0
         ),
-        save_checkpoints_steps=6,
-        steps_per_call=steps_per_call,
+        options=LoopOptions(
+            save_checkpoints_steps=6, steps_per_call=steps_per_call
+        ),
         hooks=[summaries, evaluation],
     )
     # The first is the best, and two more are waited for.
@@ -395,7 +407,7 @@ def test_a_hook_without_a_rhythm_is_told_after_each_call():
         batches([]),
         10,
         BATCH_SIZE,
-        steps_per_call=4,
+        options=LoopOptions(steps_per_call=4),
         hooks=[lambda step, logs: seen.append(step)],
     )
     assert seen == [4, 8, 10]
@@ -411,7 +423,12 @@ def test_the_rate_follows_the_time(tmp_path):
         aggregate_gradients=False,
         time_spent=spent,
     )
-    trainer = loop.Trainer(Pair(), Sum(), optimizer, time_spent=spent)
+    trainer = loop.Trainer(
+        Pair(),
+        Sum(),
+        optimizer,
+        options=train_step.StepOptions(time_spent=spent),
+    )
     rates = {}
     trainer.train(
         batches([]),
@@ -420,7 +437,7 @@ def test_the_rate_follows_the_time(tmp_path):
         checkpointer_of(trainer, tmp_path),
         hooks=[lambda step, logs: rates.update({step: logs["learning_rate"]})],
         # Each step takes a tenth of the time.
-        time_spent=lambda: trainer.step / 10,
+        options=LoopOptions(time_spent=lambda: trainer.step / 10),
     )
     expected = [
         0.1 * min(step / 4, 1) * (1 - step / 10) ** 2 for step in range(10)
@@ -446,6 +463,6 @@ def test_workers_agree_on_the_time(tmp_path):
         50,
         BATCH_SIZE,
         checkpointer_of(trainer, tmp_path),
-        time_spent=lambda: trainer.step / 10,
+        options=LoopOptions(time_spent=lambda: trainer.step / 10),
     )
     assert checkpointing.checkpoint_steps(tmp_path)[-1] in (10, 11)

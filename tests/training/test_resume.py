@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, loop
+from training import checkpointing, ending
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
@@ -100,7 +100,9 @@ def test_killed_runs_end_with_the_same_bits(
             signal.SIGTERM if told else signal.SIGKILL,
             while_saving=number % 3 == 0,
         )
-        assert status == (loop.INTERRUPTED_STATUS if told else -signal.SIGKILL)
+        assert status == (
+            ending.INTERRUPTED_STATUS if told else -signal.SIGKILL
+        )
         caught_saving += saving
         steps = checkpointing.checkpoint_steps(output_dir)
         assert steps[-1] < NUM_STEPS
@@ -120,7 +122,7 @@ def test_ctrl_c_saves_and_the_run_goes_on(flags, undisturbed, tmp_path):
                 break
             time.sleep(0.02)
         done = run.finish()
-    assert done.status == loop.INTERRUPTED_STATUS, done.stderr
+    assert done.status == ending.INTERRUPTED_STATUS, done.stderr
     saved = checkpointing.checkpoint_steps(tmp_path)[-1]
     assert saved < NUM_STEPS
     assert f"Stopped after step {saved}, which is saved" in done.stderr
