@@ -20,7 +20,7 @@ from absl import flags, logging
 
 from data.io import records, text_files, workers
 from data.pretraining import flags as pretraining_flags
-from data.pretraining import instances, masking
+from data.pretraining import instances
 from data.pretraining.at_scale import stages, token_store
 from data.pretraining.at_scale.job import Job
 from data.pretraining.options import InstanceOptions
@@ -241,7 +241,7 @@ def main(argv: Sequence[str]) -> None:
         )
     if FLAGS.sentence_split is not None:
         sentences.check_language(FLAGS.sentence_split)
-    masking.check_shares(FLAGS.mask_token_prob, FLAGS.same_token_prob)
+    common_flags.read(InstanceOptions).check_shares()
     # An explicit False does not select it; 0 processes do.
     values = [FLAGS[name].value for name in _SCALABLE]
     if any(value is not None and value is not False for value in values):

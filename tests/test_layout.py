@@ -116,7 +116,7 @@ def test_training_takes_only_records_from_data():
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",
         "data.pretraining.filled_masks",
-        "data.pretraining.masking",
+        "data.pretraining.options",
     )
     for path in sources("training"):
         for name in modules(path, "data"):

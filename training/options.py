@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+from data.pretraining.options import MaskingOptions
 from training.batch_sizes import BatchSizes
 
 # Flags that change the network, that are not stored in bert_config.json.
@@ -208,8 +209,11 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PretrainingOptions(TrainingOptions):
-    """Options of pretraining: records, length and masking."""
+class PretrainingOptions(TrainingOptions, MaskingOptions):
+    """Options of pretraining: records and length.
+
+    Those of MaskingOptions apply to records without masks.
+    """
 
     input_file: str
     eval_input_file: str | None = None
@@ -224,12 +228,6 @@ class PretrainingOptions(TrainingOptions):
     eval_batch_size: int = 8
     max_eval_steps: int = 100
     target_accuracy: float | None = None
-    # For records without masks.
-    masked_lm_prob: float = 0.15
-    do_whole_word_mask: bool = False
-    whole_word_draw: bool = False
-    mask_token_prob: float = 0.8
-    same_token_prob: float = 0.1
 
     @property
     def batch_sizes(self) -> BatchSizes:

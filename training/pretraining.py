@@ -8,7 +8,7 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs, tfrecords
-from data.pretraining import filled_masks, masking
+from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from training import (
     building,
@@ -20,16 +20,6 @@ from training import (
     text_samples,
 )
 from training.options import PretrainingOptions
-
-# Options that affect only records without masks.
-_MASKING = (
-    "masked_lm_prob",
-    "do_whole_word_mask",
-    "whole_word_draw",
-    "mask_token_prob",
-    "same_token_prob",
-)
-
 
 # The metric of --target_accuracy.
 _ACCURACY = "masked_lm_accuracy"
@@ -171,15 +161,11 @@ def find_records(
                 f"{files[0]} is without masks; give --vocab_file, the "
                 "vocabulary that it was made with"
             )
-        masking.check_shares(options.mask_token_prob, options.same_token_prob)
+        options.check_shares()
         dynamic_masking = DynamicMasking(
             options.vocab_file,
             options.max_predictions_per_seq,
-            options.masked_lm_prob,
-            options.do_whole_word_mask,
-            options.whole_word_draw,
-            options.mask_token_prob,
-            options.same_token_prob,
+            options,
             options.seed,
         )
     tfrecords.check_records(files, spec, vocab_size)
@@ -195,8 +181,8 @@ def _masking_settings(
         ValueError: such flags are given, but the records have masks.
     """
     if records.dynamic_masking is not None:
-        return {name: getattr(options, name) for name in _MASKING}
-    for name in _MASKING:
+        return options.masking
+    for name in options.masking:
         if name in options.given_flags:
             raise ValueError(
                 f"--{name} is for records without masks; those of "

@@ -10,6 +10,7 @@ import os
 import numpy as np
 import tensorflow as tf
 
+from data.pretraining.options import MaskingOptions
 from data.text import tokenization
 
 
@@ -19,12 +20,7 @@ class DynamicMasking:
     Args:
         vocab_file: path of the vocabulary the records were made with.
         max_predictions_per_seq: P.
-        masked_lm_prob: share of WordPieces to predict.
-        do_whole_word_mask: whether a word is masked whole or not at all.
-        whole_word_draw: whether the WordPieces of a word share the draw
-            between [MASK], themselves and random words.
-        mask_token_prob: share of the chosen WordPieces that become [MASK].
-        same_token_prob: share that stay; the rest become random ones.
+        options: MaskingOptions.
         seed: int; the draws depend on it and on a record's number alone.
     """
 
@@ -32,11 +28,7 @@ class DynamicMasking:
         self,
         vocab_file: str | os.PathLike[str],
         max_predictions_per_seq: int,
-        masked_lm_prob: float = 0.15,
-        do_whole_word_mask: bool = False,
-        whole_word_draw: bool = False,
-        mask_token_prob: float = 0.8,
-        same_token_prob: float = 0.1,
+        options: MaskingOptions,
         seed: int = 0,
     ) -> None:
         tokenization.check_vocab(vocab_file)
@@ -47,11 +39,7 @@ class DynamicMasking:
             [token.startswith("##") for token in vocab]
         )
         self._max_predictions = max_predictions_per_seq
-        self._masked_lm_prob = masked_lm_prob
-        self._do_whole_word_mask = do_whole_word_mask
-        self._whole_word_draw = whole_word_draw
-        self._mask_token_prob = mask_token_prob
-        self._kept_prob = mask_token_prob + same_token_prob
+        self._options = options
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
@@ -81,7 +69,7 @@ class DynamicMasking:
             `features` with input_ids masked, and masked_lm_positions,
             masked_lm_ids (int32) and masked_lm_weights (float32), [B, P].
         """
-        input_ids = features["input_ids"]
+        options, input_ids = self._options, features["input_ids"]
         order_draws, kind_draws, word_draws = tf.unstack(draws, axis=1)
         can_be_masked = features["input_mask"] > 0
         for special_id in self._special_ids:
@@ -89,7 +77,7 @@ class DynamicMasking:
         lengths = tf.reduce_sum(features["input_mask"], axis=1)
         num_to_predict = tf.clip_by_value(
             tf.cast(
-                tf.round(tf.cast(lengths, tf.float32) * self._masked_lm_prob),
+                tf.round(tf.cast(lengths, tf.float32) * options.masked_lm_prob),
                 tf.int32,
             ),
             1,
@@ -102,9 +90,9 @@ class DynamicMasking:
         )
         words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
         words = tf.where(can_be_masked, words, -1)
-        if self._whole_word_draw:
+        if options.whole_word_draw:
             kind_draws = _of_words(kind_draws, words)
-        if self._do_whole_word_mask:
+        if options.do_whole_word_mask:
             chosen = _choose_words(words, order_draws, num_to_predict)
         else:
             keys = tf.where(can_be_masked, order_draws, 2.0)
@@ -115,10 +103,11 @@ class DynamicMasking:
             word_draws * tf.cast(len(self._is_continuation), tf.float32),
             tf.int32,
         )
+        kept_prob = options.mask_token_prob + options.same_token_prob
         replacements = tf.where(
-            kind_draws < self._mask_token_prob,
+            kind_draws < options.mask_token_prob,
             self._mask_id,
-            tf.where(kind_draws < self._kept_prob, input_ids, random_ids),
+            tf.where(kind_draws < kept_prob, input_ids, random_ids),
         )
         # Positions ascending, the chosen ones first.
         width = tf.shape(input_ids)[1]

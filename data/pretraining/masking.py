@@ -4,19 +4,11 @@ The counterpart of `instances.create_masked_lm_predictions` for arrays.
 n = instances, F = max_seq_length, P = max_predictions_per_seq.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from data.pretraining.options import InstanceOptions
-
-
-def check_shares(mask_token_prob: float, same_token_prob: float) -> None:
-    """Checks that the fractions add up to 1 at most."""
-    if mask_token_prob + same_token_prob > 1.0 + 1e-9:
-        raise ValueError(
-            f"--mask_token_prob={mask_token_prob} and "
-            f"--same_token_prob={same_token_prob} add up to more than 1; the "
-            "remainder becomes random WordPieces"
-        )
 
 
 def mask_instances(
@@ -25,8 +17,7 @@ def mask_instances(
     begins_word: np.ndarray,
     lengths: np.ndarray,
     options: InstanceOptions,
-    mask_id: int,
-    vocab_size: int,
+    vocab: Mapping[str, int],
     rng: np.random.Generator,
 ) -> dict[str, np.ndarray]:
     """Masks WordPieces to be predicted.
@@ -38,8 +29,7 @@ def mask_instances(
             run of what can be masked begins with one.
         lengths: int [n], WordPieces of each instance, special ones too.
         options: InstanceOptions.
-        mask_id: id of [MASK].
-        vocab_size: number of WordPieces that random ones are drawn from.
+        vocab: dict of WordPiece to id.
         rng: np.random.Generator.
 
     Returns:
@@ -73,8 +63,8 @@ def mask_instances(
     stays = draws < options.mask_token_prob + options.same_token_prob
     masked_ids[rows, columns] = np.where(
         draws < options.mask_token_prob,
-        mask_id,
-        np.where(stays, labels, rng.integers(vocab_size, size=len(rows))),
+        vocab["[MASK]"],
+        np.where(stays, labels, rng.integers(len(vocab), size=len(rows))),
     )
     shape = (len(input_ids), max_predictions)
     features = {

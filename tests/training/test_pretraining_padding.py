@@ -10,6 +10,7 @@ import modeling
 from data.io import feature_specs, tfrecords
 from data.io.records import encode_example
 from data.pretraining.dynamic_masking import DynamicMasking
+from data.pretraining.options import MaskingOptions
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
 from training import checkpointing, loop, pretraining
@@ -54,7 +55,7 @@ def write_records(path, are_masked, number=12):
 def create_batches(path, are_masked, trim, is_training, batch_size=12):
     masking = None
     if not are_masked:
-        masking = DynamicMasking(str(VOCAB), NUM_PREDICTIONS)
+        masking = DynamicMasking(str(VOCAB), NUM_PREDICTIONS, MaskingOptions())
     spec = feature_specs.pretraining_features(LENGTH, NUM_PREDICTIONS)
     if not are_masked:
         spec = feature_specs.unmasked_features(LENGTH)

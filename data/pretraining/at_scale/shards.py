@@ -111,8 +111,7 @@ def create_features(
             begins_word,
             lengths[:, 0],
             options,
-            vocab["[MASK]"],
-            len(vocab),
+            vocab,
             rng,
         )
     features["next_sentence_labels"] = rows["is_random_next"][:, None].astype(

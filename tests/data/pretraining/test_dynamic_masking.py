@@ -3,6 +3,7 @@ import pytest
 
 from data.io import feature_specs, tfrecords
 from data.pretraining import dynamic_masking
+from data.pretraining.options import MaskingOptions
 from data.text import tokenization
 
 WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
@@ -40,9 +41,11 @@ def records(tmp_path):
     return path
 
 
-def read(path, vocab_file, is_training=True, skip=0, count=2 * N, **options):
+def read(
+    path, vocab_file, is_training=True, skip=0, count=2 * N, seed=3, **options
+):
     masking = dynamic_masking.DynamicMasking(
-        vocab_file, **{"max_predictions_per_seq": 10, "seed": 3, **options}
+        vocab_file, 10, MaskingOptions(**options), seed
     )
     dataset = tfrecords.create_dataset(
         tfrecords.Records(

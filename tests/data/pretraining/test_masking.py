@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from data.pretraining import masking
-from data.pretraining.options import InstanceOptions
+from data.pretraining.options import InstanceOptions, MaskingOptions
 
 MASK, VOCAB_SIZE = 4, 1000
+VOCAB = {"[MASK]" if i == MASK else str(i): i for i in range(VOCAB_SIZE)}
 
 
 def make(n=4000, width=40, **options):
@@ -28,8 +29,7 @@ def make(n=4000, width=40, **options):
         begins_word,
         np.full(n, 35),
         options,
-        MASK,
-        VOCAB_SIZE,
+        VOCAB,
         rng,
     )
     chosen = np.zeros((n, width), bool)
@@ -115,5 +115,5 @@ def test_shares_of_the_papers_table_8(mask, same):
 
 def test_shares_above_one_are_refused():
     with pytest.raises(ValueError, match="add up to more than 1"):
-        masking.check_shares(0.8, 0.3)
-    masking.check_shares(0.9, 0.1)
+        MaskingOptions(mask_token_prob=0.8, same_token_prob=0.3).check_shares()
+    MaskingOptions(mask_token_prob=0.9, same_token_prob=0.1).check_shares()
