@@ -239,7 +239,6 @@ def main(_: Sequence[str]) -> None:
         checks,
         distribution,
         export,
-        export_formats,
         loop,
         train_step,
     )
@@ -292,12 +291,9 @@ def main(_: Sequence[str]) -> None:
         trainer.quantize(create_batches(), options.quantize_ranges == "static")
     extract(trainer, create_batches(), tokenizer)
     if export_dir:
-        with export_formats.chosen(options):
-            serving.export_encoder(
-                export_dir,
-                model,
-                common_flags.read(serving.ServingOptions),
-            )
+        serving.export_encoder(
+            export_dir, model, common_flags.read(serving.ServingOptions)
+        )
 
 
 def command() -> None:

@@ -128,7 +128,7 @@ def _define_masking_flags() -> None:
 def main(_: Sequence[str]) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import distribution, export_formats, pretraining
+    from training import distribution, pretraining
 
     options = common_flags.read(PretrainingOptions)
     distribution.pack_weights(options)
@@ -139,14 +139,14 @@ def main(_: Sequence[str]) -> None:
     if run is None:
         return
     if options.export_dir:
-        with export_formats.chosen(options):
-            serving.export_pretrainer(
-                options.export_dir,
-                run.model,
-                common_flags.read(serving.ServingOptions)
-                if options.vocab_file
-                else None,
-            )
+        serving.export_pretrainer(
+            options.export_dir,
+            run.model,
+            common_flags.read(serving.ServingOptions)
+            if options.vocab_file
+            else None,
+            export_options=options,
+        )
     run.finish()
 
 

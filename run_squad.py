@@ -209,6 +209,7 @@ class SquadTask(task.Task):
             self.windows,
             self.decoding,
             self.options.predict_batch_size,
+            self.options,
         )
 
 

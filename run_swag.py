@@ -98,7 +98,7 @@ class SwagTask(task.Task):
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_multiple_choice(
-            export_dir, model, self.options.vocab_file
+            export_dir, model, self.options.vocab_file, self.options
         )
 
 

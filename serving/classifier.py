@@ -86,7 +86,7 @@ def export_classifier(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict, model.config),
+            "serve": signatures.serve_ids(predict, model.config, options),
             "classify": (
                 classify,
                 signatures.text_signature("text_a", "text_b"),
@@ -98,4 +98,5 @@ def export_classifier(
             **inspection.inspect(model.bert, options),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
+        options,
     )

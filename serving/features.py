@@ -89,9 +89,10 @@ def export_encoder(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(encode, model.config),
+            "serve": signatures.serve_ids(encode, model.config, options),
             "embed": (embed, signatures.text_signature("text")),
             **inspection.inspect(model, options),
         },
         signatures.bert_files(model, options.vocab_file),
+        options,
     )

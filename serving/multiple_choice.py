@@ -11,12 +11,14 @@ import tensorflow as tf
 from serving import signatures
 from serving.signatures import Features
 from training import export
+from training.options import ExportOptions
 
 
 def export_multiple_choice(
     export_dir: str | os.PathLike,
     model: keras.Model,
     vocab_file: str | os.PathLike,
+    export_options: ExportOptions | None = None,
 ) -> None:
     """Exports a multiple-choice model as one signature, `serve`.
 
@@ -27,6 +29,7 @@ def export_multiple_choice(
         export_dir: folder to write, whole or not at all.
         model: BertMultipleChoice.
         vocab_file: path of its vocabulary, which is copied next to it.
+        export_options: format of the export; None for a SavedModel.
     """
 
     def predict(features: Features) -> Features:
@@ -38,8 +41,9 @@ def export_multiple_choice(
         model,
         {
             "serve": signatures.serve_ids(
-                predict, model.config, num_dimensions=3
+                predict, model.config, export_options, num_dimensions=3
             )
         },
         signatures.bert_files(model, vocab_file),
+        export_options,
     )

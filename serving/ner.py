@@ -102,10 +102,11 @@ def export_token_classifier(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict, model.config),
+            "serve": signatures.serve_ids(predict, model.config, options),
             "tag": (tag, signature),
             "tag_words": (tag_words, signature),
             **inspection.inspect(model.bert, options),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
+        options,
     )

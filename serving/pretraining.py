@@ -15,6 +15,7 @@ from serving import inspection, signatures
 from serving.requests import MASK
 from serving.signatures import Features
 from training import export
+from training.options import ExportOptions
 
 
 def export_pretrainer(
@@ -22,6 +23,7 @@ def export_pretrainer(
     model: keras.Model,
     options: signatures.ServingOptions | None = None,
     top_k: int = 10,
+    export_options: ExportOptions | None = None,
 ) -> None:
     """Exports a pretrainer: `serve` over ids, and two over text.
 
@@ -43,6 +45,7 @@ def export_pretrainer(
         model: BertPretrainer.
         options: longer texts are cut; None exports nothing over text.
         top_k: K.
+        export_options: format of the export, if there are no `options`.
     """
 
     def predict(features: Features, positions: tf.Tensor) -> Features:
@@ -62,7 +65,9 @@ def export_pretrainer(
         return predict(features, positions)
 
     endpoints = {
-        "serve": signatures.serve_ids(predict_everywhere, model.config)
+        "serve": signatures.serve_ids(
+            predict_everywhere, model.config, options or export_options
+        )
     }
     if options:
         endpoints |= {
@@ -81,6 +86,7 @@ def export_pretrainer(
         model,
         endpoints,
         signatures.bert_files(model, options.vocab_file if options else None),
+        options or export_options,
     )
 
 

@@ -15,7 +15,8 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from modeling import BertConfig
-from training import export, export_formats
+from training import export
+from training.options import ExportOptions
 
 # Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20
@@ -24,19 +25,18 @@ Features = dict[str, tf.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
-class ServingOptions:
-    """Settings that turn text into a model's inputs.
+class ServingOptions(ExportOptions):
+    """Settings that turn text into a model's inputs, and its form.
 
     Attributes:
         vocab_file: path of the vocabulary.
-        do_lower_case: whether text is lower-cased.
         max_seq_length: WordPieces of an input, or of a window.
         predict_batch_size: maximum inputs that the network computes at a time,
             which limits the memory of a large request.
     """
 
     vocab_file: str | os.PathLike[str]
-    do_lower_case: bool = True
+    _: dataclasses.KW_ONLY
     max_seq_length: int = 128
     predict_batch_size: int = 32
 
@@ -55,6 +55,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 def serve_ids(
     function: Callable[[Features], Features],
     config: BertConfig,
+    options: ExportOptions | None,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
@@ -66,6 +67,7 @@ def serve_ids(
         function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
             -> dict of outputs.
         config: of the model.
+        options: format of the export; None for a SavedModel.
         num_dimensions: 2, or 3 for inputs int32 [B, C, F], C the choices.
     """
     sizes = (config.vocab_size, 2, config.type_vocab_size)
@@ -76,7 +78,7 @@ def serve_ids(
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(export.INPUT_NAMES, values, strict=True))
         checks = []
-        if export_formats.current().name == "saved_model":
+        if not options or options.export_format == "saved_model":
             checks = [*map(_check_range, features, values, sizes)]
         with tf.control_dependencies([*filter(None, checks)]):
             return function(

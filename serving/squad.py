@@ -17,6 +17,7 @@ from data.squad.windows_layer import SquadWindows
 from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
+from training.options import ExportOptions
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -34,6 +35,7 @@ def export_span_labeler(
     windows: WindowOptions,
     decoding: DecodingOptions,
     batch_size: int = 8,
+    export_options: ExportOptions | None = None,
 ) -> None:
     """Exports a span labeler: `serve` over ids, `answer` over text.
 
@@ -61,6 +63,7 @@ def export_span_labeler(
         decoding: how logits become answers; its `do_lower_case` decides
             whether text is lower-cased.
         batch_size: windows that the network computes at a time.
+        export_options: format of the export; None for a SavedModel.
     """
     create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
     decode = SquadDecoder(decoding, windows.use_char_offsets)
@@ -106,16 +109,21 @@ def export_span_labeler(
 
     signature = signatures.text_signature("question", "context")
     options = signatures.ServingOptions(
-        vocab_file, decoding.do_lower_case, windows.max_seq_length
+        vocab_file,
+        do_lower_case=decoding.do_lower_case,
+        max_seq_length=windows.max_seq_length,
     )
     export.export_saved_model(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict, model.config),
+            "serve": signatures.serve_ids(
+                predict, model.config, export_options
+            ),
             "answer": (answer, signature),
             "answer_n_best": (answer_n_best, signature),
             **inspection.inspect(model.bert, options),
         },
         signatures.bert_files(model, vocab_file),
+        export_options or options,
     )

@@ -18,6 +18,7 @@ from files import atomic, manifests
 from modeling import quantization
 from modeling.accelerated import int8
 from training import export_formats
+from training.options import ExportOptions
 
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 
@@ -104,11 +105,12 @@ def export_saved_model(
     model: keras.Model,
     endpoints: Mapping[str, tuple],
     files: Mapping[str, Path | str] | None = None,
+    options: ExportOptions | None = None,
 ) -> None:
     """Writes a SavedModel whole or not at all, replacing an earlier one.
 
-    Inside `export_formats.chosen` it writes the first endpoint in that format
-    instead, and all files next to it.
+    In another format it writes the first endpoint alone, and all files next
+    to it.
 
     Args:
         export_dir: folder to write; its parents are made.
@@ -117,26 +119,31 @@ def export_saved_model(
             first also becomes `serving_default`.
         files: {name: path or text} put into its `assets.extra` folder, such as
             the vocabulary and the labels.
+        options: ExportOptions; None for a SavedModel.
 
     Raises:
         OSError: it cannot be written; an earlier export is untouched.
         ValueError: the folder holds something else; see `check_export_dir`.
     """
+    options = options or ExportOptions()
     with _new_export(Path(export_dir)) as folder:
-        if export_formats.current().name == "saved_model":
+        if options.export_format == "saved_model":
             _write_saved_model(export_dir, folder, model, endpoints)
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
         else:
             extra = folder
-            export_formats.write(folder, model, *next(iter(endpoints.values())))
+            function, signature = next(iter(endpoints.values()))
+            export_formats.write(folder, model, function, signature, options)
         for name, source in (files or {}).items():
             if isinstance(source, Path):
                 shutil.copyfile(source, extra / name)
             else:
                 atomic.write_text(extra / name, source)
         if extra is folder and "vocab.txt" in (files or {}):
-            export_formats.write_files(folder, model, folder / "vocab.txt")
+            export_formats.write_files(
+                folder, model, folder / "vocab.txt", options.do_lower_case
+            )
 
 
 def _write_saved_model(

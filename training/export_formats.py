@@ -9,7 +9,6 @@ included: what TensorFlow fuses or leaves out, the others have no form for.
 """
 
 import contextlib
-import dataclasses
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ from files.atomic import write_json
 from modeling import ops
 from modeling.bert import BertModel
 from modeling.checkpoints.huggingface import config, tokenizer
-from training.options import DeviceOptions
+from training.options import ExportOptions
 
 # Modules that each format needs.
 _NEEDED: dict[str, Sequence[str]] = {
@@ -39,27 +38,7 @@ _NEEDED: dict[str, Sequence[str]] = {
 _OPSET = 18
 
 
-@dataclasses.dataclass(frozen=True)
-class ExportFormat:
-    """A format, and how to write it.
-
-    Attributes:
-        name: "saved_model", "litert", "onnx" or "openvino".
-        seq_length: length of the inputs; None = any.
-        int8: whether the converter makes the weights int8.
-        do_lower_case: whether the tokenizer lower-cases text.
-    """
-
-    name: str = "saved_model"
-    seq_length: int | None = None
-    int8: bool = False
-    do_lower_case: bool = True
-
-
-_chosen = ExportFormat()
-
-
-def check(options: DeviceOptions) -> None:
+def check(options: ExportOptions) -> None:
     """Refuses a format that cannot be written here.
 
     Raises:
@@ -93,43 +72,23 @@ def check(options: DeviceOptions) -> None:
         )
 
 
-@contextlib.contextmanager
-def chosen(options: Any) -> Iterator[None]:
-    """Writes exports in this context in --export_format."""
-    global _chosen
-    before = _chosen
-    _chosen = ExportFormat(
-        options.export_format,
-        options.export_seq_length,
-        options.quantize == "int8",
-        getattr(options, "do_lower_case", True),
-    )
-    try:
-        yield
-    finally:
-        _chosen = before
-
-
-def current() -> ExportFormat:
-    """Returns the current export format."""
-    return _chosen
-
-
 def write(
     folder: Path,
     model: keras.Model,
     function: Callable[..., Any],
     signature: Sequence[tf.TensorSpec],
+    options: ExportOptions,
 ) -> None:
-    """Writes a function of ids in the current format.
+    """Writes a function of ids in another format than "saved_model".
 
     Args:
         folder: exists.
         model: the model whose weights the function uses.
         function: (*tensors) -> dict of tensors.
         signature: specs of the tensors; the last dimension is the length.
+        options: ExportOptions.
     """
-    length = _chosen.seq_length
+    length = options.export_seq_length
     signature = [
         tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, name=spec.name)
         if length
@@ -141,7 +100,9 @@ def write(
             function, input_signature=signature, autograph=False
         )
         traced.get_concrete_function()
-        _WRITERS[_chosen.name](folder, traced, signature)
+        _WRITERS[options.export_format](
+            folder, traced, signature, options.quantize == "int8"
+        )
 
 
 @contextlib.contextmanager
@@ -162,24 +123,26 @@ def _plain(model: keras.Model) -> Iterator[None]:
             bert.unpad = True
 
 
-def _write_litert(folder: Path, traced: Any, signature: Any) -> None:
-    # Otherwise a Keras model's file would lack the weights, without an error.
+def _write_litert(
+    folder: Path, traced: Any, signature: Any, int8: bool
+) -> None:
+    # Otherwise a Keras model\x27s file would lack the weights, without an error.
     frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
     converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-    if _chosen.int8:
+    if int8:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     (folder / "model.tflite").write_bytes(converter.convert())
 
 
-def _write_onnx(folder: Path, traced: Any, signature: Any) -> None:
+def _write_onnx(folder: Path, traced: Any, signature: Any, int8: bool) -> None:
     import tf2onnx
 
     path = str(folder / "model.onnx")
     tf2onnx.convert.from_function(
         traced, input_signature=signature, opset=_OPSET, output_path=path
     )
-    if _chosen.int8:
+    if int8:
         from onnxruntime import quantization
 
         whole = str(folder / "float32.onnx")
@@ -188,7 +151,11 @@ def _write_onnx(folder: Path, traced: Any, signature: Any) -> None:
         os.remove(whole)
 
 
-def _write_openvino(folder: Path, traced: Any, signature: Any) -> None:
+def _write_openvino(
+    folder: Path, traced: Any, signature: Any, int8: bool
+) -> None:
+    # Refused by `check`.
+    del int8
     import openvino
 
     frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
@@ -206,7 +173,10 @@ _WRITERS = {
 
 
 def write_files(
-    folder: Path, model: keras.Model, vocab_file: str | os.PathLike[str]
+    folder: Path,
+    model: keras.Model,
+    vocab_file: str | os.PathLike[str],
+    do_lower_case: bool,
 ) -> None:
     """Writes the tokenizer's files for other libraries, and config.json.
 
@@ -214,11 +184,12 @@ def write_files(
         folder: exists.
         model: the model that is exported.
         vocab_file: its vocabulary.
+        do_lower_case: whether the tokenizer lower-cases text.
     """
     tokenizer.write_tokenizer(
         folder,
         vocab_file,
-        _chosen.do_lower_case,
+        do_lower_case,
         model.config.max_position_embeddings,
     )
     write_json(

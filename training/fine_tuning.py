@@ -18,7 +18,6 @@ from training import (
     checkpointing,
     distillation,
     ensembles,
-    export_formats,
     metrics,
     preparation,
     runner,
@@ -61,8 +60,7 @@ def run(task: Task, options: FineTuningOptions) -> None:
         earlier.warn()
     if options.export_dir:
         logging.info("Exporting %s", trained.described_step)
-        with export_formats.chosen(options):
-            task.export(options.export_dir, trained.model)
+        task.export(options.export_dir, trained.model)
     trained.finish()
 
 

@@ -25,7 +25,25 @@ QUANTIZE_RANGES = ("dynamic", "static")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class DeviceOptions:
+class ExportOptions:
+    """Format of an export.
+
+    Attributes:
+        export_format: one of EXPORT_FORMATS.
+        export_seq_length: length of the inputs; None = any.
+        quantize: "int8" where the converter of the format makes the weights
+            int8; None = it does not.
+        do_lower_case: whether the tokenizer lower-cases text.
+    """
+
+    export_format: str = "saved_model"
+    export_seq_length: int | None = None
+    quantize: str | None = None
+    do_lower_case: bool = True
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeviceOptions(ExportOptions):
     """Devices, precision, quantization and export format."""
 
     distribution_strategy: str | None = None
@@ -37,10 +55,7 @@ class DeviceOptions:
     gcp_project: str | None = None
     master: str | None = None
     num_tpu_cores: int = 8
-    quantize: str | None = None
     quantize_ranges: str = "dynamic"
-    export_format: str = "saved_model"
-    export_seq_length: int | None = None
 
     @property
     def quantizes(self) -> bool:
@@ -122,7 +137,6 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
 
     bert_config_file: str
     vocab_file: str | None = None
-    do_lower_case: bool = True
     init_checkpoint: str | None = None
     init_from: str | None = None
     output_dir: str

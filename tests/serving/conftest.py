@@ -119,7 +119,12 @@ def _exports(folder, casing):
     yield Served("squad", model, do_lower_case, [("answer", questions)])
     if not do_lower_case:
         return
-    options = ServingOptions(VOCAB, do_lower_case, LENGTH, predict_batch_size=4)
+    options = ServingOptions(
+        VOCAB,
+        do_lower_case=do_lower_case,
+        max_seq_length=LENGTH,
+        predict_batch_size=4,
+    )
     pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
     model = create_model(modeling.BertClassifier, len(LABELS))
     classifier.export_classifier(folder / "classifier", model, LABELS, options)

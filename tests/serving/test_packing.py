@@ -42,7 +42,9 @@ CONFIG = modeling.BertConfig(
 def models(tmp_path_factory):
     """Returns the folders of two models in bfloat16."""
     folder = tmp_path_factory.mktemp("packing")
-    options = serving.ServingOptions(ROOT / "samples/vocab.txt", True, 32)
+    options = serving.ServingOptions(
+        ROOT / "samples/vocab.txt", max_seq_length=32
+    )
     for seed in range(2):
         keras.utils.set_random_seed(seed)
         model = modeling.BertClassifier(CONFIG, 3, dtype="mixed_bfloat16")

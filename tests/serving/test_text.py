@@ -43,7 +43,9 @@ def test_classify(exports):
 
 @pytest.mark.parametrize("do_lower_case", [True, False])
 def test_texts_are_packed_in_the_case_of_the_options(do_lower_case):
-    options = ServingOptions(VOCAB, do_lower_case, LENGTH)
+    options = ServingOptions(
+        VOCAB, do_lower_case=do_lower_case, max_seq_length=LENGTH
+    )
     packing = options.create_packing()
     found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
     expected = pack(Served("", None, do_lower_case, []), TEXTS)

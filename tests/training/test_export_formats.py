@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import json
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from data.squad import decoding, windows
 from data.text.packing_layer import PackingLayer
 from tests import conftest, script_runner
 from training import export_formats
-from training.options import DeviceOptions
+from training.options import ExportOptions
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 TEXTS = ["the boat left at noon .", "a light .", "the sea is green and old ."]
@@ -59,15 +60,16 @@ def create(kind, **options):
 def options_of(name):
     """Returns options for inputs of any length, where the format has it."""
     length = LENGTH if name == "onnx" else None
-    return DeviceOptions(export_format=name, export_seq_length=length)
+    return ExportOptions(export_format=name, export_seq_length=length)
 
 
 def export(folder, model, options):
-    serving_options = serving.ServingOptions(VOCAB, max_seq_length=LENGTH)
-    with export_formats.chosen(options):
-        serving.export_classifier(
-            folder, model, ["no", "yes", "maybe"], serving_options
-        )
+    serving_options = serving.ServingOptions(
+        VOCAB, max_seq_length=LENGTH, **dataclasses.asdict(options)
+    )
+    serving.export_classifier(
+        folder, model, ["no", "yes", "maybe"], serving_options
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -102,12 +104,25 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_fixed_length(name, tmp_path):
     model = create("BertClassifier", num_labels=3)
-    options = DeviceOptions(export_format=name, export_seq_length=LENGTH)
+    options = ExportOptions(export_format=name, export_seq_length=LENGTH)
     export(tmp_path / "model", model, options)
     batch = read_batch()
     (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
     expected = tf.nn.softmax(model(batch))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+def test_other_libraries_are_told_of_the_case(tmp_path):
+    # As extract_features.py exports, the flags in one object.
+    serving.export_encoder(
+        tmp_path / "model",
+        create("BertModel"),
+        serving.ServingOptions(
+            VOCAB, export_format="litert", do_lower_case=False
+        ),
+    )
+    path = tmp_path / "model" / "tokenizer_config.json"
+    assert json.loads(path.read_text())["do_lower_case"] is False
 
 
 @pytest.mark.parametrize("name", FORMATS[:2])
@@ -133,15 +148,15 @@ def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_logits_of_spans(name, tmp_path):
     model = create("BertSpanLabeler")
-    with export_formats.chosen(options_of(name)):
-        serving.export_span_labeler(
-            tmp_path / "model",
-            model,
-            VOCAB,
-            windows.WindowOptions(LENGTH, max_query_length=8, doc_stride=8),
-            decoding.DecodingOptions(),
-            8,
-        )
+    serving.export_span_labeler(
+        tmp_path / "model",
+        model,
+        VOCAB,
+        windows.WindowOptions(LENGTH, max_query_length=8, doc_stride=8),
+        decoding.DecodingOptions(),
+        8,
+        options_of(name),
+    )
     batch = read_batch()
     outputs = runtime.LOADERS[name](tmp_path / "model")(batch)
     expected = model(batch)
@@ -174,7 +189,7 @@ def test_logits_of_spans(name, tmp_path):
 )
 def test_contradictions_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        export_formats.check(DeviceOptions(**changes))
+        export_formats.check(ExportOptions(**changes))
 
 
 @pytest.mark.parametrize("name", ["onnx", "openvino"])
@@ -182,4 +197,4 @@ def test_a_missing_library_is_named(name):
     if importlib.util.find_spec(name):
         pytest.skip(f"{name} is installed")
     with pytest.raises(ValueError, match=f"requirements/{name}.txt"):
-        export_formats.check(DeviceOptions(export_format=name))
+        export_formats.check(ExportOptions(export_format=name))
