@@ -9,6 +9,7 @@ B = batch, T = length in WordPieces, W = width, R = rows that are kept,
 S = packed sequences.
 """
 
+import abc
 from collections.abc import Callable
 
 import keras
@@ -63,7 +64,51 @@ class PaddedRows:
         )
 
 
-class UnpaddedRows:
+class _KeptRows(abc.ABC):
+    """Takes the rows of WordPieces from tensors of two axes, and back.
+
+    Attributes:
+        _shape: the two axes, such as (B, T).
+        _places: int [R], each row's position among all of both axes.
+        _rows: int [both axes], where the row of each position is, or would
+            be; a subclass says for padding.
+    """
+
+    _shape: tuple[Tensor | int, Tensor | int]
+    _places: Tensor
+    _rows: Tensor
+
+    def unpad(self, padded: Tensor) -> Tensor:
+        """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
+        # The gradient of a gather would sum rows one by one; here each row has
+        # one place, and padding gets zeros.
+        return _linear(self._take, self._put)(padded)
+
+    def pad(self, rows: Tensor) -> Tensor:
+        """Returns [B, T, W] or [S, T, W]; padding gets some row of them."""
+        return _linear(self._spread, self._take)(rows)
+
+    def _take(self, padded: Tensor) -> Tensor:
+        flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
+        return keras.ops.take(flat, self._places, axis=0)
+
+    def _place(self, rows: Tensor, indexes: Tensor) -> Tensor:
+        """Returns the row at each index, on both axes."""
+        return keras.ops.reshape(
+            keras.ops.take(rows, indexes, axis=0),
+            (*self._shape, rows.shape[-1]),
+        )
+
+    @abc.abstractmethod
+    def _put(self, rows: Tensor) -> Tensor:
+        """Returns the rows in their places, and zeros as padding."""
+
+    @abc.abstractmethod
+    def _spread(self, rows: Tensor) -> Tensor:
+        """Returns the rows in their places, and any of them as padding."""
+
+
+class UnpaddedRows(_KeptRows):
     """Extracts the rows of WordPieces from a batch, and restores them.
 
     The number of rows is rounded up by rows of padding.
@@ -75,8 +120,8 @@ class UnpaddedRows:
     def __init__(self, input_mask: Tensor) -> None:
         ops = keras.ops
         input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
-        self._batch_size, self._length = ops.shape(input_mask)
-        number = self._batch_size * self._length
+        self._shape = ops.shape(input_mask)
+        number = self._shape[0] * self._shape[1]
         self._lengths = ops.sum(input_mask, axis=1)
         used = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
@@ -87,48 +132,26 @@ class UnpaddedRows:
         # All positions [B * T], those of WordPieces first, in their order.
         place = ops.arange(number, dtype="int32")
         order = ops.argsort(is_padding * number + place)
-        self._kept = ops.cast(order, "int32")[:count]
+        self._places = ops.cast(order, "int32")[:count]
         # Each position's row, or where it would be.
         self._rows = ops.cast(ops.argsort(order), "int32")
         self._last = count - 1
 
     def packed(self) -> "PackedRows":
         """Returns the view of these rows as few full sequences."""
-        return PackedRows(self._kept, self._lengths, self._length)
+        return PackedRows(self._places, self._lengths, self._shape[1])
 
-    def unpad(self, padded: Tensor) -> Tensor:
-        """Returns the kept rows [R, W] of a tensor [B, T, W]."""
-        # The gradient of a gather would sum rows one by one; here each row has
-        # one place, and padding gets zeros.
-        return _linear(self._take, self._put)(padded)
-
-    def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] of rows [R, W]; padding gets some row of them."""
-        return _linear(self._spread, self._take)(rows)
-
-    def _take(self, padded: Tensor):
-        width = padded.shape[-1]
-        flat = keras.ops.reshape(padded, (-1, width))
-        return keras.ops.take(flat, self._kept, axis=0)
-
-    def _put(self, rows: Tensor):
+    def _put(self, rows: Tensor) -> Tensor:
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([rows, zero], axis=0)
-        return self._place(rows, self._last + 1)
+        return self._place(rows, keras.ops.minimum(self._rows, self._last + 1))
 
-    def _spread(self, rows: Tensor):
+    def _spread(self, rows: Tensor) -> Tensor:
         # Padding takes the last row: nothing to append, a pass saved.
-        return self._place(rows, self._last)
-
-    def _place(self, rows: Tensor, last: Tensor):
-        places = keras.ops.minimum(self._rows, last)
-        return keras.ops.reshape(
-            keras.ops.take(rows, places, axis=0),
-            (self._batch_size, self._length, rows.shape[-1]),
-        )
+        return self._place(rows, keras.ops.minimum(self._rows, self._last))
 
 
-class PackedRows:
+class PackedRows(_KeptRows):
     """Views the rows of WordPieces as few sequences, for attention.
 
     The longest sequence comes first, and each goes to the first packed
@@ -173,33 +196,17 @@ class PackedRows:
             sequences[:, :, None] == sequences[:, None, :], "int32"
         )
 
-    def pad(self, rows: Tensor) -> Tensor:
-        """Returns [S, T, W] of rows [R, W]; free places get some row."""
-        return _linear(self._spread, self._take)(rows)
-
-    def unpad(self, padded: Tensor) -> Tensor:
-        """Returns the rows [R, W] of a tensor [S, T, W]."""
-        return _linear(self._take, self._put)(padded)
-
-    def _take(self, padded: Tensor):
-        flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
-        rows = keras.ops.take(flat, self._places, axis=0)
+    def _take(self, padded: Tensor) -> Tensor:
         # Rows of padding have no place of their own and use another row's.
-        return keras.ops.where(self._is_padding, 0.0, rows)
+        return keras.ops.where(self._is_padding, 0.0, super()._take(padded))
 
-    def _put(self, rows: Tensor):
+    def _put(self, rows: Tensor) -> Tensor:
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([zero, rows], axis=0)
         return self._place(rows, self._rows)
 
-    def _spread(self, rows: Tensor):
+    def _spread(self, rows: Tensor) -> Tensor:
         return self._place(rows, keras.ops.maximum(self._rows - 1, 0))
-
-    def _place(self, rows: Tensor, indexes: Tensor):
-        return keras.ops.reshape(
-            keras.ops.take(rows, indexes, axis=0),
-            (*self._shape, rows.shape[-1]),
-        )
 
 
 Rows = PaddedRows | UnpaddedRows | PackedRows

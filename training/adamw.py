@@ -113,10 +113,22 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         """Returns what to subtract from the variable, the next m and next v."""
         m = rates.keep_m * m + rates.take_m * gradient
         v = rates.keep_v * v + rates.take_v * tf.square(gradient)
-        update = m / (tf.sqrt(v) + self.epsilon)
+        corrected_m, corrected_v = self._correct(m, v)
+        update = corrected_m / (tf.sqrt(corrected_v) + self.epsilon)
         if decay:
             update += decay * variable
-        return rates.learning_rate * update, m, v
+        return rates.learning_rate * self._scale(update, variable), m, v
+
+    def _correct(
+        self, m: tf.Tensor, v: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns m and v as the update takes them; here with their bias."""
+        return m, v
+
+    def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
+        """Returns the update as the learning rate takes it; here as it is."""
+        del variable
+        return update
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
         """Creates m and v, zeros of each variable's shape."""

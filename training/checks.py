@@ -4,8 +4,19 @@ import os
 from collections.abc import Sequence
 
 import modeling
-from training import checkpointing, export_formats, report
-from training.options import DeviceOptions, TrainingOptions
+from training import (
+    checkpointing,
+    distillation,
+    export,
+    export_formats,
+    report,
+)
+from training.options import (
+    DeviceOptions,
+    FineTuningOptions,
+    PretrainingOptions,
+    TrainingOptions,
+)
 
 
 def check_command(options: TrainingOptions) -> None:
@@ -47,6 +58,29 @@ def check_command(options: TrainingOptions) -> None:
             f"--quantize={options.quantize}; export the weights in a separate "
             "command"
         )
+
+
+def check_model(
+    options: PretrainingOptions | FineTuningOptions,
+) -> modeling.BertConfig:
+    """Checks the model, its teacher, and the folder that it is exported to.
+
+    Returns:
+        configuration of the model.
+
+    Raises:
+        ValueError: an option contradicts another, or a file.
+        OSError: a file is missing, or the folder cannot be written.
+    """
+    if options.export_dir:
+        export.check_export_dir(options.export_dir)
+    config = load_config(
+        options.bert_config_file,
+        options.max_seq_length,
+        options.export_seq_length,
+    )
+    distillation.check_options(options, config)
+    return config
 
 
 def check_quantize(options: DeviceOptions) -> None:

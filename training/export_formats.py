@@ -126,7 +126,7 @@ def _plain(model: keras.Model) -> Iterator[None]:
 def _write_litert(
     folder: Path, traced: Any, signature: Any, int8: bool
 ) -> None:
-    # Otherwise a Keras model\x27s file would lack the weights, without an error.
+    # Otherwise a Keras model's file would lack the weights, without an error.
     frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
     converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from training.adamw import AdamWeightDecayOptimizer, Rates
+from training.adamw import AdamWeightDecayOptimizer
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -26,28 +26,20 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
         """Takes the arguments of AdamWeightDecayOptimizer."""
         super().__init__(*args, **{"name": "LAMBOptimizer"} | kwargs)
 
-    def formula(
-        self,
-        gradient: tf.Tensor,
-        variable: tf.Tensor,
-        m: tf.Tensor,
-        v: tf.Tensor,
-        rates: Rates,
-        decay: float,
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns what to subtract from the variable, the next m and next v."""
-        m = rates.keep_m * m + rates.take_m * gradient
-        v = rates.keep_v * v + rates.take_v * tf.square(gradient)
+    def _correct(
+        self, m: tf.Tensor, v: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         steps = tf.cast(self.iterations + 1, m.dtype)
-        corrected_m = m / (1.0 - tf.pow(tf.cast(self.beta_1, m.dtype), steps))
-        corrected_v = v / (1.0 - tf.pow(tf.cast(self.beta_2, v.dtype), steps))
-        update = corrected_m / (tf.sqrt(corrected_v) + self.epsilon)
-        if decay:
-            update += decay * variable
+        return (
+            m / (1.0 - tf.pow(tf.cast(self.beta_1, m.dtype), steps)),
+            v / (1.0 - tf.pow(tf.cast(self.beta_2, v.dtype), steps)),
+        )
+
+    def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
         variable_norm, update_norm = tf.norm(variable), tf.norm(update)
         ratio = tf.where(
             (variable_norm > 0) & (update_norm > 0),
             tf.math.divide_no_nan(variable_norm, update_norm),
             1.0,
         )
-        return rates.learning_rate * (ratio * update), m, v
+        return ratio * update

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import modeling
-from training import checkpointing, checks, distillation, export
+from training import checkpointing, checks
 from training.options import FineTuningOptions
 from training.splits import suffix_of
 from training.task import Task
@@ -21,16 +21,9 @@ def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:
     """
     checks.check_command(options)
     check_num_train_runs(options)
-    if options.export_dir:
-        export.check_export_dir(options.export_dir)
-    config = checks.load_config(
-        options.bert_config_file,
-        options.max_seq_length,
-        options.export_seq_length,
-    )
+    config = checks.check_model(options)
     if not options.do_train:
         check_networks(options)
-    distillation.check_options(options, config)
     saved_labels = _read_labels(options)
     task.prepare(config, saved_labels)
     if task.labels and saved_labels and list(task.labels) != list(saved_labels):

@@ -15,7 +15,6 @@ from training import (
     checkpointing,
     checks,
     distillation,
-    export,
     runner,
     text_samples,
 )
@@ -51,15 +50,7 @@ def check_options(options: PretrainingOptions) -> modeling.BertConfig:
             f"--target_accuracy={options.target_accuracy} needs "
             "--eval_input_file, the records on which it is to be reached"
         )
-    if options.export_dir:
-        export.check_export_dir(options.export_dir)
-    config = checks.load_config(
-        options.bert_config_file,
-        options.max_seq_length,
-        options.export_seq_length,
-    )
-    distillation.check_options(options, config)
-    return config
+    return checks.check_model(options)
 
 
 def run(
