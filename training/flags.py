@@ -107,24 +107,7 @@ def define_training_flags(
     flags.DEFINE_float(
         "learning_rate", learning_rate, "Peak learning rate.", lower_bound=0.0
     )
-    flags.DEFINE_integer(
-        "save_checkpoints_steps",
-        save_checkpoints_steps,
-        "Steps between checkpoints.",
-        lower_bound=1,
-    )
-    flags.DEFINE_integer(
-        "keep_checkpoint_max",
-        5,
-        "Number of newest checkpoints to keep; 0 keeps all.",
-        lower_bound=0,
-    )
-    flags.DEFINE_integer(
-        "iterations_per_loop",
-        1000,
-        "On a TPU, steps between returns to the host.",
-        lower_bound=1,
-    )
+    _define_saving_flags(save_checkpoints_steps)
     flags.DEFINE_integer(
         "seed",
         12345,
@@ -144,19 +127,7 @@ def define_training_flags(
         False,
         "Use only deterministic operations.",
     )
-    flags.DEFINE_integer(
-        "gradient_accumulation_steps",
-        1,
-        "Batches of --train_batch_size that make one update.",
-        lower_bound=1,
-        upper_bound=2**31 - 1,
-    )
-    flags.DEFINE_bool(
-        "gradient_checkpointing",
-        False,
-        "Recompute activations in the backward pass: less memory, about a "
-        "third more time.",
-    )
+    _define_memory_flags()
     flags.DEFINE_enum(
         "init_from",
         None,
@@ -181,6 +152,45 @@ def define_training_flags(
     )
 
 
+def _define_saving_flags(save_checkpoints_steps: int) -> None:
+    """Defines when checkpoints are saved, and how many are kept."""
+    flags.DEFINE_integer(
+        "save_checkpoints_steps",
+        save_checkpoints_steps,
+        "Steps between checkpoints.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer(
+        "keep_checkpoint_max",
+        5,
+        "Number of newest checkpoints to keep; 0 keeps all.",
+        lower_bound=0,
+    )
+    flags.DEFINE_integer(
+        "iterations_per_loop",
+        1000,
+        "On a TPU, steps between returns to the host.",
+        lower_bound=1,
+    )
+
+
+def _define_memory_flags() -> None:
+    """Defines how large batches fit into memory."""
+    flags.DEFINE_integer(
+        "gradient_accumulation_steps",
+        1,
+        "Batches of --train_batch_size that make one update.",
+        lower_bound=1,
+        upper_bound=2**31 - 1,
+    )
+    flags.DEFINE_bool(
+        "gradient_checkpointing",
+        False,
+        "Recompute activations in the backward pass: less memory, about a "
+        "third more time.",
+    )
+
+
 def define_fine_tuning_flags(trim_padding: bool = True) -> None:
     """Defines how long a task is trained, and when to stop."""
     flags.DEFINE_float(
@@ -197,6 +207,26 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
         lower_bound=0.0,
         upper_bound=1.0,
     )
+    _define_best_flags()
+    cli.define_path(
+        "ensemble",
+        paths.Kind.MODELS,
+        "Evaluate and predict with several trained models at once: the "
+        "--output_dir of each, comma-separated. Their probabilities are "
+        "averaged.",
+    )
+    define_padding_flag(trim_padding)
+    define_left_to_right_flag()
+    flags.DEFINE_bool(
+        "bilstm",
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+
+
+def _define_best_flags() -> None:
+    """Defines which of several runs and steps is kept."""
     flags.DEFINE_integer(
         "num_train_runs",
         1,
@@ -229,21 +259,6 @@ def define_fine_tuning_flags(trim_padding: bool = True) -> None:
         True,
         "Evaluate, predict and export with the best step, if training "
         "evaluated any; with --noload_best use the last step.",
-    )
-    cli.define_path(
-        "ensemble",
-        paths.Kind.MODELS,
-        "Evaluate and predict with several trained models at once: the "
-        "--output_dir of each, comma-separated. Their probabilities are "
-        "averaged.",
-    )
-    define_padding_flag(trim_padding)
-    define_left_to_right_flag()
-    flags.DEFINE_bool(
-        "bilstm",
-        False,
-        "Put a bidirectional LSTM with new weights between the network and "
-        "the task's head, as the paper does for left-to-right models.",
     )
 
 

@@ -10,6 +10,12 @@ _LARGEST_BETA = 0.999999
 
 def define() -> None:
     """Defines the optimizer, its schedule and the frozen layers."""
+    _define_updates()
+    _define_rates()
+
+
+def _define_updates() -> None:
+    """Defines how weights follow their gradients."""
     flags.DEFINE_enum(
         "optimizer",
         "adamw",
@@ -53,6 +59,10 @@ def define() -> None:
         lower_bound=0.0,
         upper_bound=_LARGEST_BETA,
     )
+
+
+def _define_rates() -> None:
+    """Defines the learning rate of each step and each layer."""
     flags.DEFINE_enum(
         "lr_schedule",
         "original",

@@ -109,6 +109,16 @@ class DynamicMasking:
             self._mask_id,
             tf.where(kind_draws < kept_prob, input_ids, random_ids),
         )
+        return {
+            **features,
+            "input_ids": tf.where(chosen, replacements, input_ids),
+            **self._predictions(chosen, input_ids),
+        }
+
+    def _predictions(
+        self, chosen: tf.Tensor, input_ids: tf.Tensor
+    ) -> dict[str, tf.Tensor]:
+        """Returns what is to be predicted where WordPieces are chosen."""
         # Positions ascending, the chosen ones first.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
@@ -121,8 +131,6 @@ class DynamicMasking:
         positions = tf.where(is_there, positions, 0)
         labels = tf.gather(input_ids, positions, batch_dims=1)
         return {
-            **features,
-            "input_ids": tf.where(chosen, replacements, input_ids),
             "masked_lm_positions": tf.ensure_shape(
                 positions, [None, self._max_predictions]
             ),
