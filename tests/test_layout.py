@@ -123,6 +123,14 @@ def test_training_takes_only_records_from_data():
             assert name.startswith(records), path
 
 
+def test_the_page_on_the_layout_names_every_module_of_training():
+    page = (ROOT / "docs/architecture.md").read_text()
+    _, table = page.split("## The modules of training/")
+    table, *_ = table.split("\n## ")
+    for path in (ROOT / "training").glob("*.py"):
+        assert path.stem == "__init__" or f"`{path.stem}`" in table, path
+
+
 def test_rooms_of_data_have_no_circles():
     rooms = {
         path.parent.name: {
