@@ -136,7 +136,10 @@ class SumOfProducts(Sum):
 def test_optimizers_of_keras_train(jit_compile):
     optimizer = keras.optimizers.SGD(0.1)
     trainer = loop.Trainer(
-        Pair(), SumOfProducts(), optimizer, jit_compile=jit_compile
+        Pair(),
+        SumOfProducts(),
+        optimizer,
+        options=train_step.StepOptions(jit_compile=jit_compile),
     )
     trainer.train(batches([1]), 2, BATCH_SIZE)
     assert float(trainer.model.one) == pytest.approx(1 - 2 * 0.1)
