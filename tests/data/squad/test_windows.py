@@ -157,7 +157,10 @@ def test_windows_and_their_answer(tmp_path, tokenizer):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"max_seq_length": 7}, "max_seq_length=7, max_query_length=4"),
+        (
+            {"max_seq_length": 7},
+            "--max_seq_length=7 must be more than --max_query_length=4",
+        ),
         ({"doc_stride": 0}, "doc_stride must be at least 1"),
     ],
 )
