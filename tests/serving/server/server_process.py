@@ -1,14 +1,18 @@
 """serve.py in a process of its own, on a free port."""
 
 import contextlib
+import errno
 import http.client
 import json
 import re
 import signal
+import socket
 import time
 
 from tests import script_runner
 
+# What a system says of a connection that the other side has closed.
+CLOSED = (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN)
 _READY = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
 
 
@@ -63,3 +67,20 @@ def running(folder, models, **flags):
         yield server
     finally:
         server.stop()
+
+
+def send(server, data, shut=True):
+    """Returns what the server answers to raw bytes."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+        try:
+            client.sendall(data)
+            if shut:
+                client.shutdown(socket.SHUT_WR)
+            while part := client.recv(65536):
+                received += part
+        except OSError as error:
+            # The server may close a request that it refuses before its end.
+            if error.errno not in CLOSED:
+                raise
+        return received
