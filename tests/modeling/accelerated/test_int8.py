@@ -14,6 +14,7 @@ import modeling
 from modeling import ops, quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
+from modeling.layers import Dense
 from tests import conftest, script_runner
 from tests.golden import ROOT
 from training import export
@@ -63,6 +64,26 @@ def test_products_equal_the_definition(constant, limit):
             assert error < 0.02
     half = tf.cast(RNG.normal(size=(2, 48)), tf.bfloat16)
     assert multiply(half).dtype == tf.bfloat16
+
+
+@pytest.mark.parametrize("limit", [None, 2.0])
+def test_gradients_pass_through_the_rounding(limit):
+    layer = Dense(5)
+    layer.build((None, 7))
+    layer.quantize("int8")
+    layer.input_limit = limit
+    inputs = tf.constant(RNG.normal(size=(2, 3, 7)), tf.float32)
+    upstream = tf.constant(RNG.normal(size=(2, 3, 5)), tf.float32)
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        outputs = layer(inputs)
+    bias = layer.bias.value
+    of_inputs, of_bias = tape.gradient(outputs, [inputs, bias], upstream)
+    kernel = np.asarray(layer._kernel) / np.asarray(layer.kernel_scale)
+    np.testing.assert_allclose(of_inputs, upstream @ kernel.T, atol=1e-6)
+    np.testing.assert_allclose(
+        of_bias, np.sum(upstream, axis=(0, 1)), atol=1e-6
+    )
 
 
 def create_classifier(**options):
@@ -218,6 +239,7 @@ import numpy as np, tensorflow as tf
 from modeling.accelerated import int8
 from modeling import quantization
 from modeling.accelerated.inference import Predictor
+from modeling.layers import Dense
 from tests.modeling.accelerated import test_int8 as tests
 assert not int8.has_kernels()
 model, batch = tests.create_classifier(), tests.create_batch()
