@@ -236,7 +236,8 @@ def _guarded(
         given = _given_paths()
         path_checks.check_paths(given)
         writes = cluster.is_chief(
-            getattr(flags.FLAGS, "distribution_strategy", None)
+            getattr(flags.FLAGS, "distribution_strategy", None),
+            getattr(flags.FLAGS, "use_tpu", False),
         )
         with contextlib.ExitStack() as stack:
             for flag in given if writes else ():

@@ -8,18 +8,20 @@ import os
 from files import json_files
 
 
-def is_chief(strategy: str | None = None) -> bool:
+def is_chief(strategy: str | None = None, use_tpu: bool = False) -> bool:
     """Returns whether this process writes the run's files.
 
     One worker does: the chief, or without one the first worker.
 
     Args:
         strategy: --distribution_strategy; None = chosen from TF_CONFIG.
+        use_tpu: --use_tpu, which has one process.
 
     Raises:
         ValueError: TF_CONFIG is malformed.
     """
-    if "TF_CONFIG" not in os.environ or strategy not in (None, "multi_worker"):
+    is_worker = "TF_CONFIG" in os.environ and not use_tpu
+    if not is_worker or strategy not in (None, "multi_worker"):
         return True
     config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
     task, cluster = config.get("task") or {}, config.get("cluster") or {}

@@ -60,7 +60,9 @@ class Run:
         self.plan = plan
         self.batch_sizes = options.batch_sizes
         self.strategy = distribution.strategy_of(options)
-        self.is_chief = cluster.is_chief(options.distribution_strategy)
+        self.is_chief = cluster.is_chief(
+            options.distribution_strategy, options.use_tpu
+        )
         self.report = report.Report(options)
         keras.utils.set_random_seed(options.seed)
         if options.deterministic:

@@ -145,6 +145,6 @@ def _records_folder(options: FineTuningOptions) -> str:
     The chief's stay in the output folder; the other workers, which write
     nothing there, make theirs in a temporary one.
     """
-    if cluster.is_chief(options.distribution_strategy):
+    if cluster.is_chief(options.distribution_strategy, options.use_tpu):
         return options.output_dir
     return tempfile.mkdtemp(prefix="records-")

@@ -93,6 +93,8 @@ def test_of_several_workers_the_chief_locks(monkeypatch, config, expected):
     if config is not None:
         monkeypatch.setenv("TF_CONFIG", json.dumps(config))
     assert cluster.is_chief() == expected
+    # Their variable does not concern a run on a TPU, nor one on one device.
+    assert cluster.is_chief(use_tpu=True) and cluster.is_chief("one_device")
 
 
 @pytest.mark.parametrize(
