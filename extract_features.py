@@ -4,6 +4,7 @@ A line is one text, or two with ` ||| ` between them.
 """
 
 import contextlib
+import dataclasses
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,14 @@ TOKEN_FEATURES = {
     "concat_last_four": 4,
     "sum_all": 1,
 }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExtractionOptions(DeviceOptions):
+    """How the model runs, and which files it is made from."""
+
+    vocab_file: str
+    init_checkpoint: str | None = None
 
 
 def define_flags() -> None:
@@ -243,7 +252,7 @@ def main(_: Sequence[str]) -> None:
         train_step,
     )
 
-    options = common_flags.read(DeviceOptions)
+    options = common_flags.read(ExtractionOptions)
     distribution.pack_weights(options)
     checks.check_quantize(options)
     config = checks.load_config(
@@ -251,12 +260,7 @@ def main(_: Sequence[str]) -> None:
         FLAGS.max_seq_length,
         options.export_seq_length,
     )
-    tokenizer = tokenization.load_tokenizer(
-        FLAGS.vocab_file,
-        FLAGS.do_lower_case,
-        config.vocab_size,
-        FLAGS.init_checkpoint,
-    )
+    tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
     name, num_blocks = FLAGS.token_features, config.num_hidden_layers
     layer_names = parse_features(name, FLAGS.layers, num_blocks)
     block_weights = parse_weights(FLAGS.layer_weights, name, num_blocks)

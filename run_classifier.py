@@ -72,9 +72,7 @@ class ClassifierTask(task.Task):
             glue.submission_file(name)
             if not options.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
-        self.tokenizer = tokenization.load_model_tokenizer(
-            options, config.vocab_size
-        )
+        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = common_flags.read(table_task.TableOptions)
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)

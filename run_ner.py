@@ -56,9 +56,7 @@ class NerTask(task.Task):
         if own.report and not options.do_eval:
             raise ValueError("--report needs --do_eval")
         self.loss = modeling.TokenLoss()
-        self.tokenizer = tokenization.load_model_tokenizer(
-            options, config.vocab_size
-        )
+        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         if labels is None and saved_labels and not options.do_train:
             labels = list(saved_labels)
         self.processor = reading.NerProcessor(labels)

@@ -84,9 +84,7 @@ class SquadTask(task.Task):
         self.loss = modeling.SpanLoss()
         self.windows = common_flags.read(squad.WindowOptions)
         self.decoding = common_flags.read(decoding.DecodingOptions)
-        self.tokenizer = tokenization.load_model_tokenizer(
-            options, config.vocab_size
-        )
+        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
 
     def splits(self, purpose: str) -> list[str]:
         """Evaluates and predicts the same split."""

@@ -38,7 +38,7 @@ class SwagTask(task.Task):
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
         self.loss = modeling.MultipleChoiceLoss()
-        self.tokenizer = tokenization.load_model_tokenizer(
+        self.tokenizer = tokenization.load_tokenizer(
             self.options, config.vocab_size
         )
 

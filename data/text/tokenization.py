@@ -213,29 +213,6 @@ class FullTokenizer:
         return convert_by_vocab(self.inv_vocab, ids)
 
 
-def load_tokenizer(
-    vocab_file: str,
-    do_lower_case: bool,
-    vocab_size: int | None = None,
-    init_checkpoint: str | None = None,
-) -> FullTokenizer:
-    """Returns a FullTokenizer whose vocabulary and casing fit the model.
-
-    Args:
-        vocab_file: path of the vocabulary, one WordPiece a line.
-        do_lower_case: whether to lower-case the text and strip accents.
-        vocab_size: the model's number of WordPieces, or None.
-        init_checkpoint: path of the model's checkpoint, or None.
-
-    Raises:
-        ValueError: as `check_vocab` and `validate_case_matches_checkpoint`.
-        OSError: the vocabulary cannot be read.
-    """
-    validate_case_matches_checkpoint(do_lower_case, init_checkpoint)
-    check_vocab(vocab_file, vocab_size)
-    return FullTokenizer(vocab_file, do_lower_case)
-
-
 class ModelOptions(Protocol):
     """Options that decide how a model reads text."""
 
@@ -252,16 +229,22 @@ class ModelOptions(Protocol):
         """Path of the model's checkpoint."""
 
 
-def load_model_tokenizer(
-    options: ModelOptions, vocab_size: int
-) -> FullTokenizer:
-    """Returns the tokenizer of a command's model; see `load_tokenizer`."""
-    return load_tokenizer(
-        options.vocab_file,
-        options.do_lower_case,
-        vocab_size,
-        options.init_checkpoint,
+def load_tokenizer(options: ModelOptions, vocab_size: int) -> FullTokenizer:
+    """Returns a FullTokenizer whose vocabulary and casing fit the model.
+
+    Args:
+        options: of the command.
+        vocab_size: the model's number of WordPieces.
+
+    Raises:
+        ValueError: as `check_vocab` and `validate_case_matches_checkpoint`.
+        OSError: the vocabulary cannot be read.
+    """
+    validate_case_matches_checkpoint(
+        options.do_lower_case, options.init_checkpoint
     )
+    check_vocab(options.vocab_file, vocab_size)
+    return FullTokenizer(options.vocab_file, options.do_lower_case)
 
 
 class BasicTokenizer:
