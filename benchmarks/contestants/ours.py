@@ -292,10 +292,12 @@ def classify(spec):
     options = serving.ServingOptions(folder / "vocab.txt")
     serving.export_classifier(path, model, ["no", "yes"], options)
     loaded = serving.load(path)
-    texts = worker.sentences(spec)
+    rows = worker.mrpc_rows(spec)
 
     def repeat(num_steps):
-        for batch in worker.batches_of(texts, num_steps, spec["batch_size"]):
+        for batch in worker.batches_of_sentences(
+            rows, num_steps, spec["batch_size"]
+        ):
             loaded.classify(batch)
 
     return worker.Work(repeat, spec["batch_size"])

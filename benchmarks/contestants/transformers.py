@@ -1,7 +1,6 @@
 """Hugging Face's transformers in torch on the CPU."""
 
 import contextlib
-import csv
 import json
 import time
 from pathlib import Path
@@ -99,11 +98,7 @@ def mrpc(spec):
     """Training steps on the train set, shuffled, each batch padded."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    path = Path(spec["mrpc_dir"]) / "train.tsv"
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[
-            1:
-        ]
+    rows = worker.mrpc_rows(spec)
     encoded = tokenizer(
         [row[3] for row in rows],
         [row[4] for row in rows],
@@ -229,12 +224,14 @@ def classify(spec):
         tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
         device="cpu",
     )
-    texts = worker.sentences(spec)
+    rows = worker.mrpc_rows(spec)
     batch_size = spec["batch_size"]
 
     def repeat(num_steps):
         with precision(spec):
-            for batch in worker.batches_of(texts, num_steps, batch_size):
+            for batch in worker.batches_of_sentences(
+                rows, num_steps, batch_size
+            ):
                 pipeline(
                     batch, batch_size=batch_size, truncation=True, top_k=None
                 )

@@ -29,20 +29,21 @@ class Work(NamedTuple):
     flops: float = 0.0
 
 
-def sentences(spec):
-    """Returns the first sentences of MRPC's pairs."""
+def mrpc_rows(spec):
+    """Returns the rows of MRPC's train set: label, two ids, two sentences."""
     with open(
         os.path.join(spec["mrpc_dir"], "train.tsv"),
         encoding="utf-8-sig",
         newline="",
     ) as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [row[3] for row in rows][1:]
+        return list(rows)[1:]
 
 
-def batches_of(texts, num_steps, batch_size):
-    """Yields the first `num_steps` lists of `batch_size` texts."""
-    for start in range(0, num_steps * batch_size, batch_size):
+def batches_of_sentences(rows, num_steps, batch_size):
+    """Yields the first `num_steps` lists of `batch_size` first sentences."""
+    texts = [row[3] for row in rows[: num_steps * batch_size]]
+    for start in range(0, len(texts), batch_size):
         yield texts[start : start + batch_size]
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import modeling
 import serving
+from tests.conftest import TINY
 from tests.golden import ROOT
 from tests.serving.conftest import TEXTS
 
@@ -27,15 +28,7 @@ for path in sys.argv[1:]:
     found.append([bert.classify({TEXTS[:3]!r}), bert.classify({TEXTS[:1]!r})])
 print(json.dumps([os.environ.get("{FROZEN}"), found]))
 """
-CONFIG = modeling.BertConfig(
-    vocab_size=1600,
-    hidden_size=64,
-    num_hidden_layers=1,
-    num_attention_heads=2,
-    intermediate_size=128,
-    max_position_embeddings=64,
-    initializer_range=0.3,
-)
+CONFIG = modeling.BertConfig.from_dict(TINY | {"initializer_range": 0.3})
 
 
 @pytest.fixture(scope="module")
