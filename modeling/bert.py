@@ -46,7 +46,7 @@ class BertModel(FeaturesModel):
             backward pass instead of keeping them.
         left_to_right: let no position see those that follow it (the
             ablation of paper 5.1); the last WordPiece, which sees all, is
-            pooled in place of the first.
+            pooled instead of the first.
         unpad: compute no padding, where an `input_mask` of rank 2 is given; in
             training, pack short sequences for attention. The outputs at padding
             are then meaningless; the others differ only by rounding. Not under

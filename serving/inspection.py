@@ -90,7 +90,7 @@ def _check_size(bert: BertModel, input_ids: tf.Tensor) -> Any:
     return tf.debugging.Assert(
         num_texts * maps * length * length <= most,
         [
-            "The attention of so many texts would fill the memory; ask for "
+            "The attention of these texts does not fit into memory; ask for "
             "fewer at a time. Received: texts, WordPieces of the longest:",
             num_texts,
             length,

@@ -5,7 +5,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """How WordPieces are masked, whichever of the maskings does it.
+    """How WordPieces are masked; all maskings take these.
 
     Attributes:
         masked_lm_prob: share of WordPieces to predict.

@@ -65,7 +65,7 @@ def find_best(
 def _top_k(
     logits: tf.Tensor, num_best: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    # Small numbers: short texts have a window each, and so many places.
+    # int16 halves the memory: every short text has a window of its own.
     return tf.math.top_k(logits, num_best, index_type=tf.int16)
 
 

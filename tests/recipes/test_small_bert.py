@@ -78,7 +78,7 @@ def test_small_bert_from_scratch(small_bert):
         (folder / "bert" / "records_64.manifest.json").read_text()
     )
     assert manifest["eval_shards"][0]["path"] == "bert/eval-records_64"
-    # The same command goes on where it was, and here nothing is left.
+    # The same command resumes; here everything is done already.
     checkpoint = folder / "bert/pretraining_64/model.ckpt-20.index"
     made = checkpoint.stat().st_mtime_ns
     again = run(folder, "small-bert-from-scratch.py", **flags)

@@ -97,7 +97,7 @@ def deep(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def blocks(deep):
-    """What the script writes of all blocks: its lines, and [tokens, L, W]."""
+    """Returns the output for all blocks: its lines, and [tokens, L, W]."""
     folder, flags = deep
     script_runner.run(
         "extract_features.py",
