@@ -34,6 +34,12 @@ def define_flags():
     flags.DEFINE_integer("num_questions", 1000, "SQuAD's: trained on 5 times.")
     flags.DEFINE_bool("do_lower_case", True, "As the checkpoint was trained.")
     flags.DEFINE_list("ranges", ["dynamic"], "Also static, to measure both.")
+    flags.DEFINE_enum(
+        "train_precision",
+        "float32",
+        ["float32", "bfloat16"],
+        "Precision to fine-tune in; what is compared computes in float32.",
+    )
     flags.DEFINE_string(
         "output_dir", "output/int8_accuracy", "Folder of the runs."
     )
@@ -83,8 +89,8 @@ def first(times):
     return path
 
 
-def run(script, figure, given):
-    """Runs a script; returns a figure of its evaluation."""
+def run(script, given):
+    """Runs a script."""
     given = {
         "bert_config_file": FLAGS.checkpoint,
         "vocab_file": Path(FLAGS.checkpoint, "vocab.txt"),
@@ -94,13 +100,15 @@ def run(script, figure, given):
         "keep_checkpoint_max": 1,
         **given,
     }
-    if script == "run_squad.py":
-        # It evaluates what it predicts.
-        given["do_predict"] = True
-    else:
-        given["do_eval"] = True
     arguments = [f"--{name}={value}" for name, value in given.items()]
     subprocess.run([sys.executable, str(ROOT / script), *arguments], check=True)
+
+
+def evaluate(script, figure, given):
+    """Returns a figure of a script's evaluation."""
+    # run_squad.py evaluates what it predicts.
+    mode = "do_predict" if script == "run_squad.py" else "do_eval"
+    run(script, given | {mode: True})
     path = Path(given["output_dir"], "eval_results.txt")
     lines = path.read_text().splitlines()
     return float(dict(line.split(" = ") for line in lines)[figure])
@@ -112,12 +120,12 @@ def measure(name, script, figure, factor, given):
     for seed in range(1, FLAGS.num_seeds + 1):
         folder = Path(FLAGS.output_dir, name, str(seed))
         given = given | {"output_dir": folder, "seed": seed}
-        points["float32"].append(
-            run(script, figure, given | {"do_train": True})
-        )
+        precision = {"mixed_precision": FLAGS.train_precision}
+        run(script, given | precision | {"do_train": True})
+        points["float32"].append(evaluate(script, figure, given))
         for kind in FLAGS.ranges:
             quantized = {"quantize": "int8", "quantize_ranges": kind}
-            points[kind].append(run(script, figure, given | quantized))
+            points[kind].append(evaluate(script, figure, given | quantized))
     if factor is None:
         # conlleval's figures are shares or percent.
         factor = 1.0 if max(points["float32"]) > 1 else 100.0
