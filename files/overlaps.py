@@ -139,7 +139,7 @@ def _refuse_inside(inner: _Place, outer: _Place, reason: str) -> NoReturn:
 def _places(flag: PathFlag) -> Iterator[_Place]:
     """Yields the files and folders that a flag names.
 
-    Except devices and FIFOs, which cannot be replaced, and missing inputs.
+    Except devices, such as /dev/null and terminals, and missing inputs.
     """
     for part in flag.parts:
         part = part.removeprefix("file://")
@@ -148,7 +148,7 @@ def _places(flag: PathFlag) -> Iterator[_Place]:
             continue
         for path in _matches(flag, part):
             if flag.kind in OUTPUTS or os.path.exists(path):
-                if not _is_special(path):
+                if not _is_device(path):
                     place = _lineage(os.path.realpath(path))
                     yield _Place(flag, path, place)
                     if flag.kind in INPUTS and os.path.islink(path):
@@ -174,12 +174,12 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     return [path]
 
 
-def _is_special(path: str) -> bool:
+def _is_device(path: str) -> bool:
     try:
         mode = os.stat(path).st_mode
     except OSError:
         return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -232,8 +232,9 @@ def _guarded(
         return _fail(
             f"arguments need a flag, such as --name=value. Received: {argv[1:]}"
         )
+    given: list[paths.PathFlag] = []
     try:
-        given = _given_paths()
+        given += _given_paths()
         path_checks.check_paths(given)
         writes = cluster.is_chief(
             getattr(flags.FLAGS, "distribution_strategy", None),
@@ -248,7 +249,16 @@ def _guarded(
         message = _beyond_vocabulary(error)
         if flags.FLAGS.debug or not (message or _is_users(error)):
             raise
-        return _fail(message or error)
+        return _fail(message or _with_flag(error, given))
+
+
+def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
+    """Returns an error; of opening a flag's file, it names the flag."""
+    if isinstance(error, OSError) and error.filename is not None:
+        for flag in given:
+            if error.filename in flag.parts:
+                return f"{flag}: {error.filename}: {error.strerror}"
+    return error
 
 
 def _is_users(error: Exception) -> bool:

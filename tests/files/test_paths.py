@@ -325,12 +325,27 @@ def test_paths_with_the_scheme_of_local_files(folder):
     )
 
 
-def test_devices_take_bytes_where_they_are(folder):
+def test_a_pipe_that_would_be_read_and_written(folder):
+    """The reader would wait for ever for what the same process writes."""
     os.mkfifo("fifo")
+    os.symlink("../fifo", "data/link")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
-        for path in ("fifo", "socket"):
-            check(input_file=path, output_file=path)
+        for path in ("fifo", "data/link", "socket"):
+            other = "socket" if path == "socket" else "./fifo"
+            assert "are the same" in refused(input_file=path, output_file=other)
+    assert "is named twice" in refused(output_files="fifo,data/link")
+    check(input_file="fifo", output_file="data/new")
+    check(input_file="corpus.txt", output_file="fifo")
+
+
+def test_a_terminal_is_read_and_written():
+    """As /dev/stdin and /dev/stdout in an interactive shell."""
+    terminal, other = os.openpty()
+    path = os.ttyname(other)
+    check(input_file=path, output_file=path)
+    os.close(terminal)
+    os.close(other)
 
 
 def test_remote_paths_are_compared_as_text():

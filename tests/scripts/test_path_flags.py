@@ -64,6 +64,41 @@ def test_scripts_leave_an_input_that_is_also_the_output(tmp_path):
     assert contents(tmp_path) == before
 
 
+def test_a_missing_input_is_told_by_its_flag(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "saved_model.pb").write_bytes(b"none")
+    commands = [
+        ("serve.py", {"model": "model", "token_file": "absent"}),
+        ("predict.py", {"model": "model", "input_file": "absent"}),
+        (
+            "create_pretraining_data.py",
+            {
+                "input_file": script_runner.SAMPLES / "corpus.txt",
+                "output_file": "new",
+                "vocab_file": "absent",
+            },
+        ),
+        (
+            "create_squad_from_triviaqa.py",
+            {
+                "evidence_dir": "model",
+                "output_file": "new",
+                "input_file": "absent",
+            },
+        ),
+    ]
+    for done, (_, given) in zip(
+        script_runner.run_all(
+            [(script, tmp_path, given) for script, given in commands]
+        ),
+        commands,
+        strict=True,
+    ):
+        assert done.error.startswith(f"error: --{[*given][-1]}=absent: ")
+        assert done.error.endswith("No such file or directory")
+    assert os.listdir(tmp_path) == ["model"]
+
+
 def contents(folder):
     return {
         path: path.read_bytes() for path in folder.rglob("*") if path.is_file()
