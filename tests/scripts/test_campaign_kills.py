@@ -1,0 +1,228 @@
+"""Scripts killed at random moments end with the same bits; see campaign.py."""
+
+import contextlib
+import fcntl
+import json
+import random
+import shutil
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests import campaign, script_runner
+from training import checkpointing, history
+
+pytestmark = pytest.mark.soak
+
+# Times, and what TensorBoard reads, differ from run to run.
+DIFFERS = ("summary.json", "events.out.", "checkpoint", "model.ckpt-", ".lock")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    campaign.write_data(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runners(data, tiny, pretraining_flags, model_flags):
+    """Commands by name whose output is the folder `out`, and which save often.
+
+    Each is (script, flags).
+    """
+    fine_tuning = model_flags | {
+        "output_dir": "out",
+        "do_train": True,
+        "do_predict": True,
+        "max_seq_length": 32,
+        "train_batch_size": 4,
+        "save_checkpoints_steps": 2,
+        "learning_rate": 1e-3,
+    }
+    squad = script_runner.SAMPLES / "squad"
+    return {
+        "data": (
+            "create_pretraining_data.py",
+            {
+                "input_file": data / "corpus.txt",
+                "vocab_file": script_runner.SAMPLES / "vocab.txt",
+                "output_file": "out/shard",
+                "max_seq_length": 32,
+                "max_predictions_per_seq": 5,
+                "dupe_factor": 40,
+                "num_shards": 12,
+                "num_processes": 2,
+            },
+        ),
+        "pretraining": (
+            "run_pretraining.py",
+            pretraining_flags
+            | {
+                "output_dir": "out",
+                "do_train": True,
+                "do_eval": True,
+                "num_train_steps": 60,
+                "save_checkpoints_steps": 2,
+            },
+        ),
+        "classifier": (
+            "run_classifier.py",
+            fine_tuning
+            | {
+                "task_name": "mrpc",
+                "data_dir": script_runner.SAMPLES / "glue",
+                "do_eval": True,
+                "evaluate_each_epoch": True,
+                "num_train_epochs": 0.3,
+            },
+        ),
+        "squad": (
+            "run_squad.py",
+            fine_tuning
+            | {
+                "train_file": squad / "train.json",
+                "predict_file": squad / "dev.json",
+                "max_seq_length": 64,
+                "max_query_length": 24,
+                "num_train_epochs": 0.3,
+            },
+        ),
+        "ner": (
+            "run_ner.py",
+            fine_tuning
+            | {
+                "data_dir": data / "ner",
+                "do_eval": True,
+                "num_train_epochs": 4,
+            },
+        ),
+        "swag": (
+            "run_swag.py",
+            fine_tuning
+            | {
+                "data_dir": data / "swag",
+                "do_eval": True,
+                "num_train_epochs": 4,
+            },
+        ),
+        "glue": (
+            "run_glue.py",
+            {k: v for k, v in fine_tuning.items() if not k.startswith("do_")}
+            | {
+                "glue_dir": data / "glue",
+                "seeds": "1,2",
+                "num_train_epochs": 3,
+            },
+        ),
+    }
+
+
+def read_outputs(folder):
+    """Returns all that must not differ: values of variables, bytes of files."""
+    outputs = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith(DIFFERS)
+    }
+    for path in sorted(folder.rglob(history.FILE)):
+        # All of it but the time spent.
+        lines = [line | {"hours": None} for line in history.read(path)]
+        outputs[str(path.relative_to(folder))] = json.dumps(lines).encode()
+    for path in sorted(folder.rglob("*.index")):
+        steps = checkpointing.checkpoint_steps(path.parent)
+        if path.name == f"model.ckpt-{steps[-1]}.index":
+            reader = tf.train.load_checkpoint(str(path.with_suffix("")))
+            for name in reader.get_variable_to_shape_map():
+                key = f"{path.relative_to(folder)}:{name}"
+                outputs[key] = reader.get_tensor(name)
+    return outputs
+
+
+def differences(found, expected):
+    """Returns the names of outputs that differ, or that one side lacks."""
+    names = found.keys() ^ expected.keys()
+    for name in found.keys() & expected.keys():
+        if isinstance(expected[name], bytes):
+            is_same = found[name] == expected[name]
+        else:
+            is_same = expected[name].tobytes() == found[name].tobytes()
+            is_same &= np.shape(found[name]) == np.shape(expected[name])
+        if not is_same:
+            names.add(name)
+    return sorted(names)
+
+
+def first_output(folder):
+    """Returns a `kill_when` that notes when a run begins to write."""
+    started = time.monotonic()
+    noted = []
+
+    def kill_when():
+        if not noted and folder.exists():
+            noted.append(time.monotonic() - started)
+        return False
+
+    return noted, kill_when
+
+
+def wait_until_free(folder):
+    """Waits until the processes end that a killed one had started."""
+    for path in folder.rglob(".lock"):
+        # It goes with its process.
+        with contextlib.suppress(FileNotFoundError), path.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+
+
+def kill_after(seconds):
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["data", "pretraining", "classifier", "squad", "ner", "swag", "glue"],
+)
+def test_killed_runs_end_with_the_same_bits(tmp_path, runners, name, capsys):
+    script, flags = runners[name]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    noted, note = first_output(whole / "out")
+    started = time.monotonic()
+    script_runner.run(script, whole, kill_when=note, **flags).check()
+    length = time.monotonic() - started
+    expected = read_outputs(whole / "out")
+
+    rng = random.Random(f"{campaign.SEED}/{name}")
+    num_kills = num_ends = 0
+    wrong = []
+    while num_kills < campaign.NUM_KILLS or killed.exists():
+        killed.mkdir(exist_ok=True)
+        # Most of the time before the first output goes to imports.
+        delay = rng.uniform(0.5 * noted[0], length)
+        is_last = num_kills >= campaign.NUM_KILLS
+        done = script_runner.run(
+            script,
+            killed,
+            kill_when=(lambda: False) if is_last else kill_after(delay),
+            **flags,
+        )
+        if done.status < 0:
+            num_kills += 1
+            wait_until_free(killed)
+            continue
+        # It came to its end first; the next kills are of a new run.
+        assert done.status == 0, f"after {num_kills} kills: {done.stderr}"
+        num_ends += 1
+        found = read_outputs(killed / "out")
+        wrong += differences(found, expected)
+        shutil.rmtree(killed)
+    with capsys.disabled():
+        print(
+            f"\n{script}: {num_kills} kills survived in {num_ends} runs, "
+            f"{len(expected)} outputs compared in each, {len(wrong)} "
+            "differences"
+        )
+    assert not wrong
