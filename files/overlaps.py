@@ -107,8 +107,9 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     if outer.kind is Kind.MODEL_OUTPUT and is_input and is_direct:
         if not os.path.isdir(inner.path):
             _refuse_inside(inner, outer, "it could be overwritten there")
-    if outer.kind is Kind.RUN_FOLDER and is_input and is_direct:
-        if inner.kind is not Kind.MODEL and any(
+    if outer.kind is Kind.RUN_FOLDER and is_direct:
+        is_other = is_input and inner.kind is not Kind.MODEL
+        if (is_other or inner.kind in FILES) and any(
             RUN_FILES.fullmatch(os.path.basename(path)) for path in paths
         ):
             _refuse_inside(inner, outer, "the run writes a file of that name")
@@ -151,10 +152,25 @@ def _places(flag: PathFlag) -> Iterator[_Place]:
                 if not _is_device(path):
                     place = _lineage(os.path.realpath(path))
                     yield _Place(flag, path, place)
+                    for link in _written_links(flag, path):
+                        yield _Place(
+                            flag, link, _lineage(os.path.realpath(link))
+                        )
                     if flag.kind in INPUTS and os.path.islink(path):
                         # An output may be written through the link.
                         folder = os.path.realpath(os.path.dirname(path))
                         yield _Place(flag, path, place[:1] + _lineage(folder))
+
+
+def _written_links(flag: PathFlag, path: str) -> list[str]:
+    """Returns the links in a run's folder through which the run writes."""
+    if flag.kind is not Kind.RUN_FOLDER or not os.path.isdir(path):
+        return []
+    return [
+        entry.path
+        for entry in os.scandir(path)
+        if entry.is_symlink() and RUN_FILES.fullmatch(entry.name)
+    ]
 
 
 def _matches(flag: PathFlag, path: str) -> list[str]:

@@ -3,11 +3,16 @@
 import argparse
 import dataclasses
 import json
+import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import runs
+
+# What a run writes; copies that a user made are kept.
+_WEIGHTS = re.compile(r"model\.ckpt-\d+\.(index|data-00000-of-00001)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +143,8 @@ def run_row(
         )
         # The weights are no longer needed.
         for path in folder.glob("model.ckpt-*"):
-            path.unlink()
+            if _WEIGHTS.fullmatch(path.name):
+                path.unlink()
     return task.scale * runs.read_results(results)[task.figure]
 
 
@@ -161,6 +167,9 @@ def create_flags(
 
     Returns:
         {name: flags of its script}.
+
+    Raises:
+        SystemExit: a folder would be written over its own files.
     """
     common = {
         "vocab_file": options.model_dir / "vocab.txt",
@@ -176,5 +185,10 @@ def create_flags(
         folder = options.output_dir / "data" / name
         if source.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
+            if folder.samefile(source):
+                sys.exit(
+                    f"error: {folder} is where the recipe writes its own part "
+                    "of the data; give another --output_dir"
+                )
             found[name] = common | TASKS[name].prepare(source, folder)
     return found

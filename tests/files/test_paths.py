@@ -304,7 +304,7 @@ def test_an_input_that_is_a_link_to_what_a_run_writes():
 def test_an_input_that_is_a_link_in_the_folder_of_an_output(folder):
     os.symlink("../corpus.txt", "run/eval_results.txt")
     os.symlink("../corpus.txt", "model/model.safetensors")
-    os.symlink("../corpus.txt", "run/text")
+    os.symlink("../vocab.txt", "run/text")
     assert "the run writes a file of that name" in refused(
         input_file="run/eval_results.txt", output_dir="run"
     )
@@ -313,6 +313,25 @@ def test_an_input_that_is_a_link_in_the_folder_of_an_output(folder):
             init_checkpoint=given, export_weights="model"
         )
     check(input_file="run/text", output_dir="run", export_weights="model/new")
+
+
+def test_a_link_in_a_runs_folder_that_leads_to_an_input(folder):
+    """Results are written through links, to their targets."""
+    os.symlink("../corpus.txt", "run/eval_results.txt")
+    os.symlink("../vocab.txt", "run/notes.txt")
+    line = refused(input_file="corpus.txt", output_dir="run")
+    assert "--output_dir=run (run/eval_results.txt) and --input_file" in line
+    check(vocab_file="vocab.txt", output_dir="run")
+    os.symlink("bert_model.ckpt.index", "model/model.ckpt-0.index")
+    check(init_checkpoint="model/bert_model.ckpt", output_dir="model")
+
+
+def test_an_output_named_like_what_a_run_writes():
+    for name in ("predictions.json", "model.ckpt-7.index", "lines.tsv"):
+        assert "the run writes a file of that name" in refused(
+            output_file=f"run/{name}", output_dir="run"
+        )
+    check(output_file="run/new", output_dir="run")
 
 
 def test_paths_with_the_scheme_of_local_files(folder):

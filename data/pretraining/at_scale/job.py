@@ -76,21 +76,43 @@ class Job:
             return os.path.join(folder, f"eval-{name}")
         return f"{self.output_file}-{shard:05d}-of-{self.num_shards:05d}"
 
+    def check_held_out(self) -> None:
+        """Refuses an input that held-out documents would replace.
+
+        Raises:
+            ValueError: an input is the file that they are written to.
+        """
+        path = self.shard_path(self.num_shards)
+        if not self.instances.eval_fraction or not os.path.exists(path):
+            return
+        for given in self._inputs:
+            if os.path.exists(given) and os.path.samefile(given, path):
+                raise ValueError(
+                    f"{given} is an input, and the documents of "
+                    f"--eval_fraction are written to {path}; give another "
+                    "--output_file"
+                )
+
     def work_path(self, name: str) -> str:
         """Returns the path of a file in the folder of unfinished work."""
         return os.path.join(self.work_dir, name)
 
     def describe(self) -> dict[str, Any]:
         """Returns what the output depends on, as it is in the manifest."""
-        inputs = (*self.input_files, *self.boundary_files, self.text.vocab_file)
         return {
             "flags": {
                 **dataclasses.asdict(self.text),
                 **dataclasses.asdict(self.instances),
                 "num_shards": self.num_shards,
             },
-            "inputs": [{"path": path, **measure_file(path)} for path in inputs],
+            "inputs": [
+                {"path": path, **measure_file(path)} for path in self._inputs
+            ],
         }
+
+    @property
+    def _inputs(self) -> tuple[str, ...]:
+        return (*self.input_files, *self.boundary_files, self.text.vocab_file)
 
     def read(self, path: str, fields: dict[str, type]) -> dict | None:
         """Returns a JSON file that this job wrote; None where there is none.

@@ -70,12 +70,13 @@ def create_shards(
         (the manifest, a dict; whether anything was made).
 
     Raises:
-        ValueError: the input holds no text, or the output was started with
-            other flags or input.
+        ValueError: the input holds no text or would be replaced, or the output
+            was started with other flags or input.
         OSError: a file cannot be read or written, a process was killed, or
             another process makes the same output.
     """
     token_store.check_options(job.text)
+    job.check_held_out()
     with locks.hold(job.lock_file, f"--output_file={job.output_file}"):
         return _go_on(job, executor, progress, report)
 

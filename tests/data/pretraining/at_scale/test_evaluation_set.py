@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +70,18 @@ def test_one_document_cannot_be_held_out(tmp_path):
     path.write_text("One sentence.\nAnd another.\n")
     with pytest.raises(ValueError, match="--eval_fraction=0.1 holds out"):
         create(tmp_path, [path], eval_fraction=0.1)
+
+
+@pytest.mark.parametrize("which", ["corpus", "vocabulary"])
+def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
+    path = tmp_path / "eval-out"
+    given = {"input_files": [path]}
+    if which == "vocabulary":
+        given = {"text": {"vocab_file": str(tmp_path / "link")}}
+        os.symlink("eval-out", tmp_path / "link")
+    text = Path(VOCAB).read_text(encoding="utf-8")
+    path.write_text(text)
+    with pytest.raises(ValueError, match="/(eval-out|link) is an input, and"):
+        create(tmp_path, eval_fraction=0.1, **given)
+    assert path.read_text() == text
+    assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}

@@ -1,0 +1,44 @@
+"""What recipes write and remove in a user's folders."""
+
+import argparse
+import importlib
+import os
+
+import pytest
+
+from tests.golden import ROOT
+
+
+@pytest.fixture
+def tasks(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "recipes")
+    return importlib.import_module("tasks")
+
+
+def test_the_data_are_not_replaced_by_a_part_of_them(tmp_path, tasks):
+    source = tmp_path / "data" / "SST-2"
+    source.mkdir(parents=True)
+    (source / "train.tsv").write_text("mine")
+    options = argparse.Namespace(
+        data_dir=tmp_path / "data",
+        output_dir=tmp_path,
+        model_dir=tmp_path,
+        mixed_precision="float32",
+    )
+    with pytest.raises(SystemExit, match="data/SST-2 is where the recipe"):
+        tasks.create_flags(options, ["SST-2"], "config", 128, 1e-4)
+    assert (source / "train.tsv").read_text() == "mine"
+
+
+def test_a_users_copies_of_weights_stay(tmp_path, tasks, monkeypatch):
+    kept = ["model.ckpt-5-good.index", "model.ckpt-2.backup.zip"]
+    written = ["model.ckpt-9.index", "model.ckpt-9.data-00000-of-00001"]
+
+    def run(*_):
+        for name in (*kept, *written):
+            (tmp_path / name).write_text("weights")
+        (tmp_path / "eval_results.txt").write_text("eval_accuracy = 0.5\n")
+
+    monkeypatch.setattr(tasks.runs, "run", run)
+    assert tasks.run_row(tasks.TASKS["RTE"], {}, None, tmp_path) == 0.5
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, "eval_results.txt"])
