@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from files.atomic import is_remote
+from files.json_files import parse_json
 
 # Errors of file systems that cannot lock; then only another host's file counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
@@ -162,7 +163,7 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
     """Returns the owner that a lock file names; None if it names none yet."""
     file.seek(0)
     try:
-        owner = json.loads(file.read())
+        owner = parse_json(file.read(), "the lock")
         return {key: owner[key] for key in ("host", "pid", "started")}
     except (ValueError, TypeError, KeyError):
         return None

@@ -107,7 +107,7 @@ def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     config = json.loads((options.model_dir / "bert_config.json").read_text())
     config_file = folder / "bert_config.json"
-    config_file.write_text(json.dumps(config | dict(row.config)) + "\n")
+    runs.write_config(config_file, config | dict(row.config))
     records = options.model_dir / f"records_{options.max_seq_length}"
     length = options.max_seq_length
     runs.run(

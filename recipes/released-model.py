@@ -312,6 +312,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         place = arguments.index("--")
         own, more = arguments[:place], arguments[place + 1 :]
     options = parser.parse_args(own)
+    if not options.output.strip():
+        parser.error("--output is empty (was a shell variable not set?)")
     if options.ner and not options.cased_model:
         parser.error("--ner needs --cased_model")
     if options.triviaqa and not options.squad:

@@ -4,6 +4,7 @@ Each command is printed as you would type it; its log goes to a file.
 """
 
 import argparse
+import json
 import shlex
 import statistics
 import sys
@@ -45,6 +46,31 @@ def run(script: str, log: Path, flags: dict[str, object]) -> None:
         sys.exit(status)
 
 
+def folder(value: str) -> Path:
+    """Returns the folder that an argument names.
+
+    Raises:
+        argparse.ArgumentTypeError: it is empty, which would be the current one.
+    """
+    if not value.strip():
+        raise argparse.ArgumentTypeError(
+            "is empty (was a shell variable not set?)"
+        )
+    return Path(value)
+
+
+def write_config(path: Path, config: dict[str, object]) -> None:
+    """Writes a model's configuration; another model's is kept.
+
+    Raises:
+        SystemExit: there is another one.
+    """
+    text = json.dumps(config, indent=2) + "\n"
+    if path.exists() and path.read_text("utf-8") != text:
+        sys.exit(f"error: {path} is another model's; give another --output_dir")
+    path.write_text(text, "utf-8")
+
+
 def create_parser(
     description: str | None, model_dir: str
 ) -> argparse.ArgumentParser:
@@ -57,11 +83,12 @@ def create_parser(
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--model_dir", required=True, type=Path, help=model_dir)
-    parser.add_argument("--data_dir", required=True, type=Path)
-    parser.add_argument("--output_dir", required=True, type=Path)
-    parser.add_argument("--seed", nargs="*", type=int, default=[1, 2, 3])
-    parser.add_argument("--mixed_precision", default="float32")
+    add = parser.add_argument
+    add("--model_dir", required=True, type=folder, help=model_dir)
+    add("--data_dir", required=True, type=folder)
+    add("--output_dir", required=True, type=folder)
+    add("--seed", nargs="*", type=int, default=[1, 2, 3])
+    add("--mixed_precision", default="float32")
     return parser
 
 

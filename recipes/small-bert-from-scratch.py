@@ -11,7 +11,6 @@ that everything works.
 
 import argparse
 import dataclasses
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,9 +122,7 @@ def pretrain(
                 "vocab_size": size.vocab_size,
             },
         )
-    config_file.write_text(
-        json.dumps(create_config(size, vocab_file), indent=2) + "\n"
-    )
+    runs.write_config(config_file, create_config(size, vocab_file))
     before = None
     for phase in size.phases:
         length = phase.max_seq_length
@@ -206,7 +203,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--corpus", required=True, help="Text file to learn.")
-    parser.add_argument("--output_dir", required=True, type=Path)
+    parser.add_argument("--output_dir", required=True, type=runs.folder)
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument(
         "--glue_dir", help="Folder with a folder for each task; see run_glue.py"

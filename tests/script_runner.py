@@ -102,6 +102,9 @@ class Running:
         self._streams = [
             os.path.join(self._folder.name, name) for name in ("out", "err")
         ]
+        for path in self._streams:
+            # The script may be killed before it opens them.
+            Path(path).touch()
         self._process = PROCESSES.Process(
             target=_run_script,
             args=(

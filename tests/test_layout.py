@@ -2,6 +2,8 @@
 
 import ast
 import graphlib
+import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -154,6 +156,19 @@ def test_only_modules_of_flags_know_flags():
         for path in sources(package):
             if not path.stem.endswith("flags") and path.name != "cli.py":
                 assert "absl.flags" not in imported(path), path
+
+
+def test_json_is_read_in_one_place():
+    """Whatever is in a file is then a value or an error of one line."""
+    # A server answers as TensorFlow Serving does.
+    others = {"files/json_files.py", "serving/server/protocol.py"}
+    found = set()
+    for path in (*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES))):
+        # Not what turns this project's own tuples into lists.
+        text = path.read_text().replace("json.loads(json.dumps(", "")
+        if re.search(r"\bjson\.loads?\b|\bJSONDecoder\b", text):
+            found.add(str(path.relative_to(ROOT)))
+    assert found == others
 
 
 def test_the_import_rules_look_at_something():

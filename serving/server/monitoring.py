@@ -14,6 +14,7 @@ import prometheus_client
 from absl import logging
 from starlette.requests import Request
 
+from files.json_files import parse_json
 from serving.server.versions import ServedModel
 
 _SECONDS = (
@@ -162,8 +163,8 @@ def _open_log(path: str) -> int:
             file.seek(-1, os.SEEK_END)
             is_torn = file.read() != b"\n"
         try:
-            is_ours = {"time", "status"} <= json.loads(first).keys()
-        except (ValueError, AttributeError):
+            is_ours = {"time", "status"} <= parse_json(first, path).keys()
+        except ValueError:
             is_ours = False
         if not is_ours:
             raise ValueError(

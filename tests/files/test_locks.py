@@ -116,7 +116,14 @@ def test_a_lock_of_another_host(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"host": 1}', '{"host": "\xff'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", '{"host": 1}', '{"host": "\xff'),
+        '{"host": ' + "[" * 100_000,
+    ],
+    ids=lambda text: text[:12],
+)
 def test_a_lock_that_is_cut_off(tmp_path, text):
     path = tmp_path / ".lock"
     path.write_text(text, encoding="latin-1")

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import json
 import os
 
 import pytest
@@ -42,3 +43,19 @@ def test_a_users_copies_of_weights_stay(tmp_path, tasks, monkeypatch):
     monkeypatch.setattr(tasks.runs, "run", run)
     assert tasks.run_row(tasks.TASKS["RTE"], {}, None, tmp_path) == 0.5
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, "eval_results.txt"])
+
+
+def test_a_folder_that_is_not_named_is_refused(tasks, capsys):
+    flags = ["--model_dir=m", "--data_dir=d", "--output_dir="]
+    with pytest.raises(SystemExit):
+        tasks.runs.create_parser("", "").parse_args(flags)
+    assert "--output_dir: is empty" in capsys.readouterr().err
+
+
+def test_another_models_configuration_is_kept(tmp_path, tasks):
+    path = tmp_path / "bert_config.json"
+    for _ in range(2):
+        tasks.runs.write_config(path, {"hidden_size": 16})
+    with pytest.raises(SystemExit, match="json is another model's"):
+        tasks.runs.write_config(path, {"hidden_size": 32})
+    assert json.loads(path.read_text()) == {"hidden_size": 16}

@@ -3,6 +3,8 @@
 import json
 import resource
 
+import pytest
+
 from tests import script_runner
 
 
@@ -38,3 +40,14 @@ def test_a_full_disk_ends_the_log_and_nothing_else(needs_serve, tmp_path):
             assert json.loads(line)["status"] == 200
     # What the full disk left of a line stands alone.
     assert lines[3].startswith(b'{"time"') and not lines[3].endswith(b"}")
+
+
+@pytest.mark.parametrize("text", ["my notes\n", "[1]\n", "[" * 50_000])
+def test_a_file_that_is_no_log_is_left_alone(needs_serve, tmp_path, text):
+    from serving.server.monitoring import Monitoring
+
+    path = tmp_path / "notes"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="notes is not a request log"):
+        Monitoring(str(path))
+    assert path.read_text() == text
