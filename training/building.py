@@ -25,7 +25,7 @@ class Plan:
         num_warmup_steps: length of the warmup.
         max_seq_length: length of the inputs, in WordPieces.
         settings: settings that must not change in a resume (see
-            checkpointing.check_settings).
+            run_settings.check).
         teacher: the teacher to distill, or None.
     """
 

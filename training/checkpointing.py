@@ -10,7 +10,7 @@ run that does not train reads instead of the weights.
 A run resumes in these steps; everything else follows from the step number:
 
 1. runner.Run restores the newest undamaged checkpoint (`Checkpointer.restore`),
-   and has `check_settings` refuse other settings than run_settings.json has.
+   and has `run_settings.check` refuse other settings than it began with.
 2. history.History gives clock.Clock the hours trained before, and drops its
    lines after the checkpoint.
 3. batch_sizes.BatchSizes counts the examples seen; tfrecords.create_dataset
@@ -18,26 +18,20 @@ A run resumes in these steps; everything else follows from the step number:
 4. loop.Trainer.train continues with the next step.
 """
 
-import json
 import os
 import re
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import keras
 import tensorflow as tf
 from absl import logging
 
-from files import json_files
 from files.atomic import write_text
 from modeling.checkpoints import tf1
 from training import averaging
-from training.options import NETWORK
 
 PREFIX = "model.ckpt"
-SETTINGS_FILE = "run_settings.json"
 
 # Files that saving a checkpoint writes; similar names, such as a user's copies,
 # do not match.
@@ -255,171 +249,6 @@ def optimizer_variables(
         for slot, value in inner.slots(variable).items():
             named[f"{name}/{slot}"] = value
     return named
-
-
-def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
-    """Returns [name, bytes, checksum] of files, to detect changed inputs.
-
-    Args:
-        files: paths.
-        whole: whether to checksum all bytes; else only the first and last 64
-            KiB, whatever the file's size.
-    """
-    found = []
-    for file in files:
-        size, checksum = tf.io.gfile.stat(file).length, 0
-        with tf.io.gfile.GFile(file, "rb") as reader:
-            if whole:
-                while chunk := reader.read(1 << 24):
-                    checksum = zlib.crc32(chunk, checksum)
-            else:
-                checksum = zlib.crc32(reader.read(1 << 16))
-                reader.seek(max(size - (1 << 16), 0))
-                checksum = zlib.crc32(reader.read(), checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found
-
-
-def check_settings(
-    output_dir: str | os.PathLike[str],
-    settings: Mapping[str, Any],
-    is_chief: bool = True,
-) -> None:
-    """Refuses to resume a run with other settings than it started with.
-
-    Args:
-        output_dir: folder of the run.
-        settings: JSON-serializable dict of what must stay the same.
-        is_chief: whether to write the settings of a new run.
-
-    Raises:
-        ValueError: a setting differs; the message names it.
-    """
-    settings = json.loads(json.dumps(settings))
-    begun = _settings_of_begun(output_dir)
-    if begun is not None:
-        _compare(output_dir, begun, settings, begun.keys() | settings.keys())
-    elif is_chief:
-        write_text(
-            Path(output_dir) / SETTINGS_FILE,
-            json.dumps(settings, indent=2, sort_keys=True) + "\n",
-        )
-
-
-def check_some_settings(
-    output_dir: str | os.PathLike[str], settings: Mapping[str, Any]
-) -> None:
-    """Refuses settings as `check_settings` does, before all are known.
-
-    Args:
-        output_dir: folder of the run.
-        settings: some of those that must stay the same.
-
-    Raises:
-        ValueError: a setting differs; the message names it.
-    """
-    begun = _settings_of_begun(output_dir)
-    if begun is not None:
-        settings = json.loads(json.dumps(settings))
-        _compare(output_dir, begun, settings, settings.keys())
-
-
-def _settings_of_begun(
-    output_dir: str | os.PathLike[str],
-) -> dict[str, Any] | None:
-    """Returns the settings of the run in a folder; None for a new one."""
-    path = Path(output_dir) / SETTINGS_FILE
-    if not (checkpoint_steps(output_dir) and path.is_file()):
-        return None
-    try:
-        return json_files.read_json(path)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}; it holds the settings the run was started with: "
-            "restore it from a backup, or delete it if you are sure that "
-            "they are the same, or train into another --output_dir"
-        ) from error
-
-
-def _compare(
-    output_dir: str | os.PathLike[str],
-    begun: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    names: Iterable[str],
-) -> None:
-    """Refuses settings with names whose values differ."""
-    for name in sorted(names):
-        if begun.get(name) != settings.get(name):
-            name, former, given = _difference(
-                name, begun.get(name), settings.get(name)
-            )
-            raise ValueError(
-                f"--output_dir={output_dir} holds a run with {name}="
-                f"{former}; received {given}. Give the former to "
-                "resume that run, or another --output_dir"
-            )
-
-
-def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
-    """Returns the network options that a run was trained with.
-
-    Args:
-        path: a checkpoint, or its folder. Without settings of a run, as in a
-            release, none are set.
-
-    Returns:
-        {name in NETWORK: whether it is set}.
-    """
-    folder = Path(path)
-    if not folder.is_dir():
-        folder = folder.parent
-    if folder.name in ("best", "averages"):
-        folder = folder.parent
-    # Several runs in a folder share the first one's.
-    for place in (folder, folder / "run_1"):
-        if (place / SETTINGS_FILE).is_file():
-            begun = json_files.read_json(place / SETTINGS_FILE)
-            return {name: begun.get(name, False) for name in NETWORK}
-    return dict.fromkeys(NETWORK, False)
-
-
-def check_network(
-    path: str | os.PathLike[str], network: Mapping[str, bool], flag: str
-) -> None:
-    """Refuses another network than the one that was trained.
-
-    Args:
-        path: a checkpoint, or its folder.
-        network: {name in NETWORK: whether it is given}.
-        flag: the flag that gave the path, for the message.
-
-    Raises:
-        ValueError: they differ; the message names the flag to give.
-    """
-    for name, trained in read_network(path).items():
-        if network[name] != trained:
-            needed = f"--{name}" if trained else f"--no{name}"
-            raise ValueError(
-                f"{flag}={os.fspath(path)} was trained with {needed}; give it "
-                "here too"
-            )
-
-
-def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
-    """Returns the name and values of the differing part of a setting."""
-    if isinstance(former, dict) and isinstance(given, dict):
-        for key in sorted(former.keys() | given.keys()):
-            if former.get(key) != given.get(key):
-                return _difference(
-                    f"{name}.{key}", former.get(key), given.get(key)
-                )
-    if isinstance(former, list) and isinstance(given, list):
-        # For example, one of many files.
-        gone = [value for value in former if value not in given]
-        come = [value for value in given if value not in former]
-        if gone and come:
-            return name, gone, come
-    return name, former, given
 
 
 def _kept(steps: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training import checkpointing, distribution, loop
+from training import distribution, loop, run_settings
 from training.options import TrainingOptions
 
 # Logits at padding, which vanish in a softmax.
@@ -188,7 +188,7 @@ class Teacher:
             options.distill_layers,
         )
         self.settings = {
-            "teacher": checkpointing.fingerprint(_files(path), whole=True),
+            "teacher": run_settings.fingerprint(_files(path), whole=True),
             "distill_temperature": options.distill_temperature,
             "distill_alpha": options.distill_alpha,
             "distill_layers": options.distill_layers,
@@ -196,7 +196,7 @@ class Teacher:
         self._names: dict[str, str] | None = None
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
-            **checkpointing.read_network(path),
+            **run_settings.read_network(path),
             unpad=options.unpads,
             dtype=distribution.PRECISIONS[options.mixed_precision],
         )
@@ -247,7 +247,7 @@ class Teacher:
         self._is_single = single
         made_from = {
             "teacher": self.settings["teacher"],
-            "records": checkpointing.fingerprint([source], whole=True),
+            "records": run_settings.fingerprint([source], whole=True),
             "mixed_precision": options.mixed_precision,
             "unpads": options.unpads,
         }
@@ -277,7 +277,7 @@ class Teacher:
                     # fields of both.
                     for added in tfrecords.encode_examples(rows):
                         writer.write(next(records) + added)
-            written = checkpointing.fingerprint([path], whole=True)
+            written = run_settings.fingerprint([path], whole=True)
             write_json(f"{path}.json", {**made_from, "written": written})
         self._model = None
         return {
@@ -316,7 +316,7 @@ def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
         kept = json_files.read_json(f"{path}.json")
     except ValueError:
         return False
-    written = checkpointing.fingerprint([path], whole=True)
+    written = run_settings.fingerprint([path], whole=True)
     return kept == {**made_from, "written": written}
 
 

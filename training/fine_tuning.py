@@ -15,11 +15,11 @@ from absl import logging
 import modeling
 from training import (
     building,
-    checkpointing,
     distillation,
     ensembles,
     metrics,
     preparation,
+    run_settings,
     runner,
 )
 from training.earlier_results import EarlierResults
@@ -95,14 +95,14 @@ class _Driver:
             self.settings = {
                 **task.settings,
                 **{name: True for name, on in options.network.items() if on},
-                "train_records": checkpointing.fingerprint(
+                "train_records": run_settings.fingerprint(
                     self.splits.files("train")
                 ),
             }
             if self.teacher and not options.distill_layers:
                 # Before the long computation; the run itself checks them all.
                 for variant in self._variants():
-                    checkpointing.check_some_settings(
+                    run_settings.check_some(
                         variant.output_dir,
                         self.settings | self.teacher.settings,
                     )

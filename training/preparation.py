@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import modeling
-from training import checkpointing, checks
+from training import checkpointing, checks, run_settings
 from training.options import FineTuningOptions
 from training.splits import suffix_of
 from training.task import Task
@@ -50,7 +50,7 @@ def check_networks(options: FineTuningOptions) -> None:
     else:
         given = [("--output_dir", options.output_dir)]
     for flag, path in given:
-        checkpointing.check_network(path, options.network, flag)
+        run_settings.check_network(path, options.network, flag)
 
 
 def _check_metric(task: Task, options: FineTuningOptions) -> None:
@@ -92,7 +92,7 @@ def check_num_train_runs(options: FineTuningOptions) -> None:
                 f"{options.num_train_runs}: the last run's seed, --seed + "
                 "--num_train_runs - 1, must be below 2**32"
             )
-        if (folder / checkpointing.SETTINGS_FILE).is_file():
+        if (folder / run_settings.FILE).is_file():
             raise ValueError(
                 f"--output_dir={folder} holds a single run; give another one "
                 f"for --num_train_runs={options.num_train_runs}"

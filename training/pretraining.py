@@ -12,9 +12,9 @@ from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from training import (
     building,
-    checkpointing,
     checks,
     distillation,
+    run_settings,
     runner,
     text_samples,
 )
@@ -93,7 +93,7 @@ def run(
             num_warmup_steps=options.num_warmup_steps,
             max_seq_length=options.max_seq_length,
             settings={
-                "input_file": checkpointing.fingerprint(records.files),
+                "input_file": run_settings.fingerprint(records.files),
                 "next_sentence": options.next_sentence,
                 "left_to_right": options.left_to_right,
                 "batch_size_warmup": options.batch_size_warmup,

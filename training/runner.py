@@ -19,6 +19,7 @@ from training import (
     history,
     hooks,
     report,
+    run_settings,
     weights,
 )
 from training.clock import Clock
@@ -120,7 +121,7 @@ class Run:
             **plan.settings,
             **(plan.teacher.settings if plan.teacher else {}),
         }
-        checkpointing.check_settings(
+        run_settings.check(
             options.output_dir, self.report.settings, self.is_chief
         )
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from training import checkpointing, checks, options, preparation, report
+from training import checks, options, preparation, report, run_settings
 
 SIZES = {
     "vocab_size": 100,
@@ -120,15 +120,15 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     folder = tmp_path / "trained"
     (folder / "best").mkdir(parents=True)
     plain = {"left_to_right": False, "bilstm": False}
-    assert checkpointing.read_network(folder) == plain
-    assert checkpointing.read_network(folder / "model.ckpt-3") == plain
+    assert run_settings.read_network(folder) == plain
+    assert run_settings.read_network(folder / "model.ckpt-3") == plain
     (folder / place).mkdir(exist_ok=True)
     settings = json.dumps({"seed": 1, "left_to_right": True})
-    (folder / place / checkpointing.SETTINGS_FILE).write_text(settings)
+    (folder / place / run_settings.FILE).write_text(settings)
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
-        assert checkpointing.read_network(path) == trained
-        checkpointing.check_network(path, trained, "--init_checkpoint")
+        assert run_settings.read_network(path) == trained
+        run_settings.check_network(path, trained, "--init_checkpoint")
     (tmp_path / "config.json").write_text(json.dumps(SIZES))
     given = options.FineTuningOptions(
         bert_config_file=str(tmp_path / "config.json"),

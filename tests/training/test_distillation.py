@@ -12,7 +12,7 @@ from data.io import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest, script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, distillation, fine_tuning
+from training import distillation, fine_tuning, run_settings
 from training.options import FineTuningOptions
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
@@ -154,7 +154,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
     model = modeling.BertClassifier(config, 2, bilstm=True, seed=5)
     model.build()
     modeling.save_release(model, folder, labels=["no", "yes"])
-    (folder / checkpointing.SETTINGS_FILE).write_text('{"bilstm": true}')
+    (folder / run_settings.FILE).write_text('{"bilstm": true}')
     made = []
 
     def create_model(config, **options):
