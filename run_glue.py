@@ -17,7 +17,8 @@ from absl import flags, logging
 
 from data.classification import glue, glue_suite
 from files import json_files, paths
-from files.atomic import write_json, write_text
+from files.atomic import remove_partial_files, write_json, write_text
+from files.overlaps import WHOLE_FILES
 from training import child, cli
 from training import flags as common_flags
 
@@ -178,6 +179,7 @@ def write_tables(results: glue_suite.Results) -> None:
     """Writes the table of the tasks so far as text, Markdown and JSON."""
     summary = glue_suite.summarize(results)
     folder = Path(FLAGS.output_dir)
+    remove_partial_files(folder, WHOLE_FILES)
     write_json(folder / "glue.json", summary)
     write_text(folder / "glue.txt", glue_suite.table(summary))
     write_text(folder / "glue.md", glue_suite.table(summary, markdown=True))

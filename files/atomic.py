@@ -7,6 +7,7 @@ through `tf.io.gfile`.
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -27,6 +28,24 @@ def partial_path(path: str | os.PathLike[str]) -> str:
     No other process and no other file uses the name.
     """
     return f"{os.fspath(path)}.partial-{os.getpid()}"
+
+
+def remove_partial_files(
+    folder: str | os.PathLike[str], names: re.Pattern[str]
+) -> None:
+    """Removes the partial files that killed processes left in a folder.
+
+    Only the process that holds the folder's lock may do so.
+
+    Args:
+        folder: a local folder.
+        names: matches the files that were being written.
+    """
+    for found in os.listdir(folder):
+        name, _, number = found.rpartition(".partial-")
+        if number.isdecimal() and names.fullmatch(name):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(folder, found))
 
 
 @contextlib.contextmanager

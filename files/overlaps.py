@@ -16,13 +16,17 @@ from typing import NoReturn
 from files.atomic import is_remote
 from files.paths import FILES, INPUTS, OUTPUTS, Kind, PathFlag
 
-# Files that a run writes into its own folder; other inputs may be there.
-RUN_FILES = re.compile(
-    r"checkpoint|model\.ckpt-\d+\..*|events\.out\..*"
-    r"|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
-    r"|(test_)?eval_results.*\.txt|test_results.*\.tsv|(test_|nbest_)?predictions.*"
+# Files that a run writes whole or not at all into its own folder.
+WHOLE_FILES = re.compile(
+    r"checkpoint|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
+    r"|(test_)?eval_results.*|test_results.*\.tsv|(test_|nbest_)?predictions.*"
     r"|null_odds\.json|report(_mm)?\.html|history\.jsonl"
+    r"|glue\.(json|md|txt)|submission\.zip"
     r"|projector_config\.pbtxt|(lines|tokens)(_metadata)?\.tsv"
+)
+# All files that a run writes there; other inputs may be there.
+RUN_FILES = re.compile(
+    rf"model\.ckpt-\d+\..*|events\.out\..*|{WHOLE_FILES.pattern}"
 )
 
 # Suffixes that records made at scale add to the output's name.

@@ -12,6 +12,10 @@ from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
 
+# Maximum values of an output, padding too, unless at least a quarter are real:
+# 256 MB.
+_MAX_PADDING = 1 << 26
+
 
 def export_encoder(
     export_dir: str | os.PathLike[str],
@@ -73,9 +77,12 @@ def export_encoder(
             }
 
         width = model.config.hidden_size
+        check = signatures.check_padding(lengths, _MAX_PADDING // width)
+        with tf.control_dependencies([check] if check is not None else []):
+            num_texts = tf.size(lengths)
         outputs = signatures.call_in_batches(
             embed_some,
-            tf.size(lengths),
+            num_texts,
             options.predict_batch_size,
             {
                 "pooled_output": tf.TensorSpec([None, width]),

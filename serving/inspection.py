@@ -46,26 +46,27 @@ def inspect(
 
     # One graph for both endpoints.
     @tf.function(autograph=False, input_signature=signature)
-    def pack(text_a: tf.Tensor, text_b: tf.Tensor) -> tuple[Features, Features]:
+    def read(
+        text_a: tf.Tensor, text_b: tf.Tensor
+    ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:
         tokens = packing.tokenize(text_a, text_b)
-        features = signatures.trim(packing.pack(*tokens))
-        is_real = features["input_mask"] > 0
-        names = tf.gather(vocab, features["input_ids"])
-        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
-        return features, {
-            "tokens": tf.where(is_real, names, ""),
-            "lengths": tf.reduce_sum(features["input_mask"], 1),
-            "num_wordpieces": tf.add_n(counts),
+        ids, _ = packing.join(*tokens)
+        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
+        return tokens, {
+            **signatures.to_padded({"tokens": names}),
+            "lengths": tf.cast(ids.row_lengths(), tf.int32),
         }
 
     def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        return pack(text_a, text_b)[1]
+        tokens, found = read(text_a, text_b)
+        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        return {**found, "num_wordpieces": tf.add_n(counts)}
 
     def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        features, found = pack(text_a, text_b)
-        del found["num_wordpieces"]
-        check = _check_size(bert, features["input_ids"])
+        tokens, found = read(text_a, text_b)
+        check = _check_size(bert, found["lengths"], options.max_seq_length)
         with tf.control_dependencies([check] if check is not None else []):
+            features = signatures.trim(packing.pack(*tokens))
             outputs = bert(features, return_attention_probs=True)
         # [B, A, T, T] of each block -> [B, L, A, T, T]
         probs = tf.stack(outputs["attention_probs"], axis=1)
@@ -81,18 +82,21 @@ def inspect(
     }
 
 
-def _check_size(bert: BertModel, input_ids: tf.Tensor) -> Any:
+def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
     """Returns an operation that refuses too many weights for the memory."""
     config = bert.config
-    num_texts, length = tf.unstack(tf.shape(input_ids, tf.int64))
+    num_texts = tf.size(lengths, tf.int64)
+    longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))
     maps = config.num_hidden_layers * config.num_attention_heads
+    # Inputs take memory too, where there are many short ones.
+    num_weights = tf.maximum(maps * longest * longest, max_length)
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
     return tf.debugging.Assert(
-        num_texts * maps * length * length <= most,
+        num_texts * num_weights <= most,
         [
             "The attention of these texts does not fit into memory; ask for "
             "fewer at a time. Received: texts, WordPieces of the longest:",
             num_texts,
-            length,
+            longest,
         ],
     )

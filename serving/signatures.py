@@ -196,11 +196,26 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
         tf.errors.InvalidArgumentError: nearly all of the result is padding.
     """
     lengths = next(iter(rows.values())).row_lengths()
+    check = check_padding(lengths, _MAX_PADDING // width)
+    with tf.control_dependencies([check] if check is not None else []):
+        return {
+            name: tf.identity(values.to_tensor())
+            for name, values in rows.items()
+        }
+
+
+def check_padding(lengths: tf.Tensor, max_cells: int) -> Any:
+    """Returns an operation that refuses rows that are nearly all padding.
+
+    Args:
+        lengths: int [N], of the rows that will be padded to the longest.
+        max_cells: number of cells, padding too, that are never refused.
+    """
+    lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
     num_rows = tf.size(lengths, tf.int64)
-    check = tf.debugging.Assert(
-        num_rows * longest
-        <= tf.maximum(4 * tf.reduce_sum(lengths), _MAX_PADDING // width),
+    return tf.debugging.Assert(
+        num_rows * longest <= tf.maximum(4 * tf.reduce_sum(lengths), max_cells),
         [
             "The lengths of the texts differ too much for one request; send "
             "the long ones by themselves. Received: texts, longest:",
@@ -208,8 +223,3 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
             longest,
         ],
     )
-    with tf.control_dependencies([check] if check is not None else []):
-        return {
-            name: tf.identity(values.to_tensor())
-            for name, values in rows.items()
-        }

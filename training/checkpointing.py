@@ -27,7 +27,8 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from files.atomic import write_text
+from files.atomic import remove_partial_files, write_text
+from files.overlaps import WHOLE_FILES
 from modeling.checkpoints import tf1
 from training import averaging
 
@@ -39,11 +40,6 @@ _WRITTEN = re.compile(
     re.escape(PREFIX)
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
     + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
-)
-# Partial files of other outputs that a killed run leaves next to them.
-_PARTIAL = re.compile(
-    r"(checkpoint|(run_settings|eval_results|summary)\.json|history\.jsonl)"
-    r"\.partial-[0-9]+"
 )
 
 
@@ -201,11 +197,10 @@ class Checkpointer:
     def _remove_unfinished(self) -> None:
         # Left by a run killed while saving: without its index, which is written
         # last, a checkpoint is not complete.
+        remove_partial_files(self.output_dir, WHOLE_FILES)
         whole = self.steps()
         for file in self.output_dir.iterdir():
-            if _PARTIAL.fullmatch(file.name):
-                file.unlink(missing_ok=True)
-            elif match := _WRITTEN.fullmatch(file.name):
+            if match := _WRITTEN.fullmatch(file.name):
                 if match["partial"] or int(match["step"]) not in whole:
                     file.unlink(missing_ok=True)
 

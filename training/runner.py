@@ -10,6 +10,8 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
+from files.atomic import remove_partial_files
+from files.overlaps import WHOLE_FILES
 from training import (
     building,
     checkpointing,
@@ -370,4 +372,6 @@ class Run:
         """Writes --export_weights and summary.json, at the end of a script."""
         if self.is_chief:
             weights.export_weights(self.model, self.options)
+            # Those of a run that was killed and has now come to its end.
+            remove_partial_files(self.options.output_dir, WHOLE_FILES)
         self.write_summary()

@@ -97,7 +97,7 @@ class TableProcessor(DataProcessor):
         self._labels: list[str] | None = None
         if options.labels is not None:
             self._labels = list(options.labels)
-            self._check_labels(self._labels, "given")
+            self._check_labels(self._labels, "of --labels")
 
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression.
@@ -115,7 +115,7 @@ class TableProcessor(DataProcessor):
                 label = example.label
                 found.update(label if isinstance(label, list) else [str(label)])
             labels = sorted(found)
-            self._check_labels(labels, "of the train set")
+            self._check_labels(labels, f"of the train set in {self._data_dir}")
             self._labels = labels
             logging.info("The labels of the train set: %s", labels)
         return self._labels

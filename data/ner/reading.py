@@ -54,7 +54,7 @@ class NerProcessor(SetReader[NerExample]):
 
     def __init__(self, labels: list[str] | None = None) -> None:
         if labels is not None:
-            check_labels(labels, "given")
+            check_labels(labels, "of --labels")
         self._labels = labels
 
     def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:

@@ -178,21 +178,19 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     Returns:
         Passages.
     """
-    starts = _find_starts(contexts)
-    with tf.control_dependencies([starts]):
-        valid = tf.strings.unicode_transcode(
-            contexts, "UTF-8", "UTF-8", errors="ignore"
-        )
-        texts = tf.strings.regex_replace(
-            tf.strings.join([" ", valid]), _WHITE_SPACE_RUN, " "
-        )
-        letters = _find_letters(texts)
-    with tf.control_dependencies(letters):
-        read = tf.identity(texts)
-    ids, first, _, chars = tokenizer.tokenize_with_chars(read)
+    valid = tf.strings.unicode_transcode(
+        contexts, "UTF-8", "UTF-8", errors="ignore"
+    )
+    texts = tf.strings.regex_replace(
+        tf.strings.join([" ", valid]), _WHITE_SPACE_RUN, " "
+    )
+    # The steps with the largest needs come first, while little is kept.
+    ids, first, _, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):
+        letters = _find_letters(texts)
+    with tf.control_dependencies(letters):
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
         char_letters = tf.gather(letters.count, source) - 1
@@ -202,6 +200,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         last_letters = _skip_accents(letters, char_letters)
         num_letters = tf.size(last_letters)
     with tf.control_dependencies([last_letters]):
+        starts = _find_starts(contexts)
+    with tf.control_dependencies([starts]):
         is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
         num_unknown = _cumulated(tf.cast(is_unknown, tf.int32))
     return Passages(

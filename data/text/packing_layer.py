@@ -89,6 +89,32 @@ class PackingLayer(keras.layers.Layer):
         tokens_b: tf.RaggedTensor | None = None,
     ) -> dict[str, tf.Tensor]:
         """Packs the ids of texts; see `call`."""
+        ids, lengths_a = self.join(tokens_a, tokens_b)
+        positions = tf.range(self.max_seq_length, dtype=tf.int64)
+        is_second = (positions >= lengths_a[:, None] + 2) & (
+            positions < ids.row_lengths()[:, None]
+        )
+        return {
+            "input_ids": self._pad(ids),
+            "input_mask": self._pad(tf.ones_like(ids)),
+            "segment_ids": tf.cast(is_second, tf.int32),
+        }
+
+    def join(
+        self,
+        tokens_a: tf.RaggedTensor,
+        tokens_b: tf.RaggedTensor | None = None,
+    ) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        """Cuts the ids of texts and puts special tokens around them.
+
+        Args:
+            tokens_a: ragged int32 [N, None].
+            tokens_b: ragged int32 [N, None]; None for single texts.
+
+        Returns:
+            (ids, lengths_a): ragged int32 [N, None], with [CLS] and [SEP], at
+            most F each; int64 [N], WordPieces of the first text among them.
+        """
         lengths_a = tokens_a.row_lengths()
         if tokens_b is None:
             tokens_b = tf.zeros_like(tokens_a)[:, :0]
@@ -108,15 +134,7 @@ class PackingLayer(keras.layers.Layer):
             first_values(tokens_b, room - lengths_a),
             is_pair,
         )
-        positions = tf.range(self.max_seq_length, dtype=tf.int64)
-        is_second = (positions >= lengths_a[:, None] + 2) & (
-            positions < ids.row_lengths()[:, None]
-        )
-        return {
-            "input_ids": self._pad(ids),
-            "input_mask": self._pad(tf.ones_like(ids)),
-            "segment_ids": tf.cast(is_second, tf.int32),
-        }
+        return ids, lengths_a
 
     def _join(
         self,

@@ -3,6 +3,7 @@ import re
 import numpy as np
 import tensorflow as tf
 
+from files import overlaps
 from tests import events, script_runner
 from tests.data.report_page import ReportPage
 
@@ -31,6 +32,13 @@ def test_results_are_the_originals(classified):
     assert rows.shape == (60, 2)
     assert (rows > 0).all() and len(np.unique(rows)) > 30
     np.testing.assert_allclose(rows.sum(-1), 1, atol=1e-6)
+
+
+def test_every_file_of_a_run_is_known(classified):
+    """An input of such a name in the folder is refused."""
+    names = [path.name for path in (classified[0] / "run").iterdir()]
+    assert len(names) > 8
+    assert all(map(overlaps.RUN_FILES.fullmatch, names)), names
 
 
 def test_the_report_is_about_the_dev_set(classified):
@@ -104,6 +112,12 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
         "predict_batch_size": 7,
         "init_checkpoint": folder / "run" / "model.ckpt-8",
     }
+    # A killed process left the first.
+    names = ("test_results.tsv.partial-5", "notes.txt.partial-5")
+    left, kept = (tmp_path / "a" / name for name in names)
+    left.parent.mkdir()
+    for path in (left, kept):
+        path.write_text("half a file")
     for done in script_runner.run_all(
         [
             ("run_classifier.py", tmp_path, {**flags, **more})
@@ -114,6 +128,7 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
         ]
     ):
         done.check()
+    assert kept.exists() and not left.exists()
     rows, again, rough = (
         np.loadtxt(path / "test_results.tsv", delimiter="\t")
         for path in (folder / "run", tmp_path / "a", tmp_path / "b")

@@ -125,11 +125,15 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
 @pytest.mark.parametrize(
     "labels, mode, message",
     [
-        (["a", "a"], "classification", "labels given must be distinct"),
-        (["a", ""], "multilabel", "labels given must be distinct"),
-        (["a", "b\nc"], "multilabel", "labels given must be .*one line"),
-        (["a", "\ud800"], "classification", "labels given must be"),
-        (["a"], "classification", "needs 2 labels or more. The labels given"),
+        (["a", "a"], "classification", "labels of --labels must be distinct"),
+        (["a", ""], "multilabel", "labels of --labels must be distinct"),
+        (["a", "b\nc"], "multilabel", "labels of --labels must be .*one line"),
+        (["a", "\ud800"], "classification", "labels of --labels must be"),
+        (
+            ["a"],
+            "classification",
+            "needs 2 labels or more. The labels of --labels",
+        ),
         ([], "multilabel", "needs 1 labels or more"),
     ],
 )
@@ -140,7 +144,7 @@ def test_labels_can_be_told_apart(tmp_path, labels, mode, message):
 
 def test_a_train_set_of_one_label_is_refused(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,x\n")
-    with pytest.raises(ValueError, match=r"of the train set are \['x'\]"):
+    with pytest.raises(ValueError, match=r"of the train set in .* are \['x'\]"):
         processor(tmp_path).get_labels()
 
 

@@ -380,10 +380,10 @@ def test_scores_without_entities():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["O", "B-X", "B-X"], "labels given must be distinct"),
-        (["O", ""], "labels given must be .*not empty"),
-        (["O", "B-\ud800"], "labels given must be"),
-        (["O"], "needs 2 labels or more. The labels given are"),
+        (["O", "B-X", "B-X"], "labels of --labels must be distinct"),
+        (["O", ""], "labels of --labels must be .*not empty"),
+        (["O", "B-\ud800"], "labels of --labels must be"),
+        (["O"], "needs 2 labels or more. The labels of --labels are"),
         ([], "needs 2 labels or more"),
     ],
 )

@@ -1,0 +1,52 @@
+"""Texts whose lengths differ so much that padding would fill the memory."""
+
+import pytest
+import tensorflow as tf
+
+import modeling
+from serving import inspection, signatures
+from tests.serving.conftest import VOCAB
+
+OPTIONS = signatures.ServingOptions(VOCAB, max_seq_length=64)
+
+
+def create_model(width=2):
+    return modeling.BertModel(
+        modeling.BertConfig(
+            vocab_size=2000,
+            hidden_size=width,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=2,
+            max_position_embeddings=64,
+        )
+    )
+
+
+def test_one_long_text_next_to_many_short_ones():
+    tokenize, _ = inspection.inspect(create_model(), OPTIONS)["tokenize"]
+    texts = ["a " * 80] + ["a"] * 20_000
+    nothing = [""] * len(texts)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
+        tokenize(tf.constant(texts), tf.constant(nothing))
+    # As many of one length.
+    found = tokenize(tf.constant(texts[1:]), tf.constant(nothing[1:]))
+    assert found["tokens"].shape == (20_000, 3)
+    # Few of any length.
+    found = tokenize(tf.constant(texts[:3]), tf.constant(nothing[:3]))
+    assert found["tokens"].shape == (3, 64)
+    assert found["lengths"].numpy().tolist() == [64, 3, 3]
+    assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
+
+
+def test_attention_of_many_short_texts(monkeypatch):
+    """Their inputs are padded to the longest that the model reads."""
+    monkeypatch.setattr(inspection, "MAX_WEIGHTS", 0)
+    attention, _ = inspection.inspect(create_model(), OPTIONS)["attention"]
+
+    def ask(count):
+        return attention(tf.fill([count], "a"), tf.fill([count], ""))
+
+    assert ask(100)["attention_probs"].shape == (100, 1, 2, 3, 3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="fewer at a time"):
+        ask(200)
