@@ -131,7 +131,8 @@ class Monitoring:
             "seconds": round(seconds, 6),
             "num_texts": seen.num_texts,
         }
-        if seen.error:
+        # Errors of bad requests quote them, and with them their texts.
+        if seen.error and seen.status != 400:
             line["error"] = seen.error[:200]
         data = json.dumps(line).encode() + b"\n"
         try:

@@ -1,8 +1,10 @@
 """Batches of concurrent requests: none lost, none mixed up, none too many."""
 
+import asyncio
 import random
 import threading
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -101,6 +103,29 @@ def test_a_full_queue_refuses():
     batcher.close()
     batcher.join(10)
     assert model.batches[1:] == [("a", [1, 3])]
+
+
+def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
+    from serving.server import app, errors, limits, monitoring
+
+    model = Model()
+    batcher = Batcher(model, BatchingOptions())
+    first = hold(model, batcher)
+    server = app.Server(
+        {}, limits.Limits(timeout=0.05), monitoring.Monitoring()
+    )
+    served = types.SimpleNamespace(find=lambda number: batcher)
+    with pytest.raises(errors.RestError, match="within 0.05 s") as caught:
+        asyncio.run(
+            server._compute(served, None, lambda one: one.submit("a", 1, 1))
+        )
+    assert caught.value.status == 504
+    model.may_run.set()
+    assert first.result(10) == ("first", 0)
+    batcher.close()
+    batcher.join(10)
+    # Nobody waits for it any more.
+    assert model.batches == [("first", [0])]
 
 
 def test_an_error_concerns_its_batch_alone():

@@ -47,7 +47,9 @@ def test_limits_versions_and_the_end(
         check_new_versions(server, versions, exported, proof)
         check_end(server, proof)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
-    assert {200, 401, 404, 408, 413, 429} <= {line["status"] for line in lines}
+    assert {200, 400, 401, 404, 408, 413, 429} <= {
+        line["status"] for line in lines
+    }
     assert all("secret" not in json.dumps(line) for line in lines)
     assert all("harbor" not in json.dumps(line) for line in lines)
 
@@ -71,6 +73,9 @@ def check_sizes(ask):
     assert ask(["a"] * 3)[0] == 200
     status, answer, _ = ask(["a"] * 4)
     assert status == 413 and "--max_texts" in answer["error"]
+    # The answer quotes the request, which the log may not.
+    status, answer, _ = ask("the harbor")
+    assert status == 400 and "the harbor" in answer["error"]
     # Long, but of few WordPieces; then of too many.
     assert ask(["the " * 15])[0] == 200
     status, answer, _ = ask(["the " * 31])

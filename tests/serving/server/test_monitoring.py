@@ -25,6 +25,24 @@ def log_requests(path, num_requests, max_bytes):
             one.status = 200
 
 
+def test_an_error_that_quotes_a_text_is_not_logged(needs_serve, tmp_path):
+    from starlette.requests import Request
+
+    from serving.server.monitoring import Monitoring
+
+    log = tmp_path / "requests.jsonl"
+    monitoring = Monitoring(str(log))
+    request = Request(
+        {"type": "http", "method": "POST", "path": "/", "headers": []}
+    )
+    for status, error in [(400, "JSON Value: my secret"), (504, "no answer")]:
+        with monitoring.observe(request) as seen:
+            seen.status, seen.error = status, error
+    bad, late = map(json.loads, log.read_text().splitlines())
+    assert bad["status"] == 400 and "secret" not in str(bad)
+    assert late["error"] == "no answer"
+
+
 def test_a_full_disk_ends_the_log_and_nothing_else(needs_serve, tmp_path):
     log = tmp_path / "requests.jsonl"
     for max_bytes, num_lines in [(500, 4), (10_000, 10)]:
