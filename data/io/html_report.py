@@ -41,6 +41,8 @@ svg .mark {{ fill: var(--accent); fill-opacity: .6; }}
 """
 _SIZE = 300
 _EDGE = 40
+# Percent of the accent in the darkest cell, whose text must stay readable.
+_DARKEST = 60
 
 
 def write(
@@ -99,7 +101,7 @@ def table(
         for column, cell in enumerate(cells):
             shade = ""
             if shades:
-                share = round(100 * shades[number][column])
+                share = round(_DARKEST * shades[number][column])
                 shade = f' class="shade" style="--share: {share}%"'
             line += f"<td{shade}>{escape(cell)}</td>"
         lines.append(line)
