@@ -76,26 +76,28 @@ def export_classifier(
             label = tf.gather(label_list, tf.argmax(probabilities, -1))
         return {**outputs, "label": label, "labels": labels}
 
+    signature = signatures.text_signature("text_a", "text_b")
+    tokenize = tf.function(packing.tokenize, signature, autograph=False)
+
+    # One graph for both endpoints.
+    @tf.function(autograph=False, input_signature=signature)
     def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        return classify_tokens(packing.tokenize(text_a, text_b))
+        return classify_tokens(tokenize(text_a, text_b))
 
     def classify_text(text: tf.Tensor) -> Features:
-        return classify_tokens(packing.tokenize(text))
+        return classify(text, tf.zeros_like(text))
 
     export.export_saved_model(
         export_dir,
         model,
         {
             "serve": signatures.serve_ids(predict, model.config, options),
-            "classify": (
-                classify,
-                signatures.text_signature("text_a", "text_b"),
-            ),
+            "classify": (classify, signature),
             "classify_text": (
                 classify_text,
                 signatures.text_signature("text"),
             ),
-            **inspection.inspect(model.bert, options),
+            **inspection.inspect(model.bert, packing, tokenize),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
         options,

@@ -98,7 +98,7 @@ def export_encoder(
         {
             "serve": signatures.serve_ids(encode, model.config, options),
             "embed": (embed, signatures.text_signature("text")),
-            **inspection.inspect(model, options),
+            **inspection.inspect(model, packing),
         },
         signatures.bert_files(model, options.vocab_file),
         options,

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from data.text.packing_layer import PackingLayer
 from modeling import BertModel
 from serving import signatures
 from serving.signatures import Features
@@ -18,7 +19,9 @@ MAX_WEIGHTS = 12 * 12 * 512 * 512
 
 
 def inspect(
-    bert: BertModel, options: signatures.ServingOptions
+    bert: BertModel,
+    packing: PackingLayer,
+    tokenize_pairs: Callable[..., Any] | None = None,
 ) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
     """Returns the two endpoints that all exports over text share.
 
@@ -37,11 +40,12 @@ def inspect(
 
     Args:
         bert: the encoder.
-        options: longer texts are cut.
+        packing: packs the texts, and cuts long ones.
+        tokenize_pairs: its `tokenize`, as a graph that other endpoints share;
+            None where none does.
     """
-    packing = options.create_packing()
     vocab = packing.tokenizer.vocab
-
+    tokenize_pairs = tokenize_pairs or packing.tokenize
     signature = signatures.text_signature("text_a", "text_b")
 
     # One graph for both endpoints.
@@ -49,7 +53,7 @@ def inspect(
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor
     ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:
-        tokens = packing.tokenize(text_a, text_b)
+        tokens = tokenize_pairs(text_a, text_b)
         ids, _ = packing.join(*tokens)
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
         return tokens, {
@@ -64,7 +68,7 @@ def inspect(
 
     def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens, found = read(text_a, text_b)
-        check = _check_size(bert, found["lengths"], options.max_seq_length)
+        check = _check_size(bert, found["lengths"], packing.max_seq_length)
         with tf.control_dependencies([check] if check is not None else []):
             features = signatures.trim(packing.pack(*tokens))
             outputs = bert(features, return_attention_probs=True)

@@ -50,6 +50,10 @@ def export_token_classifier(
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 
+    signature = signatures.text_signature("text")
+
+    # One graph for both endpoints.
+    @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)
 
@@ -97,7 +101,6 @@ def export_token_classifier(
     def tag(text: tf.Tensor) -> Features:
         return tag_words(split_punctuation(text))
 
-    signature = signatures.text_signature("text")
     export.export_saved_model(
         export_dir,
         model,
@@ -105,7 +108,7 @@ def export_token_classifier(
             "serve": signatures.serve_ids(predict, model.config, options),
             "tag": (tag, signature),
             "tag_words": (tag_words, signature),
-            **inspection.inspect(model.bert, options),
+            **inspection.inspect(model.bert, options.create_packing()),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
         options,

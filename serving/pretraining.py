@@ -5,10 +5,12 @@ N = texts, M = most masks in a text, K = WordPieces given for each mask.
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
 
+from data.text.packing_layer import PackingLayer
 from data.text.ragged import first_values, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 from serving import inspection, signatures
@@ -70,16 +72,20 @@ def export_pretrainer(
         )
     }
     if options:
+        packing = options.create_packing()
+        signature = signatures.text_signature("text_a", "text_b")
+        # One graph for all endpoints over pairs.
+        tokenize = tf.function(packing.tokenize, signature, autograph=False)
         endpoints |= {
             "fill_mask": (
-                _fill_mask(predict, options, top_k),
+                _fill_mask(predict, packing, options, top_k),
                 signatures.text_signature("text"),
             ),
             "next_sentence": (
-                _next_sentence(predict, options),
-                signatures.text_signature("text_a", "text_b"),
+                _next_sentence(predict, packing, tokenize, options),
+                signature,
             ),
-            **inspection.inspect(model.bert, options),
+            **inspection.inspect(model.bert, packing, tokenize),
         }
     export.export_saved_model(
         export_dir,
@@ -92,11 +98,11 @@ def export_pretrainer(
 
 def _fill_mask(
     predict: Callable[[Features, tf.Tensor], Features],
+    packing: PackingLayer,
     options: signatures.ServingOptions,
     top_k: int,
 ) -> Callable[[tf.Tensor], Features]:
     """Returns the function of `fill_mask`; see `export_pretrainer`."""
-    packing = options.create_packing()
     vocab = packing.tokenizer.vocab
     mask_id = vocab.index(MASK)
     top_k = min(top_k, len(vocab))
@@ -146,13 +152,14 @@ def _fill_mask(
 
 def _next_sentence(
     predict: Callable[[Features, tf.Tensor], Features],
+    packing: PackingLayer,
+    tokenize: Callable[..., Any],
     options: signatures.ServingOptions,
 ) -> Callable[[tf.Tensor, tf.Tensor], Features]:
     """Returns the function of `next_sentence`; see `export_pretrainer`."""
-    packing = options.create_packing()
 
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = packing.tokenize(text_a, text_b)
+        tokens = tokenize(text_a, text_b)
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = packing.pack(*(some[begin:end] for some in tokens))

@@ -5,6 +5,7 @@ list.
 """
 
 import os
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -74,25 +75,31 @@ def export_span_labeler(
             for name, logits in model(features, training=False).items()
         }
 
-    def find(
-        question: tf.Tensor, context: tf.Tensor, with_nbest: bool
-    ) -> Features:
+    signature = signatures.text_signature("question", "context")
+
+    # One graph for both endpoints.
+    @tf.function(autograph=False, input_signature=signature)
+    def find_best(question: tf.Tensor, context: tf.Tensor) -> tuple[Any, ...]:
         pack, places, first_places, passages = create_windows(question, context)
 
-        def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
+        def find_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             # Not trimmed, because padding may be among the n best.
             best = decode.find_best(**predict(pack(begin, end)))
             return best._asdict()
 
         best = signatures.call_in_batches(
-            find_best,
+            find_some,
             tf.size(places.rows),
             batch_size,
             BEST_LOGITS_SPECS,
         )
-        outputs = decode(
-            places, first_places, passages, BestLogits(**best), with_nbest
-        )
+        return places, first_places, passages, BestLogits(**best)
+
+    def find(
+        question: tf.Tensor, context: tf.Tensor, with_nbest: bool
+    ) -> Features:
+        places, first_places, passages, best = find_best(question, context)
+        outputs = decode(places, first_places, passages, best, with_nbest)
         return {
             _N_BEST.get(name, name): tf.cast(value, tf.float32)
             if value.dtype == tf.float64
@@ -107,7 +114,6 @@ def export_span_labeler(
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         return find(question, context, with_nbest=True)
 
-    signature = signatures.text_signature("question", "context")
     options = signatures.ServingOptions(
         vocab_file,
         do_lower_case=decoding.do_lower_case,
@@ -122,7 +128,7 @@ def export_span_labeler(
             ),
             "answer": (answer, signature),
             "answer_n_best": (answer_n_best, signature),
-            **inspection.inspect(model.bert, options),
+            **inspection.inspect(model.bert, options.create_packing()),
         },
         signatures.bert_files(model, vocab_file),
         export_options or options,
