@@ -24,7 +24,9 @@ def create_model(width=2):
 
 
 def test_one_long_text_next_to_many_short_ones():
-    tokenize, _ = inspection.inspect(create_model(), OPTIONS)["tokenize"]
+    tokenize, _ = inspection.inspect(create_model(), OPTIONS.create_packing())[
+        "tokenize"
+    ]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
@@ -42,7 +44,9 @@ def test_one_long_text_next_to_many_short_ones():
 def test_attention_of_many_short_texts(monkeypatch):
     """Their inputs are padded to the longest that the model reads."""
     monkeypatch.setattr(inspection, "MAX_WEIGHTS", 0)
-    attention, _ = inspection.inspect(create_model(), OPTIONS)["attention"]
+    attention, _ = inspection.inspect(create_model(), OPTIONS.create_packing())[
+        "attention"
+    ]
 
     def ask(count):
         return attention(tf.fill([count], "a"), tf.fill([count], ""))
