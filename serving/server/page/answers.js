@@ -176,10 +176,10 @@ function showSimilarity(target, vectors, sentences) {
       element("th", { scope: "row" }, `${i + 1}. ${sentence}`));
     vectors.forEach((vector) => {
       const value = cosine(vectors[i], vector);
-      const share = Math.max(0, value);
-      const cell = element("td", share > 0.6 ? { class: "dark" } : {},
-        value.toFixed(2));
-      cell.style.setProperty("--share", `${Math.round(100 * share)}%`);
+      const cell = element("td", {}, value.toFixed(2));
+      // In a darker cell its number could not be read.
+      const share = Math.round(50 * Math.max(0, value));
+      cell.style.setProperty("--share", `${share}%`);
       row.append(cell);
     });
     table.append(row);

@@ -17,6 +17,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
 from serving import attention_page  # noqa: E402
+from tests.contrast import contrast  # noqa: E402
 from tests.golden import ROOT  # noqa: E402
 
 EVIL = '<img src=x onerror=alert(1)> & "the harbor" \U0001f6a2 light'
@@ -143,6 +144,53 @@ def test_entities_are_coloured(ask):
     assert types and not answer.find_elements(By.CSS_SELECTOR, "img")
 
 
+@pytest.fixture
+def emulate(driver):
+    """Asks for light or dark mode."""
+
+    def emulate(scheme):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        driver.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": features}
+        )
+
+    yield emulate
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+# Returns [of the text, of what is behind it], as numbers to 255.
+COLORS = """
+const style = getComputedStyle(arguments[0]);
+const context = document.createElement("canvas").getContext("2d");
+return [style.color, style.backgroundColor].map((color) => {
+  context.fillStyle = color;
+  context.fillRect(0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+});
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colored_texts_can_be_read(driver, ask, emulate, scheme):
+    emulate(scheme)
+    answer = ask("embed", text="one\ntwo")
+    (cell, *_) = answer.find_elements(By.CSS_SELECTOR, "td")
+    driver.execute_script(
+        """const [cell, numbers] = arguments;
+        showSimilarity(cell.closest("section"), numbers.map(
+          (cosine) => [cosine, Math.sqrt(1 - cosine * cosine)]), numbers);""",
+        cell,
+        [1, 0.8, 0.7, 0.5, 0.2],
+    )
+    cells = answer.find_elements(By.CSS_SELECTOR, "td")
+    assert len(cells) == 4 + 25
+    colors = [driver.execute_script(COLORS, cell) for cell in cells]
+    best = ask("answer").find_element(By.CSS_SELECTOR, "mark.best")
+    for found in [*colors, driver.execute_script(COLORS, best)]:
+        text, back = ([part / 255 for part in color] for color in found)
+        assert contrast(text, back) >= 4.5, found
+
+
 def test_similarity(ask):
     answer = ask("embed", text="The boat.\n\nThe boat.\nA storm!")
     cells = texts_of(answer, "td")
@@ -260,16 +308,13 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_dark_mode_is_readable(driver, ask):
+def test_dark_mode_is_readable(driver, ask, emulate):
     def lightness(color):
         red, green, blue = (int(part) for part in re.findall(r"\d+", color)[:3])
         return (0.3 * red + 0.6 * green + 0.1 * blue) / 255
 
     for scheme in ("light", "dark"):
-        driver.execute_cdp_cmd(
-            "Emulation.setEmulatedMedia",
-            {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-        )
+        emulate(scheme)
         answer = ask("tag", text=EVIL)
         for element in [
             find(driver, "h1"),
@@ -289,4 +334,3 @@ def test_dark_mode_is_readable(driver, ask):
             text = lightness(element.value_of_css_property("color"))
             assert abs(text - lightness(back)) > 0.4, element.text
         assert (lightness(back) < 0.5) == (scheme == "dark")
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
