@@ -66,6 +66,14 @@ def write_mnli(folder):
     )
 
 
+def write_unequal(folder):
+    """CoLA with one text; label 1 is rare, and counts the more."""
+    for name, count in (("train", 16), ("dev", 8)):
+        rows = [["x", int(i % 4 == 3), "", WORDS["red"]] for i in range(count)]
+        write_tsv(folder / f"{name}.tsv", rows[0], rows[1:])
+    (folder / "weights.json").write_text(json.dumps({"0": 0.001, "1": 1}))
+
+
 def write_table(folder):
     """A multi-label task: quotes, commas and a byte-order mark in its CSV."""
     folder.mkdir(exist_ok=True)
@@ -82,10 +90,11 @@ def write_table(folder):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, flags):
-    """The folders of four trainings, by name, and their streams."""
+    """The folders of five trainings, by name, and their flags."""
     folder = tmp_path_factory.mktemp("runs")
     write_regression(folder / "sts-b-data")
     write_mnli(folder / "mnli-data")
+    write_unequal(folder / "cola-data")
     write_table(folder / "csv-data")
     commands = {
         "mrpc": {
@@ -109,6 +118,14 @@ def runs(tmp_path_factory, flags):
             "class_weights": "balanced",
             "left_to_right": True,
             "bilstm": True,
+        },
+        "cola": {
+            "do_eval": True,
+            "class_weights": folder / "cola-data/weights.json",
+            "learning_rate": 1e-2,
+            # Both labels in each batch.
+            "train_batch_size": 16,
+            "num_train_epochs": 12,
         },
         "csv": {"do_eval": True, "do_predict": True},
     }
@@ -254,6 +271,14 @@ def test_multinli_is_evaluated_on_both_sets(runs):
     assert settings["class_weights"] == dict.fromkeys(
         ("contradiction", "entailment", "neutral"), 1.0
     )
+
+
+def test_weights_of_classes_decide(runs):
+    folder = runs[0] / "cola"
+    # Of one text the heavier label is predicted, not the more frequent one.
+    assert read_results(folder)["eval_accuracy"] == 0.25
+    settings = json.loads((folder / "run_settings.json").read_text())
+    assert settings["class_weights"] == {"0": 0.001, "1": 1.0}
 
 
 def test_an_lstm_is_trained_and_kept(runs):
