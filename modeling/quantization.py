@@ -95,10 +95,13 @@ def quantize(
     # Keras collects garbage after each layer, and walks over all objects that
     # are not frozen: a third of the time for BERT-Base.
     gc.freeze()
-    model.quantize(
-        "int8", filters=lambda layer: errors.get(id(layer), 1.0) <= max_error
-    )
-    gc.unfreeze()
+    try:
+        model.quantize(
+            "int8",
+            filters=lambda layer: errors.get(id(layer), 1.0) <= max_error,
+        )
+    finally:
+        gc.unfreeze()
     for layer in layers:
         layer.input_limit = limits.get(id(layer))
     named: dict[bool, dict[str, float]] = {True: {}, False: {}}
