@@ -1,22 +1,12 @@
-"""predict.py and saved_model_cli, run as a user does."""
+"""predict.py on the requests of every task, run as a user does."""
 
-import io
 import json
-import os
-import subprocess
-import sys
-import types
 
 import pytest
 import tensorflow as tf
 
-import predict
 import serving
-from serving import requests
 from tests import script_runner
-from tests.golden import ROOT
-
-ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 @pytest.fixture(scope="module")
@@ -243,45 +233,6 @@ def test_embed(answered, served):
         )
 
 
-def test_a_pipe_is_answered_line_by_line(exported):
-    with subprocess.Popen(
-        [
-            sys.executable,
-            ROOT / "predict.py",
-            f"--model={exported / 'squad'}",
-            "--keep_going",
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=ENVIRONMENT,
-    ) as process:
-        for request, field in [
-            ({"question": "what", "context": "A harbor."}, "answer"),
-            ({"question": "what"}, "error"),
-            ({"question": "", "context": "the sea " * 99}, "answer"),
-        ]:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            process.stdin.flush()
-            # Before the next one, and before the pipe ends.
-            assert field in json.loads(process.stdout.readline())
-        process.stdin.close()
-        assert process.stdout.read() == b""
-        assert process.wait() == 0
-
-
-@pytest.mark.parametrize(
-    "first, message",
-    [
-        (b"text," + b"a" * (requests.MAX_LINE_BYTES + 1), "not CSV: field"),
-        (b"text,text", "named twice"),
-    ],
-)
-def test_a_csv_without_columns_is_refused(first, message):
-    with pytest.raises(ValueError, match=f"^line 1: .*{message}"):
-        list(requests.read_csv(io.BytesIO(first + b"\nx,y\n")))
-
-
 def test_csv(tmp_path, exported, answered):
     rows = [
         "id,text_a,text_b",
@@ -329,69 +280,6 @@ def test_requests_that_do_not_go_together_are_answered_one_by_one(exported):
     ] * 40
 
 
-class Damaged:
-    """A task whose model has weights that are not finite for some texts."""
-
-    name = "classify"
-
-    def check(self, item):
-        pass
-
-    def answer(self, items):
-        return [{"score": float(item["text"])} for item in items]
-
-
-def test_an_answer_that_is_not_finite_is_an_error_of_its_line(monkeypatch):
-    batch = [
-        (number, {"id": number, "text": text})
-        for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
-    ]
-    written = []
-    monkeypatch.setattr(predict, "FLAGS", types.SimpleNamespace(strict=False))
-    counts = predict.write_answers(Damaged(), [batch], written.extend)
-    assert counts == (2, 2)
-    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
-    for number in (2, 3):
-        answer = written[number - 1]
-        assert answer["id"] == answer["line"] == number
-        assert "the answer would hold NaN or an infinity" in answer["error"]
-
-
-def test_a_line_too_long_to_hold_is_passed_over(monkeypatch):
-    monkeypatch.setattr(requests, "MAX_LINE_BYTES", 16)
-    lines = io.BytesIO(b'{"a": 1}\n' + b'"' + b"x" * 40 + b'"\n{"a": 2}')
-    found = [item for _, item in requests.read_json_lines(lines)]
-    assert found[::2] == [{"a": 1}, {"a": 2}]
-    assert "the line has more than" in str(found[1])
-
-
-def test_a_broken_pipe_ends_quietly(exported):
-    request = json.dumps({"text": "The harbor."}).encode() + b"\n"
-    with subprocess.Popen(
-        [
-            sys.executable,
-            ROOT / "predict.py",
-            f"--model={exported / 'features'}",
-            "--batch_size=1",
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
-    ) as process:
-        process.stdin.write(request)
-        process.stdin.flush()
-        assert b"pooled" in process.stdout.readline()
-        # The reader has enough, as `head -1` has.
-        process.stdout.close()
-        process.stdin.write(request)
-        process.stdin.close()
-        errors = process.stderr.read()
-        assert process.wait() in (0, 141)
-    assert b"error" not in errors.lower().split(b"ready to embed")[1]
-    assert b"Traceback" not in errors
-
-
 def test_errors(tmp_path, exported):
     commands = [
         ask(
@@ -428,22 +316,3 @@ def test_the_newest_of_numbered_versions_is_asked(tmp_path, exported):
     # One that is still being copied.
     (tmp_path / "12").mkdir()
     assert serving.load(tmp_path).tasks[0] == "embed"
-
-
-def test_saved_model_cli(exported):
-    # It loads neither this project nor TensorFlow Text.
-    done = subprocess.run(
-        [
-            os.path.join(os.path.dirname(sys.executable), "saved_model_cli"),
-            "run",
-            f"--dir={exported / 'squad'}",
-            "--tag_set=serve",
-            "--signature_def=answer",
-            '--input_exprs=question=["what"];context=["A harbor."]',
-        ],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Result for output key answer:" in done.stdout

@@ -1,0 +1,91 @@
+"""predict.py in a pipe, and saved_model_cli, started as a user does."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.golden import ROOT
+
+ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
+
+
+@pytest.fixture(scope="module")
+def exported(served, export_folder):
+    """The folder of the uncased exports, in which `served` has been asked."""
+    return export_folder / "uncased"
+
+
+def test_a_pipe_is_answered_line_by_line(exported):
+    with subprocess.Popen(
+        [
+            sys.executable,
+            ROOT / "predict.py",
+            f"--model={exported / 'squad'}",
+            "--keep_going",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=ENVIRONMENT,
+    ) as process:
+        for request, field in [
+            ({"question": "what", "context": "A harbor."}, "answer"),
+            ({"question": "what"}, "error"),
+            ({"question": "", "context": "the sea " * 99}, "answer"),
+        ]:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            # Before the next one, and before the pipe ends.
+            assert field in json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait() == 0
+
+
+def test_a_broken_pipe_ends_quietly(exported):
+    request = json.dumps({"text": "The harbor."}).encode() + b"\n"
+    with subprocess.Popen(
+        [
+            sys.executable,
+            ROOT / "predict.py",
+            f"--model={exported / 'features'}",
+            "--batch_size=1",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        process.stdin.write(request)
+        process.stdin.flush()
+        assert b"pooled" in process.stdout.readline()
+        # The reader has enough, as `head -1` has.
+        process.stdout.close()
+        process.stdin.write(request)
+        process.stdin.close()
+        errors = process.stderr.read()
+        assert process.wait() in (0, 141)
+    assert b"error" not in errors.lower().split(b"ready to embed")[1]
+    assert b"Traceback" not in errors
+
+
+def test_saved_model_cli(exported):
+    # It loads neither this project nor TensorFlow Text.
+    done = subprocess.run(
+        [
+            os.path.join(os.path.dirname(sys.executable), "saved_model_cli"),
+            "run",
+            f"--dir={exported / 'squad'}",
+            "--tag_set=serve",
+            "--signature_def=answer",
+            '--input_exprs=question=["what"];context=["A harbor."]',
+        ],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Result for output key answer:" in done.stdout
