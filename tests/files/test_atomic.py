@@ -47,7 +47,7 @@ def test_a_fifo_is_written_through(tmp_path):
     reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
     reader.start()
     atomic.write_text(fifo, "through")
-    reader.join(10)
+    reader.join(60)
     assert read == [b"through"]
     assert stat.S_ISFIFO(os.stat(fifo).st_mode)
     assert os.listdir(tmp_path) == ["fifo"]

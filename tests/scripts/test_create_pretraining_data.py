@@ -176,11 +176,12 @@ def test_a_killed_worker_is_told_and_work_goes_on(corpus):
     ) as process:
         work = corpus.parent / "made" / "out.work"
         while not (work / "plan.npy").exists():
+            assert process.poll() is None
             time.sleep(0.02)
         time.sleep(0.3)
         # The last are the workers; the first tracks shared resources.
         os.kill(children(process)[-1], signal.SIGKILL)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=script_runner.TIMEOUT)
     assert process.returncode == 1
     error = [line for line in errors.splitlines() if "error: " in line][-1]
     assert "killed by SIGKILL" in error and "shard" in error
@@ -210,9 +211,10 @@ def test_ctrl_c_is_one_line(corpus):
     ) as process:
         work = corpus.parent / "made" / "out.work"
         while not (work / "job.json").exists():
+            assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=script_runner.TIMEOUT)
     assert process.returncode == 130
     assert errors.endswith("error: interrupted\n")
     assert "Traceback" not in errors

@@ -142,8 +142,8 @@ def workers(flags, output_dir, script="run_pretraining.py"):
         ]
 
 
-def wait_for_step(output_dir, step, timeout=120):
-    deadline = time.monotonic() + timeout
+def wait_for_step(output_dir, step):
+    deadline = time.monotonic() + script_runner.TIMEOUT
     while time.monotonic() < deadline:
         if (checkpointing.checkpoint_steps(output_dir) or [0])[-1] >= step:
             return
@@ -154,7 +154,7 @@ def wait_for_step(output_dir, step, timeout=120):
 def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     with workers(flags, tmp_path) as pair:
         stop_after_some_steps(pair[1], tmp_path)
-        done = [one.finish(60) for one in pair]
+        done = [one.finish() for one in pair]
     losses = recorded_losses(tmp_path)
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
@@ -168,7 +168,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     with workers(flags, tmp_path) as (chief, worker):
         wait_for_step(tmp_path, saved + 10)
         worker.send(signal.SIGKILL)
-        lost = chief.finish(60)
+        lost = chief.finish()
     assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
         lost.stderr
     )

@@ -27,7 +27,7 @@ class ServerProcess:
             port=0,
             **flags,
         )
-        end = time.monotonic() + 300
+        end = time.monotonic() + script_runner.TIMEOUT
         while not (found := _READY.search(self.script.stderr())):
             assert self.script.is_alive(), self.script.stderr()
             assert time.monotonic() < end, self.script.stderr()
@@ -41,7 +41,7 @@ class ServerProcess:
         if isinstance(body, str):
             body = body.encode()
         connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=120
+            "127.0.0.1", self.port, timeout=script_runner.TIMEOUT
         )
         with contextlib.closing(connection):
             connection.request(method, path, body, headers or {})
@@ -56,7 +56,7 @@ class ServerProcess:
         with self.script:
             if self.script.is_alive():
                 self.script.send(signal.SIGTERM)
-            return self.script.finish(60).status
+            return self.script.finish().status
 
 
 @contextlib.contextmanager
