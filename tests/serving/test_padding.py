@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from serving import inspection, signatures
+from serving import features, inspection, signatures
 from tests.serving.conftest import VOCAB
 
 OPTIONS = signatures.ServingOptions(VOCAB, max_seq_length=64)
@@ -54,3 +54,21 @@ def test_attention_of_many_short_texts(monkeypatch):
     assert ask(100)["attention_probs"].shape == (100, 1, 2, 3, 3)
     with pytest.raises(tf.errors.InvalidArgumentError, match="fewer at a time"):
         ask(200)
+
+
+def test_vectors_of_one_long_text_next_to_many_short_ones(
+    monkeypatch, tmp_path
+):
+    # Of the model's width, 2.
+    monkeypatch.setattr(features, "_MAX_PADDING", 2 * 1000)
+    model = create_model()
+    model.build()
+    features.export_encoder(tmp_path / "model", model, OPTIONS)
+    embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
+    texts = ["a " * 80] + ["a"] * 20
+    # 21 rows of 64: more than 1,000, and more than 4 times the 124 that count.
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
+        embed(text=tf.constant(texts))
+    found = embed(text=tf.constant(texts[:15]))
+    assert found["sequence_output"].shape == (15, 64, 2)
+    assert found["lengths"].numpy().tolist() == [64] + [3] * 14
