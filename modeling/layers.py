@@ -1,5 +1,6 @@
 """The base of the network's layers, and their dense layer."""
 
+import gc
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -114,4 +115,10 @@ class Dense(keras.layers.Dense):
         config: Any = None,
     ) -> None:
         """Quantizes the kernel, which Keras refuses to do in a subclass."""
-        super().quantize(mode, type_check=False, config=config)
+        # Keras collects garbage after each layer, walking over every object of
+        # the process that is not frozen.
+        gc.freeze()
+        try:
+            super().quantize(mode, type_check=False, config=config)
+        finally:
+            gc.unfreeze()

@@ -8,7 +8,6 @@ R = rows, W = width of the inputs, V = width of the outputs.
 """
 
 import dataclasses
-import gc
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -92,16 +91,9 @@ def quantize(
             limits[id(layer)] = float(np.abs(rows).max(initial=0.0))
         some = rows[:: max(len(rows) // _ERROR_ROWS, 1)]
         errors[id(layer)] = _error(layer, some, limits.get(id(layer)))
-    # Keras collects garbage after each layer, and walks over all objects that
-    # are not frozen: a third of the time for BERT-Base.
-    gc.freeze()
-    try:
-        model.quantize(
-            "int8",
-            filters=lambda layer: errors.get(id(layer), 1.0) <= max_error,
-        )
-    finally:
-        gc.unfreeze()
+    model.quantize(
+        "int8", filters=lambda layer: errors.get(id(layer), 1.0) <= max_error
+    )
     for layer in layers:
         layer.input_limit = limits.get(id(layer))
     named: dict[bool, dict[str, float]] = {True: {}, False: {}}
