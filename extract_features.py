@@ -45,7 +45,7 @@ TOKEN_FEATURES = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExtractionOptions(DeviceOptions):
-    """How the model runs, and which files it is made from."""
+    """Options of devices and export, and the files of the model."""
 
     vocab_file: str
     init_checkpoint: str | None = None

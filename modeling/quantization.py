@@ -23,7 +23,7 @@ from modeling.ops import int8_matmul
 MAX_ERROR = 0.1
 # Maximum rows of a layer's inputs, from all batches, to find their range.
 _MAX_ROWS = 2048
-# About so many of them, evenly spread, measure the layer's error.
+# Rows to measure a layer's error with, taken evenly from those.
 _ERROR_ROWS = 256
 
 

@@ -18,8 +18,9 @@ NUM_INPUTS = int(os.environ.get("BERT_CAMPAIGN_INPUTS", "400"))
 SEED = int(os.environ.get("BERT_CAMPAIGN_SEED", "0"))
 
 
-def write_data(folder):
-    """Writes a small data set for each task, and a larger corpus."""
+def create_data(tmp_path_factory):
+    """Returns a folder with a data set for each task, and a larger corpus."""
+    folder = tmp_path_factory.mktemp("data")
     for name in ("csv", "jsonl", "ner", "swag", "swag-rows", "trivia/qa"):
         (folder / name).mkdir(parents=True)
     for name in ("RTE", "STS-B"):
@@ -48,3 +49,4 @@ def write_data(folder):
     test_triviaqa.save(
         folder / "trivia", test_triviaqa.question(1, asked, ["Rock.txt"])
     )
+    return folder

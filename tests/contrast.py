@@ -1,4 +1,4 @@
-"""How well a text can be read on its background."""
+"""Contrast between a text and its background, by the formula of WCAG."""
 
 
 def contrast(one, other):

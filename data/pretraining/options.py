@@ -5,7 +5,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """How WordPieces are masked; all maskings take these.
+    """Options of masking, shared by all three maskings.
 
     Attributes:
         masked_lm_prob: share of WordPieces to predict.

@@ -1,4 +1,4 @@
-"""What recipes write and remove in a user's folders."""
+"""Recipes write and remove only files of their own."""
 
 import argparse
 import importlib

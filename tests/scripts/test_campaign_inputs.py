@@ -14,15 +14,11 @@ pytestmark = pytest.mark.soak
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    campaign.write_data(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def good_commands(data, tiny, pretraining_flags, model_flags, classified):
+def good_commands(
+    tmp_path_factory, tiny, pretraining_flags, model_flags, classified
+):
     """Commands that are well, with the kinds of their path flags."""
+    data = campaign.create_data(tmp_path_factory)
     vocab = script_runner.SAMPLES / "vocab.txt"
     corpus = script_runner.SAMPLES / "corpus.txt"
     squad = script_runner.SAMPLES / "squad"

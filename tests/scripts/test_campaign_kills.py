@@ -22,18 +22,12 @@ DIFFERS = ("summary.json", "events.out.", "checkpoint", "model.ckpt-", ".lock")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("data")
-    campaign.write_data(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def runners(data, tiny, pretraining_flags, model_flags):
+def runners(tmp_path_factory, tiny, pretraining_flags, model_flags):
     """Commands by name whose output is the folder `out`, and which save often.
 
     Each is (script, flags).
     """
+    data = campaign.create_data(tmp_path_factory)
     fine_tuning = model_flags | {
         "output_dir": "out",
         "do_train": True,

@@ -207,7 +207,7 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
         for line in history.read(folder / history.FILE)
         if line["kind"] == "checkpoint"
     ]
-    # With more time it goes on, and the rate follows all the time spent.
+    # With more time the run resumes; the rate depends on the time of both.
     pretrain(folder, **short | {"max_hours": first * 1000}).check()
     found = [
         line

@@ -18,18 +18,20 @@ def exported(served, export_folder):
     return export_folder / "uncased"
 
 
-def test_a_pipe_is_answered_line_by_line(exported):
-    with subprocess.Popen(
-        [
-            sys.executable,
-            ROOT / "predict.py",
-            f"--model={exported / 'squad'}",
-            "--keep_going",
-        ],
+def start_predict(model, *flags, stderr):
+    """Starts predict.py on a model, with pipes as its input and output."""
+    return subprocess.Popen(
+        [sys.executable, ROOT / "predict.py", f"--model={model}", *flags],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         env=ENVIRONMENT,
+    )
+
+
+def test_a_pipe_is_answered_line_by_line(exported):
+    with start_predict(
+        exported / "squad", "--keep_going", stderr=subprocess.DEVNULL
     ) as process:
         for request, field in [
             ({"question": "what", "context": "A harbor."}, "answer"),
@@ -47,17 +49,8 @@ def test_a_pipe_is_answered_line_by_line(exported):
 
 def test_a_broken_pipe_ends_quietly(exported):
     request = json.dumps({"text": "The harbor."}).encode() + b"\n"
-    with subprocess.Popen(
-        [
-            sys.executable,
-            ROOT / "predict.py",
-            f"--model={exported / 'features'}",
-            "--batch_size=1",
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=ENVIRONMENT,
+    with start_predict(
+        exported / "features", "--batch_size=1", stderr=subprocess.PIPE
     ) as process:
         process.stdin.write(request)
         process.stdin.flush()
