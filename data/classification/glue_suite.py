@@ -44,9 +44,14 @@ def find_tasks(
         names: the tasks that must be there; None for any.
 
     Raises:
-        ValueError: a name is not one of TASKS.
+        ValueError: a name is not one of TASKS, or there is none.
         OSError: a task's folder, or all of them, are missing.
     """
+    if names is not None and not names:
+        raise ValueError(
+            f"--tasks= names no task; give some of {', '.join(TASKS)}, or "
+            "leave the flag out to run all"
+        )
     unknown = [name for name in names or () if name not in TASKS]
     if unknown:
         raise ValueError(

@@ -82,6 +82,8 @@ def test_the_tasks_are_those_whose_files_are_there(tmp_path):
         glue_suite.find_tasks(str(tmp_path), ["mrpc"])
     with pytest.raises(ValueError, match="--tasks=mrcp is not known"):
         glue_suite.find_tasks(str(tmp_path), ["mrcp"])
+    with pytest.raises(ValueError, match="--tasks= names no task; give some"):
+        glue_suite.find_tasks(str(tmp_path), [])
     with pytest.raises(FileNotFoundError, match="has none of the tasks"):
         glue_suite.find_tasks(str(tmp_path / "RTE"))
     assert glue_suite.find_diagnostics(str(tmp_path)) is None
