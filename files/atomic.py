@@ -7,10 +7,9 @@ through `tf.io.gfile`.
 
 import contextlib
 import os
-import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import IO, Any
 
 from files import json_files
@@ -31,7 +30,7 @@ def partial_path(path: str | os.PathLike[str]) -> str:
 
 
 def remove_partial_files(
-    folder: str | os.PathLike[str], names: re.Pattern[str]
+    folder: str | os.PathLike[str], names: Collection[str]
 ) -> None:
     """Removes the partial files that killed processes left in a folder.
 
@@ -39,11 +38,11 @@ def remove_partial_files(
 
     Args:
         folder: a local folder.
-        names: matches the files that were being written.
+        names: of the files that were being written.
     """
     for found in os.listdir(folder):
         name, _, number = found.rpartition(".partial-")
-        if number.isdecimal() and names.fullmatch(name):
+        if number.isdecimal() and name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.remove(os.path.join(folder, found))
 

@@ -16,17 +16,30 @@ from typing import NoReturn
 from files.atomic import is_remote
 from files.paths import FILES, INPUTS, OUTPUTS, Kind, PathFlag
 
-# Files that a run writes whole or not at all into its own folder.
-WHOLE_FILES = re.compile(
-    r"checkpoint|.*\.tf_record|labels\.txt|run_settings\.json|summary\.json"
-    r"|(test_)?eval_results.*|test_results.*\.tsv|(test_|nbest_)?predictions.*"
-    r"|null_odds\.json|report(_mm)?\.html|history\.jsonl"
-    r"|glue\.(json|md|txt)|submission\.zip"
-    r"|projector_config\.pbtxt|(lines|tokens)(_metadata)?\.tsv"
+# Files that a run writes whole or not at all into its own folder. Each by its
+# name: what is left of them is removed, and a user's own files are not.
+WHOLE_FILES = frozenset(
+    """
+    checkpoint labels.txt run_settings.json history.jsonl summary.json
+    train.tf_record train_teacher.tf_record train_teacher.tf_record.json
+    eval.tf_record eval_mm.tf_record predict.tf_record predict_mm.tf_record
+    eval_results.txt eval_results.json report.html report_mm.html
+    test_eval_results.txt test_eval_results_mm.txt
+    test_results.tsv test_results_mm.tsv
+    predictions.jsonl predictions_mm.jsonl test_predictions.txt
+    predictions.json nbest_predictions.json null_odds.json
+    AX.tsv CoLA.tsv MNLI-m.tsv MNLI-mm.tsv MRPC.tsv QNLI.tsv QQP.tsv RTE.tsv
+    SST-2.tsv STS-B.tsv WNLI.tsv
+    glue.json glue.md glue.txt glue_submission.json submission.zip
+    """.split()
 )
-# All files that a run writes there; other inputs may be there.
+# All files that a run may write there, whatever its task names them; other
+# inputs may be there.
 RUN_FILES = re.compile(
-    rf"model\.ckpt-\d+\..*|events\.out\..*|{WHOLE_FILES.pattern}"
+    r"model\.ckpt-\d+\..*|events\.out\..*|.*\.tf_record"
+    r"|(test_)?eval_results.*|test_results.*\.tsv|(test_|nbest_)?predictions.*"
+    r"|projector_config\.pbtxt|(lines|tokens)(_metadata)?\.tsv|"
+    + "|".join(map(re.escape, sorted(WHOLE_FILES)))
 )
 
 # Suffixes that records made at scale add to the output's name.

@@ -9,6 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import feature_specs, tfrecords
+from files.atomic import remove_partial_files
 from training import cluster, progress
 from training.distillation import Teacher
 from training.options import FineTuningOptions
@@ -55,6 +56,9 @@ class Splits:
         with tfrecords.RecordWriter([self._paths[name]]) as writer:
             for record in progress.track(records, None, "record", "Writing"):
                 writer.write(record)
+        # Left by a killed run; only the task knows the names of its splits.
+        folder, file = os.path.split(self._paths[name])
+        remove_partial_files(folder, [file])
         logging.info(
             "The split %s: %d examples, %d records",
             name,

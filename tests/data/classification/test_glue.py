@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from data.classification import features, glue
+from files import overlaps
 from tests import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -129,6 +130,11 @@ def test_bad_files_are_named(tmp_path, task, lines, message):
     with pytest.raises(ValueError, match=message) as error:
         glue.PROCESSORS[task]().get_dev_examples(tmp_path)
     assert str(error.value).startswith(str(tmp_path / "dev.tsv"))
+
+
+def test_a_run_writes_the_submission_files():
+    tasks = glue.PROCESSORS.keys() - {"xnli"}
+    assert {*map(glue.submission_file, tasks)} < overlaps.WHOLE_FILES
 
 
 def test_submission_files(tmp_path):

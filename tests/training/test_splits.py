@@ -1,0 +1,30 @@
+"""The records of a task's splits."""
+
+import os
+
+from tests.toy_task import ToyTask
+from training.options import FineTuningOptions
+from training.splits import Splits
+
+
+class TwoEvalSets(ToyTask):
+    def splits(self, purpose):
+        return ["eval", "eval_hard"] if purpose == "eval" else [purpose]
+
+
+def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
+    for name in ("eval_hard.tf_record.partial-5", "mine.tf_record.partial-5"):
+        (tmp_path / name).touch()
+    options = FineTuningOptions(
+        bert_config_file="",
+        vocab_file="",
+        output_dir=str(tmp_path),
+        do_eval=True,
+    )
+    splits = Splits(TwoEvalSets(), options)
+    assert splits.of("eval") == ["eval", "eval_hard"]
+    assert sorted(os.listdir(tmp_path)) == [
+        "eval.tf_record",
+        "eval_hard.tf_record",
+        "mine.tf_record.partial-5",
+    ]
