@@ -89,6 +89,19 @@ def define_flags() -> None:
         "Maximum lines in a batch; a batch does not wait to be full.",
         lower_bound=1,
     )
+    _define_task_flags()
+    flags.DEFINE_bool(
+        "strict", False, "Stop at the first line that cannot be answered."
+    )
+    flags.DEFINE_bool(
+        "keep_going",
+        False,
+        "Exit with status 0 even if some lines could not be answered.",
+    )
+
+
+def _define_task_flags() -> None:
+    """Defines the flags that each belong to one task."""
     flags.DEFINE_integer(
         "top_k",
         5,
@@ -101,14 +114,6 @@ def define_flags() -> None:
     )
     flags.DEFINE_bool(
         "tokens", False, "embed: also write each WordPiece and its vector."
-    )
-    flags.DEFINE_bool(
-        "strict", False, "Stop at the first line that cannot be answered."
-    )
-    flags.DEFINE_bool(
-        "keep_going",
-        False,
-        "Exit with status 0 even if some lines could not be answered.",
     )
 
 

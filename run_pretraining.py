@@ -47,27 +47,7 @@ def define_flags() -> None:
         lower_bound=1,
     )
     _define_masking_flags()
-    cli.define_path(
-        "eval_input_file",
-        paths.Kind.INPUT_FILES,
-        "TFRecord files held out from training, evaluated while training "
-        "every --eval_steps and by --do_eval; by default --do_eval uses "
-        "--input_file, as in the original.",
-    )
-    flags.DEFINE_integer(
-        "eval_steps",
-        1000,
-        "Steps between evaluations on --eval_input_file.",
-        lower_bound=1,
-    )
-    flags.DEFINE_float(
-        "target_accuracy",
-        None,
-        "Log the step and time at which the masked LM accuracy on "
-        "--eval_input_file first reaches this; also in summary.json.",
-        lower_bound=0.0,
-        upper_bound=1.0,
-    )
+    _define_evaluation_flags()
     flags.DEFINE_bool(
         "next_sentence",
         True,
@@ -76,10 +56,6 @@ def define_flags() -> None:
     )
     common_flags.define_left_to_right_flag()
     flags.DEFINE_bool("do_train", False, "Train on --input_file.")
-    flags.DEFINE_bool("do_eval", False, "Evaluate on --input_file.")
-    flags.DEFINE_integer(
-        "eval_batch_size", 8, "Examples in an eval batch.", lower_bound=1
-    )
     flags.DEFINE_integer(
         "num_train_steps", 100000, "Steps of training.", lower_bound=1
     )
@@ -92,12 +68,6 @@ def define_flags() -> None:
         "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
         "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
         "20000, then --train_batch_size.",
-    )
-    flags.DEFINE_integer(
-        "max_eval_steps",
-        100,
-        "Maximum number of batches to evaluate.",
-        lower_bound=1,
     )
 
 
@@ -122,6 +92,41 @@ def _define_masking_flags() -> None:
         "Decide once for each word, not for each WordPiece, whether it becomes "
         "[MASK], stays as it is, or becomes a random word, in "
         "records without masks.",
+    )
+
+
+def _define_evaluation_flags() -> None:
+    """Defines the flags of evaluation, while training and after it."""
+    flags.DEFINE_bool("do_eval", False, "Evaluate on --input_file.")
+    cli.define_path(
+        "eval_input_file",
+        paths.Kind.INPUT_FILES,
+        "TFRecord files held out from training, evaluated while training "
+        "every --eval_steps and by --do_eval; by default --do_eval uses "
+        "--input_file, as in the original.",
+    )
+    flags.DEFINE_integer(
+        "eval_steps",
+        1000,
+        "Steps between evaluations on --eval_input_file.",
+        lower_bound=1,
+    )
+    flags.DEFINE_float(
+        "target_accuracy",
+        None,
+        "Log the step and time at which the masked LM accuracy on "
+        "--eval_input_file first reaches this; also in summary.json.",
+        lower_bound=0.0,
+        upper_bound=1.0,
+    )
+    flags.DEFINE_integer(
+        "eval_batch_size", 8, "Examples in an eval batch.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "max_eval_steps",
+        100,
+        "Maximum number of batches to evaluate.",
+        lower_bound=1,
     )
 
 

@@ -15,11 +15,15 @@ import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from absl import flags, logging
 
 from files import path_checks, paths
 from training import cli
+
+if TYPE_CHECKING:
+    from serving.server import versions
 
 FLAGS = flags.FLAGS
 
@@ -57,6 +61,18 @@ def define_flags() -> None:
         paths.Kind.OUTPUT_FILE,
         "Append one JSON line per request to this file, without its texts.",
     )
+    flags.DEFINE_float(
+        "poll_s",
+        1.0,
+        "Seconds between checks for new versions.",
+        lower_bound=0.05,
+    )
+    _define_batching_flags()
+    _define_limit_flags()
+
+
+def _define_batching_flags() -> None:
+    """Defines how requests share batches, and how many may wait."""
     flags.DEFINE_integer(
         "max_batch_size",
         32,
@@ -76,6 +92,10 @@ def define_flags() -> None:
         "Maximum requests waiting for a model; further ones get status 429.",
         lower_bound=1,
     )
+
+
+def _define_limit_flags() -> None:
+    """Defines the limits of one request."""
     flags.DEFINE_integer(
         "max_body_bytes",
         1 << 20,
@@ -96,12 +116,6 @@ def define_flags() -> None:
         30.0,
         "Maximum seconds to receive a request, and to answer it.",
         lower_bound=0.1,
-    )
-    flags.DEFINE_float(
-        "poll_s",
-        1.0,
-        "Seconds between checks for new versions.",
-        lower_bound=0.05,
     )
 
 
@@ -160,6 +174,39 @@ def read_token(path: str | None) -> str:
     return token.decode()
 
 
+def check_packages() -> None:
+    """Refuses to start without the packages of the server.
+
+    Raises:
+        ValueError: one is not installed.
+    """
+    try:
+        import prometheus_client  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise ValueError(
+            f"serve.py needs {error.name}; install what "
+            "requirements/serve.txt lists, `pip install -r "
+            "requirements/serve.txt`"
+        ) from None
+
+
+def load(model: "versions.ServedModel") -> None:
+    """Loads the newest version of a model that can be loaded.
+
+    Raises:
+        ValueError: there is none.
+    """
+    model.refresh()
+    if not model.current:
+        reasons = [message for _, message in model.states.values()]
+        raise ValueError(
+            f"--model={model.name}={model.path} cannot be served: "
+            + (reasons or ["there is no SavedModel in it"])[0]
+        )
+
+
 def main(_: Sequence[str]) -> int:
     """Loads the models, then answers requests until it is told to end."""
     models = parse_models(FLAGS.model)
@@ -172,16 +219,7 @@ def main(_: Sequence[str]) -> int:
         given.append(paths.PathFlag("request_log", FLAGS.request_log, kind))
     path_checks.check_paths(given)
     token = read_token(FLAGS.token_file)
-    try:
-        import prometheus_client  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise ValueError(
-            f"serve.py needs {error.name}; install what "
-            "requirements/serve.txt lists, `pip install -r "
-            "requirements/serve.txt`"
-        ) from None
+    check_packages()
     # Flags are checked before the seconds that TensorFlow takes to load.
     from serving.server import app, batching, monitoring, process, versions
 
@@ -196,14 +234,8 @@ def main(_: Sequence[str]) -> int:
         name: versions.ServedModel(name, Path(path), options, seen.on_batch)
         for name, path in models.items()
     }
-    for name, model in served.items():
-        model.refresh()
-        if not model.current:
-            reasons = [message for _, message in model.states.values()]
-            raise ValueError(
-                f"--model={name}={model.path} cannot be served: "
-                + (reasons or ["there is no SavedModel in it"])[0]
-            )
+    for model in served.values():
+        load(model)
     limits = app.Limits(
         FLAGS.max_body_bytes,
         FLAGS.max_texts,
