@@ -97,19 +97,21 @@ def refusals(files):
     return check
 
 
-def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
-    folder, _ = pretrained
-    flags = pretraining_flags | {
+@pytest.fixture
+def train_flags(pretraining_flags):
+    """Flags of run_pretraining.py that are well."""
+    return pretraining_flags | {
         "do_train": True,
         "output_dir": "out",
         "num_train_steps": 5,
     }
-    checkpoint = folder / "model.ckpt-7"
+
+
+def test_records_of_pretraining(refusals, train_flags):
     refusals(
         "run_pretraining.py",
-        flags,
+        train_flags,
         [
-            ({"do_train": False}, "nothing to do", "--do_train", "--do_eval"),
             (
                 {"input_file": "none*"},
                 "--input_file",
@@ -123,9 +125,6 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
                 "not a TFRecord",
             ),
             ({"input_file": "other.tfrecord"}, "no feature 'input_ids'"),
-            ({"bert_config_file": "none.json"}, "none.json"),
-            ({"bert_config_file": "not.json"}, "not.json is not valid JSON"),
-            ({"bert_config_file": "odd_heads.json"}, "num_attention_heads"),
             (
                 {"bert_config_file": "fewer_words.json"},
                 "train.tfrecord",
@@ -133,25 +132,40 @@ def test_run_pretraining(files, refusals, pretraining_flags, pretrained):
                 "--bert_config_file",
             ),
             (
+                {"max_seq_length": 31},
+                "train.tfrecord",
+                "--max_seq_length=31; give --max_seq_length=32",
+            ),
+            (
+                {"max_predictions_per_seq": 6},
+                "train.tfrecord",
+                "--max_predictions_per_seq=6; give --max_predictions_per_seq=5",
+            ),
+        ],
+    )
+
+
+def test_run_pretraining(refusals, train_flags, pretrained):
+    folder, _ = pretrained
+    checkpoint = folder / "model.ckpt-7"
+    refusals(
+        "run_pretraining.py",
+        train_flags,
+        [
+            ({"do_train": False}, "nothing to do", "--do_train", "--do_eval"),
+            ({"bert_config_file": "none.json"}, "none.json"),
+            ({"bert_config_file": "not.json"}, "not.json is not valid JSON"),
+            ({"bert_config_file": "odd_heads.json"}, "num_attention_heads"),
+            (
                 {"max_seq_length": 65},
                 "--max_seq_length=65",
                 "64 positions",
                 "give a smaller",
             ),
             (
-                {"max_seq_length": 31},
-                "train.tfrecord",
-                "--max_seq_length=31; give --max_seq_length=32",
-            ),
-            (
                 {"max_predictions_per_seq": 33},
                 "--max_predictions_per_seq=33",
                 "--max_seq_length=32",
-            ),
-            (
-                {"max_predictions_per_seq": 6},
-                "train.tfrecord",
-                "--max_predictions_per_seq=6; give --max_predictions_per_seq=5",
             ),
             (
                 {"init_checkpoint": f"{checkpoint}.index"},

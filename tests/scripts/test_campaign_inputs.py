@@ -13,18 +13,34 @@ from tests import bad_inputs, campaign, script_runner
 pytestmark = pytest.mark.soak
 
 
+CORPUS = script_runner.SAMPLES / "corpus.txt"
+# The kinds of a model's flags.
+MODEL = {
+    "bert_config_file": "config",
+    "vocab_file": "vocabulary",
+    "init_checkpoint": "checkpoint",
+}
+
+
 @pytest.fixture(scope="module")
 def good_commands(
     tmp_path_factory, tiny, pretraining_flags, model_flags, classified
 ):
     """Commands that are well, with the kinds of their path flags."""
     data = campaign.create_data(tmp_path_factory)
-    vocab = script_runner.SAMPLES / "vocab.txt"
-    corpus = script_runner.SAMPLES / "corpus.txt"
-    squad = script_runner.SAMPLES / "squad"
+    commands = [
+        *commands_on_text(),
+        *commands_on_models(pretraining_flags, model_flags),
+        *commands_on_results(data, classified[0]),
+        *commands_that_fine_tune(data, model_flags),
+    ]
+    return [bad_inputs.Command(*command) for command in commands]
+
+
+def commands_on_text():
     make = {
-        "input_file": corpus,
-        "vocab_file": vocab,
+        "input_file": CORPUS,
+        "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "output_file": "out",
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
@@ -34,20 +50,7 @@ def good_commands(
         "vocab_file": "vocabulary",
         "output_file": "output file",
     }
-    model = {
-        "bert_config_file": "config",
-        "vocab_file": "vocabulary",
-        "init_checkpoint": "checkpoint",
-    }
-    run = model | {"output_dir": "output", "export_dir": "output"}
-    tune = model_flags | {
-        "output_dir": "out",
-        "do_train": True,
-        "max_seq_length": 32,
-        "num_train_epochs": 0.1,
-    }
-    classify = tune | {"task_name": "csv"}
-    commands = [
+    return [
         ("create_pretraining_data.py", make, makes),
         (
             "create_pretraining_data.py",
@@ -56,9 +59,14 @@ def good_commands(
         ),
         (
             "create_vocabulary.py",
-            {"input_file": corpus, "output_file": "out", "vocab_size": 300},
+            {"input_file": CORPUS, "output_file": "out", "vocab_size": 300},
             {"input_file": "corpus", "output_file": "output file"},
         ),
+    ]
+
+
+def commands_on_models(pretraining_flags, model_flags):
+    return [
         (
             "run_pretraining.py",
             pretraining_flags
@@ -79,18 +87,23 @@ def good_commands(
         (
             "extract_features.py",
             model_flags
-            | {"input_file": corpus, "output_file": "out", "layers": "-1"},
-            model | {"input_file": "text", "output_file": "output file"},
+            | {"input_file": CORPUS, "output_file": "out", "layers": "-1"},
+            MODEL | {"input_file": "text", "output_file": "output file"},
         ),
         (
             "convert_checkpoint.py",
             model_flags | {"output_dir": "out"},
-            model | {"output_dir": "output"},
+            MODEL | {"output_dir": "output"},
         ),
+    ]
+
+
+def commands_on_results(data, classified):
+    return [
         (
             "predict.py",
             {
-                "model": classified[0] / "export",
+                "model": classified / "export",
                 "input_file": data / "jsonl/train.jsonl",
                 "output_file": "out",
             },
@@ -102,12 +115,12 @@ def good_commands(
         ),
         (
             "serve.py",
-            {"model": classified[0] / "export", "port": 0},
+            {"model": classified / "export", "port": 0},
             {"model": "saved model", "request_log": "output file"},
         ),
         (
             "plot_runs.py",
-            {"runs": classified[0] / "run", "html": "out"},
+            {"runs": classified / "run", "html": "out"},
             {"runs": "history", "html": "output file"},
         ),
         (
@@ -123,6 +136,20 @@ def good_commands(
                 "output_file": "output file",
             },
         ),
+    ]
+
+
+def commands_that_fine_tune(data, model_flags):
+    squad, mrpc = (script_runner.SAMPLES / name for name in ("squad", "glue"))
+    run = MODEL | {"output_dir": "output", "export_dir": "output"}
+    tune = model_flags | {
+        "output_dir": "out",
+        "do_train": True,
+        "max_seq_length": 32,
+        "num_train_epochs": 0.1,
+    }
+    classify = tune | {"task_name": "csv"}
+    return [
         (
             "run_glue.py",
             {k: v for k, v in tune.items() if k != "do_train"}
@@ -145,7 +172,7 @@ def good_commands(
                 (
                     "run_classifier.py",
                     tune | {"task_name": "mrpc"},
-                    script_runner.SAMPLES / "glue",
+                    mrpc,
                     "mrpc",
                 ),
                 ("run_classifier.py", classify, data / "csv", "csv"),
@@ -155,7 +182,6 @@ def good_commands(
             )
         ),
     ]
-    return [bad_inputs.Command(*command) for command in commands]
 
 
 def read_flag_types(script, folder):

@@ -28,16 +28,6 @@ def runners(tmp_path_factory, tiny, pretraining_flags, model_flags):
     Each is (script, flags).
     """
     data = campaign.create_data(tmp_path_factory)
-    fine_tuning = model_flags | {
-        "output_dir": "out",
-        "do_train": True,
-        "do_predict": True,
-        "max_seq_length": 32,
-        "train_batch_size": 4,
-        "save_checkpoints_steps": SAVE_STEPS,
-        "learning_rate": 1e-3,
-    }
-    squad = script_runner.SAMPLES / "squad"
     return {
         "data": (
             "create_pretraining_data.py",
@@ -63,20 +53,36 @@ def runners(tmp_path_factory, tiny, pretraining_flags, model_flags):
                 "save_checkpoints_steps": SAVE_STEPS,
             },
         ),
+        **fine_tuning_runners(data, model_flags),
+    }
+
+
+def fine_tuning_runners(data, model_flags):
+    flags = model_flags | {
+        "output_dir": "out",
+        "do_train": True,
+        "do_predict": True,
+        "max_seq_length": 32,
+        "train_batch_size": 4,
+        "save_checkpoints_steps": SAVE_STEPS,
+        "learning_rate": 1e-3,
+    }
+    evaluated = flags | {"do_eval": True, "num_train_epochs": 4}
+    squad = script_runner.SAMPLES / "squad"
+    return {
         "classifier": (
             "run_classifier.py",
-            fine_tuning
+            evaluated
             | {
                 "task_name": "mrpc",
                 "data_dir": script_runner.SAMPLES / "glue",
-                "do_eval": True,
                 "evaluate_each_epoch": True,
                 "num_train_epochs": 0.3,
             },
         ),
         "squad": (
             "run_squad.py",
-            fine_tuning
+            flags
             | {
                 "train_file": squad / "train.json",
                 "predict_file": squad / "dev.json",
@@ -85,27 +91,11 @@ def runners(tmp_path_factory, tiny, pretraining_flags, model_flags):
                 "num_train_epochs": 0.3,
             },
         ),
-        "ner": (
-            "run_ner.py",
-            fine_tuning
-            | {
-                "data_dir": data / "ner",
-                "do_eval": True,
-                "num_train_epochs": 4,
-            },
-        ),
-        "swag": (
-            "run_swag.py",
-            fine_tuning
-            | {
-                "data_dir": data / "swag",
-                "do_eval": True,
-                "num_train_epochs": 4,
-            },
-        ),
+        "ner": ("run_ner.py", evaluated | {"data_dir": data / "ner"}),
+        "swag": ("run_swag.py", evaluated | {"data_dir": data / "swag"}),
         "glue": (
             "run_glue.py",
-            {k: v for k, v in fine_tuning.items() if not k.startswith("do_")}
+            {k: v for k, v in flags.items() if not k.startswith("do_")}
             | {
                 "glue_dir": data / "glue",
                 "seeds": "1,2",

@@ -8,6 +8,22 @@ import tensorflow as tf
 import serving
 from tests import script_runner
 
+# Lines for a classifier, of which few can be answered.
+ODD = [
+    b"",
+    {"text_a": "The harbor."},
+    b"{",
+    {"text_b": "b"},
+    {"text_a": 7},
+    b"[1]",
+    b'{"text_a": "\xff"}',
+    b'{"text_a": "\\ud800"}',
+    b'{"text_a": "a", "id": NaN}',
+    b"[" * 100_000,
+    {"text": "a", "text_a": "b"},
+    b'{"text": "The harbor.", "id": "\\ud800"}',
+]
+
 
 @pytest.fixture(scope="module")
 def exported(served, export_folder):
@@ -62,20 +78,6 @@ def answered(tmp_path_factory, exported, served):
         ]
 
     pairs = asked("classifier")
-    odd = [
-        b"",
-        {"text_a": "The harbor."},
-        b"{",
-        {"text_b": "b"},
-        {"text_a": 7},
-        b"[1]",
-        b'{"text_a": "\xff"}',
-        b'{"text_a": "\\ud800"}',
-        b'{"text_a": "a", "id": NaN}',
-        b"[" * 100_000,
-        {"text": "a", "text_a": "b"},
-        b'{"text": "The harbor.", "id": "\\ud800"}',
-    ]
     masked = [
         request
         for request in asked("pretraining")
@@ -84,7 +86,7 @@ def answered(tmp_path_factory, exported, served):
     words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
     commands = {
         "classify": ask(
-            tmp_path, exported, "classifier", pairs + odd, keep_going=True
+            tmp_path, exported, "classifier", pairs + ODD, keep_going=True
         ),
         "answer": ask(
             tmp_path, exported, "squad", asked("squad"), batch_size=2
