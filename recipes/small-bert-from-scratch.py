@@ -36,9 +36,14 @@ class Phase:
     masked_lm_prob: float
 
     @property
-    def max_predictions_per_seq(self) -> int:
-        """Enough for all masked WordPieces."""
-        return math.ceil(self.masked_lm_prob * self.max_seq_length)
+    def lengths(self) -> dict[str, int]:
+        """Flags of length, with room for all masked WordPieces."""
+        return {
+            "max_seq_length": self.max_seq_length,
+            "max_predictions_per_seq": math.ceil(
+                self.masked_lm_prob * self.max_seq_length
+            ),
+        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +116,6 @@ def pretrain(
 ) -> Iterator[Path]:
     """Makes vocabulary and records, and trains; yields the phases' folders."""
     vocab_file = output_dir / "vocab.txt"
-    config_file = output_dir / "bert_config.json"
     if not vocab_file.exists():
         runs.run(
             "create_vocabulary.py",
@@ -122,57 +126,71 @@ def pretrain(
                 "vocab_size": size.vocab_size,
             },
         )
-    runs.write_config(config_file, create_config(size, vocab_file))
+    runs.write_config(
+        output_dir / "bert_config.json", create_config(size, vocab_file)
+    )
     before = None
     for phase in size.phases:
-        length = phase.max_seq_length
-        lengths = {
-            "max_seq_length": length,
-            "max_predictions_per_seq": phase.max_predictions_per_seq,
-        }
-        records = output_dir / f"records_{length}"
-        runs.run(
-            "create_pretraining_data.py",
-            output_dir / "create_pretraining_data.log",
-            {
-                "input_file": corpus,
-                "output_file": records,
-                "vocab_file": vocab_file,
-                **lengths,
-                "dupe_factor": 4,
-                "dynamic_masking": True,
-                "eval_fraction": size.eval_fraction,
-            },
-        )
-        folder = output_dir / f"pretraining_{length}"
-        runs.run(
-            "run_pretraining.py",
-            output_dir / f"pretraining_{length}.log",
-            {
-                "input_file": f"{records}-*-of-*",
-                "eval_input_file": output_dir / f"eval-{records.name}",
-                "vocab_file": vocab_file,
-                "bert_config_file": config_file,
-                "output_dir": folder,
-                "init_checkpoint": before,
-                "do_train": True,
-                "do_eval": True,
-                **lengths,
-                "masked_lm_prob": phase.masked_lm_prob,
-                "train_batch_size": phase.train_batch_size,
-                "learning_rate": phase.learning_rate,
-                "num_train_steps": phase.num_train_steps,
-                "num_warmup_steps": phase.num_warmup_steps,
-                "adam_beta_2": 0.98,
-                "mixed_precision": precision,
-                "eval_steps": size.eval_steps,
-                "eval_batch_size": 64,
-                "target_accuracy": 0.4,
-                "save_checkpoints_steps": size.eval_steps,
-            },
-        )
+        records = create_records(size, phase, corpus, output_dir)
+        folder = train(size, phase, records, before, precision)
         before = folder / f"model.ckpt-{phase.num_train_steps}"
         yield folder
+
+
+def create_records(
+    size: Size, phase: Phase, corpus: str, output_dir: Path
+) -> Path:
+    """Makes the records of a phase; returns what their names begin with."""
+    records = output_dir / f"records_{phase.max_seq_length}"
+    runs.run(
+        "create_pretraining_data.py",
+        output_dir / "create_pretraining_data.log",
+        {
+            "input_file": corpus,
+            "output_file": records,
+            "vocab_file": output_dir / "vocab.txt",
+            **phase.lengths,
+            "dupe_factor": 4,
+            "dynamic_masking": True,
+            "eval_fraction": size.eval_fraction,
+        },
+    )
+    return records
+
+
+def train(
+    size: Size, phase: Phase, records: Path, start: Path | None, precision: str
+) -> Path:
+    """Trains a phase from a checkpoint, None for random; returns its folder."""
+    output_dir = records.parent
+    folder = output_dir / f"pretraining_{phase.max_seq_length}"
+    runs.run(
+        "run_pretraining.py",
+        output_dir / f"{folder.name}.log",
+        {
+            "input_file": f"{records}-*-of-*",
+            "eval_input_file": output_dir / f"eval-{records.name}",
+            "vocab_file": output_dir / "vocab.txt",
+            "bert_config_file": output_dir / "bert_config.json",
+            "output_dir": folder,
+            "init_checkpoint": start,
+            "do_train": True,
+            "do_eval": True,
+            **phase.lengths,
+            "masked_lm_prob": phase.masked_lm_prob,
+            "train_batch_size": phase.train_batch_size,
+            "learning_rate": phase.learning_rate,
+            "num_train_steps": phase.num_train_steps,
+            "num_warmup_steps": phase.num_warmup_steps,
+            "adam_beta_2": 0.98,
+            "mixed_precision": precision,
+            "eval_steps": size.eval_steps,
+            "eval_batch_size": 64,
+            "target_accuracy": 0.4,
+            "save_checkpoints_steps": size.eval_steps,
+        },
+    )
+    return folder
 
 
 def fine_tune(
