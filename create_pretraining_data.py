@@ -14,7 +14,8 @@ so on with a manifest, is the same for any number of processes.
 import functools
 import gc
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from absl import flags, logging
 
@@ -145,17 +146,11 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
     )
 
 
-def create_at_scale(
-    input_files: Sequence[str], beam_arguments: Sequence[str]
-) -> tuple[int, str]:
-    """Makes shards of instances and a manifest.
+def check_output_file() -> None:
+    """Refuses an --output_file that cannot be made at scale.
 
-    Args:
-        input_files: paths.
-        beam_arguments: Beam's own flags.
-
-    Returns:
-        (number of instances, words on the files that they are in).
+    Raises:
+        ValueError: it is several files, or remote.
     """
     if "," in FLAGS.output_file:
         raise ValueError(
@@ -169,16 +164,66 @@ def create_at_scale(
             "so that unfinished work can resume; give a local path and copy "
             "the shards"
         )
-    boundary_files: list[str] = []
-    if FLAGS.word_boundary_file:
-        boundary_files = text_files.expand_patterns(
-            FLAGS.word_boundary_file, "word_boundary_file"
+
+
+def find_boundary_files(num_input_files: int) -> list[str]:
+    """Returns the files of --word_boundary_file, [] without it.
+
+    Raises:
+        ValueError: there is not one for each input file.
+        OSError: one is missing.
+    """
+    if not FLAGS.word_boundary_file:
+        return []
+    found = text_files.expand_patterns(
+        FLAGS.word_boundary_file, "word_boundary_file"
+    )
+    if len(found) != num_input_files:
+        raise ValueError(
+            f"--word_boundary_file names {len(found)} files for "
+            f"{num_input_files} input files; give one for each"
         )
-        if len(boundary_files) != len(input_files):
-            raise ValueError(
-                f"--word_boundary_file names {len(boundary_files)} files for "
-                f"{len(input_files)} input files; give one for each"
-            )
+    return found
+
+
+def create_executor(beam_arguments: Sequence[str]) -> stages.Executor:
+    """Returns what runs the work, by --pipeline."""
+    if FLAGS.pipeline == "beam":
+        from data.io import beam_executor
+
+        return beam_executor.BeamExecutor(beam_arguments)
+    num_processes = FLAGS.num_processes
+    return workers.WorkerPool(1 if num_processes is None else num_processes)
+
+
+def log_manifest(path: str, manifest: Mapping[str, Any]) -> None:
+    """Logs a manifest's statistics and the shards held out."""
+    for name, value in manifest["statistics"].items():
+        logging.info("%s: %.4g", name, value)
+    logging.info("manifest: %s", path)
+    for entry in manifest.get("eval_shards", ()):
+        logging.info(
+            "held out: %d instances in %s, crc32c %s",
+            entry["num_records"],
+            entry["path"],
+            entry["crc32c"],
+        )
+
+
+def create_at_scale(
+    input_files: Sequence[str], beam_arguments: Sequence[str]
+) -> tuple[int, str]:
+    """Makes shards of instances and a manifest.
+
+    Args:
+        input_files: paths.
+        beam_arguments: Beam's own flags.
+
+    Returns:
+        (number of instances, words on the files that they are in).
+    """
+    check_output_file()
+    boundary_files = find_boundary_files(len(input_files))
     job = Job(
         common_flags.read(token_store.TextOptions),
         common_flags.read(InstanceOptions),
@@ -187,16 +232,7 @@ def create_at_scale(
         FLAGS.output_file,
         FLAGS.num_shards or 0,
     )
-    if FLAGS.pipeline == "beam":
-        from data.io import beam_executor
-
-        executor: stages.Executor = beam_executor.BeamExecutor(beam_arguments)
-    else:
-        num_processes = FLAGS.num_processes
-        executor = workers.WorkerPool(
-            1 if num_processes is None else num_processes
-        )
-    with executor:
+    with create_executor(beam_arguments) as executor:
         manifest, is_new = stages.create_shards(
             job,
             executor,
@@ -207,16 +243,7 @@ def create_at_scale(
                 logging.WARNING if is_warning else logging.INFO, line
             ),
         )
-    for name, value in manifest["statistics"].items():
-        logging.info("%s: %.4g", name, value)
-    logging.info("manifest: %s", job.manifest_file)
-    for entry in manifest.get("eval_shards", ()):
-        logging.info(
-            "held out: %d instances in %s, crc32c %s",
-            entry["num_records"],
-            entry["path"],
-            entry["crc32c"],
-        )
+    log_manifest(job.manifest_file, manifest)
     verb = "written to" if is_new else "already made in"
     num_shards = len(manifest["shards"])
     return (
