@@ -80,25 +80,11 @@ def restore_variables(
             value is not a finite floating-point number, or two of the model's
             variables have one name.
     """
-    if not model.built:
-        model.build()
-    variables = {original_name(weight): weight for weight in model.weights}
-    if len(variables) != len(model.weights):
-        raise ValueError(
-            f"Two variables of {model.name} have one name in the original, so "
-            "a checkpoint cannot tell them apart: load it into each BertModel."
-        )
+    variables = _variables_of(model)
     # {variable: its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
-    lost = [name for name in missing if _REQUIRED.match(name)]
-    if lost or len(missing) == len(variables):
-        first = sources[(lost or missing)[0]]
-        raise ValueError(
-            f"{path} lacks {len(missing)} of the model's "
-            f"{len(variables)} variables, such as {first}: is it "
-            "a BERT checkpoint, and does the configuration belong to it?"
-        )
+    _check_complete(path, sources, missing)
     found = {
         name: (variable, sources[name])
         for name, variable in variables.items()
@@ -106,12 +92,7 @@ def restore_variables(
     }
     for name, (variable, source) in found.items():
         _check_shape(path, name, list(shapes[source]), list(variable.shape))
-        if dtypes[source] not in _WEIGHT_DTYPES:
-            raise ValueError(
-                f"{source} in {path} is of type {dtypes[source]}, and weights "
-                f"are one of {', '.join(_WEIGHT_DTYPES)}; save the model as "
-                "float32"
-            )
+        _check_dtype(path, source, dtypes[source])
     for variable, source in found.values():
         _check_values(path, source, read(source), variable.dtype)
     for variable, source in found.values():
@@ -124,6 +105,19 @@ def restore_variables(
         missing=missing,
         unused=[name for name in shapes if name not in used],
     )
+
+
+def _variables_of(model: keras.Model) -> dict[str, keras.Variable]:
+    """Returns {original name: variable} of a model, which it builds."""
+    if not model.built:
+        model.build()
+    variables = {original_name(weight): weight for weight in model.weights}
+    if len(variables) != len(model.weights):
+        raise ValueError(
+            f"Two variables of {model.name} have one name in the original, so "
+            "a checkpoint cannot tell them apart: load it into each BertModel."
+        )
+    return variables
 
 
 def _log(
@@ -152,6 +146,22 @@ def _log(
         )
 
 
+def _check_complete(
+    path: str | os.PathLike[str],
+    sources: Mapping[str, str],
+    missing: Sequence[str],
+) -> None:
+    """Refuses a file that lacks part of the encoder, or everything."""
+    lost = [name for name in missing if _REQUIRED.match(name)]
+    if lost or len(missing) == len(sources):
+        first = sources[(lost or missing)[0]]
+        raise ValueError(
+            f"{path} lacks {len(missing)} of the model's "
+            f"{len(sources)} variables, such as {first}: is it "
+            "a BERT checkpoint, and does the configuration belong to it?"
+        )
+
+
 def _check_shape(
     path: str | os.PathLike[str], name: str, there: list[int], here: list[int]
 ) -> None:
@@ -168,6 +178,15 @@ def _check_shape(
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
     )
+
+
+def _check_dtype(path: str | os.PathLike[str], name: str, dtype: str) -> None:
+    if dtype not in _WEIGHT_DTYPES:
+        raise ValueError(
+            f"{name} in {path} is of type {dtype}, and weights "
+            f"are one of {', '.join(_WEIGHT_DTYPES)}; save the model as "
+            "float32"
+        )
 
 
 def _check_values(

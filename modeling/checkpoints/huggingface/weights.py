@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import keras
 import numpy as np
@@ -222,21 +223,7 @@ def save_huggingface(
             the vocabulary do not belong to it.
         OSError: a file cannot be read or written.
     """
-    class_name = type(model).__name__
-    if class_name not in _ARCHITECTURES or not model.built:
-        raise ValueError(
-            "Only a built model of one of the classes "
-            f"{sorted(_ARCHITECTURES)} can be saved for transformers. "
-            f"Received: {'a built' if model.built else 'an unbuilt'} "
-            f"{class_name}"
-        )
-    values = config.config_to_huggingface(model.config)
-    architecture = _ARCHITECTURES[class_name]
-    if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = "BertForMaskedLM"
-    values["architectures"] = [architecture]
-    if hasattr(model, "num_labels"):
-        values.update(_label_entries(labels, model.num_labels))
+    values = _config_entries(model, labels, leave_out)
     if vocab_file:
         ids = tokenizer.check_vocab(vocab_file, model.config.vocab_size)
         values["pad_token_id"] = ids["[PAD]"]
@@ -262,12 +249,38 @@ def save_huggingface(
                 metadata={"format": "pt"},
             )
         except safetensors.SafetensorError as error:
-            raise OSError(
-                f"{os.path.join(directory, WEIGHTS_FILE)} cannot be written: "
-                f"{error}"
-            ) from error
+            path = os.path.join(directory, WEIGHTS_FILE)
+            raise OSError(f"{path} cannot be written: {error}") from error
         # safetensors makes a file that only its owner can read.
         shutil.copymode(config_file, weights_file)
+
+
+def _config_entries(
+    model: keras.Model,
+    labels: Sequence[str] | None,
+    leave_out: Collection[str],
+) -> dict[str, Any]:
+    """Returns the entries of a model's config.json.
+
+    Raises:
+        ValueError: see `save_huggingface`.
+    """
+    class_name = type(model).__name__
+    if class_name not in _ARCHITECTURES or not model.built:
+        raise ValueError(
+            "Only a built model of one of the classes "
+            f"{sorted(_ARCHITECTURES)} can be saved for transformers. "
+            f"Received: {'a built' if model.built else 'an unbuilt'} "
+            f"{class_name}"
+        )
+    values = config.config_to_huggingface(model.config)
+    architecture = _ARCHITECTURES[class_name]
+    if "cls/seq_relationship/output_weights" in leave_out:
+        architecture = "BertForMaskedLM"
+    values["architectures"] = [architecture]
+    if hasattr(model, "num_labels"):
+        values.update(_label_entries(labels, model.num_labels))
+    return values
 
 
 def _create_tensors(
