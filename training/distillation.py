@@ -255,28 +255,7 @@ class Teacher:
             logging.info(
                 "Computing the outputs of --teacher=%s", options.teacher
             )
-            dataset = tfrecords.create_dataset(
-                tfrecords.Records([source], spec),
-                options.train_batch_size,
-                is_training=False,
-                trim=options.unpads,
-            )
-            records = tfrecords.read_records(source)
-            count = tfrecords.count_records([source])
-            batches = loop.Trainer(model).predict(
-                dataset, -(-count // options.train_batch_size), "Teaching"
-            )
-            with tfrecords.RecordWriter([path]) as writer:
-                for _, outputs in batches:
-                    outputs = {"outputs": outputs} if single else outputs
-                    rows = {
-                        f"teacher_{name}": _padded(value, shapes[name])
-                        for name, value in outputs.items()
-                    }
-                    # Two concatenated messages are parsed as one, with the
-                    # fields of both.
-                    for added in tfrecords.encode_examples(rows):
-                        writer.write(next(records) + added)
+            self._write_records(model, source, path, spec, shapes)
             written = run_settings.fingerprint([path], whole=True)
             write_json(f"{path}.json", {**made_from, "written": written})
         self._model = None
@@ -287,6 +266,39 @@ class Teacher:
                 for name, shape in shapes.items()
             },
         }
+
+    def _write_records(
+        self,
+        model: keras.Model,
+        source: str,
+        path: str,
+        spec: feature_specs.Spec,
+        shapes: Mapping[str, Sequence[int]],
+    ) -> None:
+        """Writes records with a model's outputs added; see `add_outputs`."""
+        options = self._options
+        dataset = tfrecords.create_dataset(
+            tfrecords.Records([source], spec),
+            options.train_batch_size,
+            is_training=False,
+            trim=options.unpads,
+        )
+        records = tfrecords.read_records(source)
+        count = tfrecords.count_records([source])
+        batches = loop.Trainer(model).predict(
+            dataset, -(-count // options.train_batch_size), "Teaching"
+        )
+        with tfrecords.RecordWriter([path]) as writer:
+            for _, outputs in batches:
+                outputs = {"outputs": outputs} if self._is_single else outputs
+                rows = {
+                    f"teacher_{name}": _padded(value, shapes[name])
+                    for name, value in outputs.items()
+                }
+                # Two concatenated messages are parsed as one, with the
+                # fields of both.
+                for added in tfrecords.encode_examples(rows):
+                    writer.write(next(records) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
         """Returns the teacher's outputs in features, as its model's."""

@@ -185,8 +185,6 @@ class Trainer:
             options.max_nonfinite_steps, describe_batch, checkpointer
         )
         saves = _Saves(checkpointer, options.save_checkpoints_steps, skipped)
-        boundaries = [options.save_checkpoints_steps]
-        boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
         step = self.step
         is_alone = self.strategy.num_replicas_in_sync == 1
         with ending.stop_signals() as stop, bar:
@@ -194,11 +192,7 @@ class Trainer:
                 num_train_steps, options.time_spent, stop, is_alone
             )
             while step < num_train_steps:
-                number = min(
-                    options.steps_per_call,
-                    num_train_steps - step,
-                    *(every - step % every for every in boundaries),
-                )
+                number = _num_steps(step, num_train_steps, options, hooks)
                 with ending.lost_workers(checkpointer):
                     logs, outcomes, agreed = self._make_steps(
                         iterator, number, end.status()
@@ -302,6 +296,26 @@ class Trainer:
             name: float(total / weight) if weight else 0.0
             for name, (total, weight) in sums.items()
         }
+
+
+def _num_steps(
+    step: int, num_train_steps: int, options: LoopOptions, hooks: Sequence[Hook]
+) -> int:
+    """Returns the steps to make in one call: none passes over a save or hook.
+
+    Args:
+        step: steps made before.
+        num_train_steps: the last step.
+        options: LoopOptions.
+        hooks: see `Trainer.train`.
+    """
+    boundaries = [options.save_checkpoints_steps]
+    boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
+    return min(
+        options.steps_per_call,
+        num_train_steps - step,
+        *(every - step % every for every in boundaries),
+    )
 
 
 def _for_model(features: train_step.Features) -> train_step.Features:

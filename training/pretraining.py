@@ -75,33 +75,7 @@ def run(
         eval_records = find_records(
             options, "eval_input_file", config.vocab_size
         )
-    create_model = functools.partial(
-        modeling.BertPretrainer, left_to_right=options.left_to_right
-    )
-    loss = modeling.PretrainingLoss(options.next_sentence)
-    teacher = None
-    if options.do_train and options.teacher:
-        teacher = distillation.Teacher(options, create_model, loss)
-    trained = runner.Run(
-        options,
-        building.Plan(
-            create_model=functools.partial(create_model, config),
-            loss=loss,
-            num_train_steps=(
-                options.num_train_steps if options.do_train else None
-            ),
-            num_warmup_steps=options.num_warmup_steps,
-            max_seq_length=options.max_seq_length,
-            settings={
-                "input_file": run_settings.fingerprint(records.files),
-                "next_sentence": options.next_sentence,
-                "left_to_right": options.left_to_right,
-                "batch_size_warmup": options.batch_size_warmup,
-                **_masking_settings(options, records),
-            },
-            teacher=teacher,
-        ),
-    )
+    trained = runner.Run(options, _create_plan(options, config, records))
     files = [*records.files, *(eval_records.files if eval_records else ())]
     with tfrecords.naming_corrupt_files(files):
         if options.do_train:
@@ -161,6 +135,36 @@ def find_records(
         )
     tfrecords.check_records(files, spec, vocab_size)
     return tfrecords.Records(files, spec, dynamic_masking)
+
+
+def _create_plan(
+    options: PretrainingOptions,
+    config: modeling.BertConfig,
+    records: tfrecords.Records,
+) -> building.Plan:
+    """Returns the model, loss, length and settings of a run."""
+    create_model = functools.partial(
+        modeling.BertPretrainer, left_to_right=options.left_to_right
+    )
+    loss = modeling.PretrainingLoss(options.next_sentence)
+    teacher = None
+    if options.do_train and options.teacher:
+        teacher = distillation.Teacher(options, create_model, loss)
+    return building.Plan(
+        create_model=functools.partial(create_model, config),
+        loss=loss,
+        num_train_steps=options.num_train_steps if options.do_train else None,
+        num_warmup_steps=options.num_warmup_steps,
+        max_seq_length=options.max_seq_length,
+        settings={
+            "input_file": run_settings.fingerprint(records.files),
+            "next_sentence": options.next_sentence,
+            "left_to_right": options.left_to_right,
+            "batch_size_warmup": options.batch_size_warmup,
+            **_masking_settings(options, records),
+        },
+        teacher=teacher,
+    )
 
 
 def _masking_settings(
