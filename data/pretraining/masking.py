@@ -60,12 +60,7 @@ def mask_instances(
     else:
         draws = draws[rows, columns]
     masked_ids = input_ids.copy()
-    stays = draws < options.mask_token_prob + options.same_token_prob
-    masked_ids[rows, columns] = np.where(
-        draws < options.mask_token_prob,
-        vocab["[MASK]"],
-        np.where(stays, labels, rng.integers(len(vocab), size=len(rows))),
-    )
+    masked_ids[rows, columns] = _replace(labels, draws, options, vocab, rng)
     shape = (len(input_ids), max_predictions)
     features = {
         "input_ids": masked_ids,
@@ -119,3 +114,19 @@ def _choose_words(
         room -= length * fits
         is_chosen[np.arange(n), order[:, turn]] = fits
     return can_be_masked & is_chosen.reshape(-1)[slots]
+
+
+def _replace(
+    labels: np.ndarray,
+    draws: np.ndarray,
+    options: InstanceOptions,
+    vocab: Mapping[str, int],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Returns [MASK], the label itself or a random id for each label."""
+    is_masked = draws < options.mask_token_prob
+    stays = draws < options.mask_token_prob + options.same_token_prob
+    random_ids = rng.integers(len(vocab), size=len(labels))
+    return np.where(
+        is_masked, vocab["[MASK]"], np.where(stays, labels, random_ids)
+    )

@@ -103,14 +103,8 @@ def read_squad_examples(
         )
     if not examples:
         raise ValueError(f"{input_file} holds no question that can be used")
-    num_ids = len({example.qas_id for example in examples})
-    if not is_training and num_ids < len(examples):
-        logging.warning(
-            "%s: %d questions have the id of another; of the answers to "
-            "questions with one id only the last is kept",
-            input_file,
-            len(examples) - num_ids,
-        )
+    if not is_training:
+        _warn_of_equal_ids(input_file, examples)
     return examples
 
 
@@ -176,6 +170,19 @@ def field(
             f"{layout}'s JSON layout. Received there: {str(mapping)[:80]!r}"
         )
     return value
+
+
+def _warn_of_equal_ids(
+    input_file: str | os.PathLike[str], examples: Sequence[SquadExample]
+) -> None:
+    num_ids = len({example.qas_id for example in examples})
+    if num_ids < len(examples):
+        logging.warning(
+            "%s: %d questions have the id of another; of the answers to "
+            "questions with one id only the last is kept",
+            input_file,
+            len(examples) - num_ids,
+        )
 
 
 def _read_answer(
