@@ -7,7 +7,7 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
-from data.io import feature_specs, tfrecords
+from data.io import feature_specs, record_checks, tfrecords
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from training import (
@@ -77,7 +77,7 @@ def run(
         )
     trained = runner.Run(options, _create_plan(options, config, records))
     files = [*records.files, *(eval_records.files if eval_records else ())]
-    with tfrecords.naming_corrupt_files(files):
+    with record_checks.naming_corrupt_files(files):
         if options.do_train:
             _train(trained, options, records, eval_records)
         if options.quantizes:
@@ -133,7 +133,7 @@ def find_records(
             options,
             options.seed,
         )
-    tfrecords.check_records(files, spec, vocab_size)
+    record_checks.check_records(files, spec, vocab_size)
     return tfrecords.Records(files, spec, dynamic_masking)
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from data.io import feature_specs, records, tfrecords
+from data.io import feature_specs, record_checks, records, tfrecords
 from tests import golden, script_runner
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
@@ -114,7 +114,9 @@ def test_scalable_form(corpus):
     assert sorted(os.listdir(made)) == [*shards, "out.manifest.json"]
     manifest = json.loads((made / "out.manifest.json").read_text())
     files = [str(made / name) for name in shards]
-    tfrecords.check_records(files, feature_specs.pretraining_features(128, 20))
+    record_checks.check_records(
+        files, feature_specs.pretraining_features(128, 20)
+    )
     count = records.count_records(files)
     assert count == manifest["statistics"]["num_instances"] > 1000
     assert f"{count:,} instances" in done.stdout

@@ -101,52 +101,6 @@ def test_skipping_gives_the_tail_of_the_full_sequence(
     assert numbers(dataset(skip), 12) == full[skip : skip + 60]
 
 
-def test_check_records_compares_with_the_flags(tmp_path):
-    path = write(tmp_path / "a.tfrecord", 0, 1)
-    tfrecords.check_records([path], SPEC)
-    for spec, message in (
-        (
-            feature_specs.pretraining_features(8, 2),
-            "--max_seq_length=8; give .*=4",
-        ),
-        (
-            feature_specs.pretraining_features(4, 3),
-            "--max_predictions_per_seq=3; give .*=2",
-        ),
-        (feature_specs.classifier_features(4), "no feature 'label_ids'"),
-    ):
-        with pytest.raises(ValueError, match=message) as caught:
-            tfrecords.check_records([path], spec)
-        assert path in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "holds no record"),
-        (b"x" * 10, "truncated"),
-        (b"x" * 99, "not a TFR"),
-    ],
-)
-def test_check_records_names_bad_files(tmp_path, data, message):
-    path = tmp_path / "bad.tfrecord"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=f"bad.tfrecord: .*{message}"):
-        tfrecords.check_records([str(path)], SPEC)
-
-
-def test_a_corrupt_record_met_while_reading_is_named(three_files):
-    with open(three_files[1], "r+b") as file:
-        file.seek(-9, 2)
-        file.write(b"?")
-    dataset = create_dataset(three_files, 4, False)
-    with (
-        pytest.raises(ValueError, match="1.tfrecord: the record at byte"),
-        tfrecords.naming_corrupt_files(three_files),
-    ):
-        list(dataset)
-
-
 @pytest.mark.parametrize("choices", [(), (2,)])
 def test_trim_padding_cuts_to_the_longest_sequence(choices):
     mask = np.zeros((3, *choices, 60), np.int32)
