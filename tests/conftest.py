@@ -1,5 +1,6 @@
 """Fixtures that tests of several scripts share: a tiny model and its runs."""
 
+import gc
 import json
 
 import pytest
@@ -36,6 +37,15 @@ def pytest_collection_modifyitems(items):
         return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
     items.sort(key=position)
+
+
+def pytest_collection_finish():
+    """Leaves what was imported out of garbage collections.
+
+    It is most of the objects of a process, and none of it is ever garbage.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,13 +55,12 @@ def teacher(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def options(tmp_path, teacher):
-    write_config(tmp_path / "config.json")
+def create_options(folder, teacher):
+    write_config(folder / "config.json")
     return FineTuningOptions(
-        bert_config_file=str(tmp_path / "config.json"),
+        bert_config_file=str(folder / "config.json"),
         vocab_file="vocab.txt",
-        output_dir=str(tmp_path / "run"),
+        output_dir=str(folder / "run"),
         max_seq_length=LENGTH,
         train_batch_size=BATCH_SIZE,
         learning_rate=1e-2,
@@ -73,16 +73,34 @@ def options(tmp_path, teacher):
     )
 
 
-@pytest.mark.parametrize("layers", [False, True])
-def test_a_resumed_run_ends_with_the_same_bits(options, tmp_path, layers):
-    options = dataclasses.replace(options, distill_layers=layers)
+@pytest.fixture
+def options(tmp_path, teacher):
+    return create_options(tmp_path, teacher)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, teacher):
+    """The options of a student that was trained, and its folder."""
+    options = create_options(tmp_path_factory.mktemp("student"), teacher)
     fine_tuning.run(ToyTask(), options)
-    expected = values(tmp_path / "run", 6)
+    return options, Path(options.output_dir)
+
+
+@pytest.mark.parametrize("layers", [False, True])
+def test_a_resumed_run_ends_with_the_same_bits(
+    trained, options, tmp_path, layers
+):
+    run = trained[1]
+    if layers:
+        options = dataclasses.replace(options, distill_layers=True)
+        fine_tuning.run(ToyTask(), options)
+        run = tmp_path / "run"
+    expected = values(run, 6)
     assert ("distillation/kernel/adam_m" in expected) == layers
     # As a kill after step 2 leaves it, its records lost too.
     killed = tmp_path / "killed"
     killed.mkdir()
-    for file in (tmp_path / "run").iterdir():
+    for file in run.iterdir():
         if "ckpt-2." in file.name or file.name == "run_settings.json":
             shutil.copy(file, killed)
     fine_tuning.run(
@@ -91,61 +109,62 @@ def test_a_resumed_run_ends_with_the_same_bits(options, tmp_path, layers):
     assert_same_bits(values(killed, 6), expected)
 
 
-def test_outputs_on_disk_are_those_of_the_teacher(options, tmp_path, teacher):
-    fine_tuning.run(ToyTask(), options)
+def test_outputs_on_disk_are_those_of_the_teacher(trained, teacher):
     model = modeling.BertClassifier(
         modeling.load_config(teacher / "hf"), num_labels=2
     )
     modeling.load_checkpoint(model, teacher / "hf")
     plain = ToyTask().feature_spec("train")
     spec = {**plain, "teacher_outputs": feature_specs.Feature((2,), "float32")}
-    (batch,) = tfrecords.create_dataset(
-        tfrecords.Records(
-            [str(tmp_path / "run/train_teacher.tf_record")], spec
-        ),
-        99,
-        False,
+    batch, same = (
+        next(iter(create_dataset(trained[1] / name, features)))
+        for name, features in (
+            ("train_teacher.tf_record", spec),
+            ("train.tf_record", plain),
+        )
     )
     np.testing.assert_allclose(
         batch["teacher_outputs"], model(batch), rtol=0, atol=1e-5
-    )
-    (same,) = tfrecords.create_dataset(
-        tfrecords.Records([str(tmp_path / "run/train.tf_record")], plain),
-        99,
-        False,
     )
     for name, value in same.items():
         np.testing.assert_array_equal(batch[name], value)
 
 
+def create_dataset(path, spec):
+    records = tfrecords.Records([str(path)], spec)
+    return tfrecords.create_dataset(records, EXAMPLES, False)
+
+
 def test_outputs_are_kept_until_what_they_are_made_from_changes(
     options, tmp_path, teacher
 ):
-    path = tmp_path / "run/train_teacher.tf_record"
+    path = tmp_path / "train_teacher.tf_record"
 
-    def written(**changes):
-        """Returns the identity of the file after another first step."""
-        given = dataclasses.replace(
-            options,
-            num_train_epochs=0.4,
-            **{k: v for k, v in changes.items() if k != "task"},
-        )
-        for file in (tmp_path / "run").glob("model.ckpt*"):
-            file.unlink()
-        fine_tuning.run(changes.get("task", ToyTask()), given)
+    def written(first_label=0, teacher=teacher / "tf1"):
+        """Returns the identity of the file once it is asked for again."""
+        task = ToyTask(first_label)
+        records = tmp_path / "train.tf_record"
+        with tfrecords.RecordWriter([records]) as writer:
+            for record in task.encode("train", task.read_examples("train")):
+                writer.write(record)
+        distillation.Teacher(
+            dataclasses.replace(options, teacher=str(teacher)),
+            task.create_model,
+            task.loss,
+        ).add_outputs(str(records), str(path), task.feature_spec("train"))
         return path.stat().st_ino
 
     first = written()
     assert written() == first
     # A label in the middle of the data.
-    relabelled = written(task=ToyTask(first_label=1))
+    relabelled = written(first_label=1)
     assert relabelled != first
     # The same weights from another file count as another teacher.
-    other = written(teacher=str(teacher / "hf"), task=ToyTask(first_label=1))
+    other = written(first_label=1, teacher=teacher / "hf")
     assert other != relabelled
     # A file that was cut off.
     path.write_bytes(path.read_bytes()[:-9])
-    assert written() != other
+    assert written(first_label=1, teacher=teacher / "hf") != other
 
 
 def test_a_teacher_keeps_its_network(options, tmp_path):
@@ -174,9 +193,9 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
             np.testing.assert_array_equal(names[name], value)
 
 
-def test_another_teacher_does_not_resume(options, tmp_path, teacher):
-    fine_tuning.run(ToyTask(), options)
-    outputs = tmp_path / "run/train_teacher.tf_record"
+def test_another_teacher_does_not_resume(trained, teacher):
+    options, folder = trained
+    outputs = folder / "train_teacher.tf_record"
     before = outputs.stat()
     with pytest.raises(ValueError, match="holds a run with teacher="):
         fine_tuning.run(
