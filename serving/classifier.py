@@ -4,11 +4,13 @@ N = texts, L = labels.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
+from data.text.packing_layer import PackingLayer
 from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
@@ -44,6 +46,8 @@ def export_classifier(
         output_mode: "classification", "multilabel" or "regression".
     """
     packing = options.create_packing()
+    signature = signatures.text_signature("text_a", "text_b")
+    tokenize = tf.function(packing.tokenize, signature, autograph=False)
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -53,36 +57,9 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    def classify_tokens(tokens: Sequence[tf.RaggedTensor]) -> Features:
-        outputs = signatures.call_in_batches(
-            lambda begin, end: predict(
-                signatures.trim(
-                    packing.pack(*(some[begin:end] for some in tokens))
-                )
-            ),
-            tokens[0].nrows(tf.int32),
-            options.predict_batch_size,
-            {"values": tf.TensorSpec([None])}
-            if label_list is None
-            else {"probabilities": tf.TensorSpec([None, len(label_list)])},
-        )
-        if label_list is None:
-            return outputs
-        probabilities = outputs["probabilities"]
-        labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-        if output_mode == "multilabel":
-            label = tf.where(probabilities > 0.5, labels, "")
-        else:
-            label = tf.gather(label_list, tf.argmax(probabilities, -1))
-        return {**outputs, "label": label, "labels": labels}
-
-    signature = signatures.text_signature("text_a", "text_b")
-    tokenize = tf.function(packing.tokenize, signature, autograph=False)
-
-    # One graph for both endpoints.
-    @tf.function(autograph=False, input_signature=signature)
-    def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        return classify_tokens(tokenize(text_a, text_b))
+    classify = _classify(
+        predict, packing, tokenize, label_list, options, output_mode
+    )
 
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, tf.zeros_like(text))
@@ -102,3 +79,56 @@ def export_classifier(
         signatures.bert_files(model, options.vocab_file, label_list),
         options,
     )
+
+
+def _classify(
+    predict: Callable[[Features], Features],
+    packing: PackingLayer,
+    tokenize: Callable[..., Any],
+    label_list: Sequence[str] | None,
+    options: signatures.ServingOptions,
+    output_mode: str,
+) -> Callable[[tf.Tensor, tf.Tensor], Features]:
+    """Returns the function of `classify`; see `export_classifier`."""
+    if label_list is None:
+        specs = {"values": tf.TensorSpec([None])}
+    else:
+        specs = {"probabilities": tf.TensorSpec([None, len(label_list)])}
+
+    # One graph for both endpoints.
+    @tf.function(
+        autograph=False,
+        input_signature=signatures.text_signature("text_a", "text_b"),
+    )
+    def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
+        tokens = tokenize(text_a, text_b)
+
+        def classify_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            features = packing.pack(*(some[begin:end] for some in tokens))
+            return predict(signatures.trim(features))
+
+        outputs = signatures.call_in_batches(
+            classify_some,
+            tf.shape(text_a)[0],
+            options.predict_batch_size,
+            specs,
+        )
+        if label_list is None:
+            return outputs
+        return outputs | _name_labels(
+            outputs["probabilities"], label_list, output_mode
+        )
+
+    return classify
+
+
+def _name_labels(
+    probabilities: tf.Tensor, label_list: Sequence[str], output_mode: str
+) -> Features:
+    """Returns `label` and `labels`; see `export_classifier`."""
+    labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
+    if output_mode == "multilabel":
+        label = tf.where(probabilities > 0.5, labels, "")
+    else:
+        label = tf.gather(label_list, tf.argmax(probabilities, -1))
+    return {"label": label, "labels": labels}

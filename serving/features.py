@@ -4,10 +4,12 @@ N = texts, T = WordPieces of the longest, W = hidden size.
 """
 
 import os
+from collections.abc import Callable
 
 import keras
 import tensorflow as tf
 
+from data.text.packing_layer import PackingLayer
 from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
@@ -54,6 +56,30 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
+    export.export_saved_model(
+        export_dir,
+        model,
+        {
+            "serve": signatures.serve_ids(encode, model.config, options),
+            "embed": (
+                _embed(encode, packing, options, model.config.hidden_size),
+                signatures.text_signature("text"),
+            ),
+            **inspection.inspect(model, packing),
+        },
+        signatures.bert_files(model, options.vocab_file),
+        options,
+    )
+
+
+def _embed(
+    encode: Callable[[Features], Features],
+    packing: PackingLayer,
+    options: signatures.ServingOptions,
+    width: int,
+) -> Callable[[tf.Tensor], Features]:
+    """Returns the function of `embed`; see `export_encoder`."""
+
     def embed(text: tf.Tensor) -> Features:
         (tokens,) = packing.tokenize(text)
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
@@ -76,7 +102,6 @@ def export_encoder(
                 "tokens": tf.where(is_real, names, ""),
             }
 
-        width = model.config.hidden_size
         check = signatures.check_padding(lengths, _MAX_PADDING // width)
         with tf.control_dependencies([check] if check is not None else []):
             num_texts = tf.size(lengths)
@@ -92,14 +117,4 @@ def export_encoder(
         )
         return {**outputs, "lengths": lengths}
 
-    export.export_saved_model(
-        export_dir,
-        model,
-        {
-            "serve": signatures.serve_ids(encode, model.config, options),
-            "embed": (embed, signatures.text_signature("text")),
-            **inspection.inspect(model, packing),
-        },
-        signatures.bert_files(model, options.vocab_file),
-        options,
-    )
+    return embed

@@ -4,7 +4,7 @@ N = texts, M = words of the longest, F = length of an input, L = tags.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import keras
 import tensorflow as tf
@@ -50,25 +50,44 @@ def export_token_classifier(
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 
+    tag_words = _tag_words(predict, create_windows, label_list, options)
+
+    def tag(text: tf.Tensor) -> Features:
+        return tag_words(split_punctuation(text))
+
     signature = signatures.text_signature("text")
+    export.export_saved_model(
+        export_dir,
+        model,
+        {
+            "serve": signatures.serve_ids(predict, model.config, options),
+            "tag": (tag, signature),
+            "tag_words": (tag_words, signature),
+            **inspection.inspect(model.bert, options.create_packing()),
+        },
+        signatures.bert_files(model, options.vocab_file, label_list),
+        options,
+    )
+
+
+def _tag_words(
+    predict: Callable[[Features], Features],
+    create_windows: NerWindows,
+    label_list: Sequence[str],
+    options: signatures.ServingOptions,
+) -> Callable[[tf.Tensor], Features]:
+    """Returns the function of `tag_words`; see `export_token_classifier`."""
 
     # One graph for both endpoints.
-    @tf.function(autograph=False, input_signature=signature)
+    @tf.function(
+        autograph=False, input_signature=signatures.text_signature("text")
+    )
     def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             outputs = predict(signatures.trim(pack(begin, end)))
-            # Words are in the order of the windows that tag them.
-            first, last = tf.unstack(
-                tf.searchsorted(
-                    places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64)
-                )
-            )
-            shift = tf.stack([tf.cast(begin, tf.int64), 0])
-            found = tf.gather_nd(
-                outputs["probabilities"], places[first:last] - shift
-            )
+            found = _select(outputs["probabilities"], places, begin, end)
             return {
                 "probabilities": tf.reduce_max(found, -1),
                 "ids": tf.argmax(found, -1),
@@ -98,18 +117,30 @@ def export_token_classifier(
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    def tag(text: tf.Tensor) -> Features:
-        return tag_words(split_punctuation(text))
+    return tag_words
 
-    export.export_saved_model(
-        export_dir,
-        model,
-        {
-            "serve": signatures.serve_ids(predict, model.config, options),
-            "tag": (tag, signature),
-            "tag_words": (tag_words, signature),
-            **inspection.inspect(model.bert, options.create_packing()),
-        },
-        signatures.bert_files(model, options.vocab_file, label_list),
-        options,
+
+def _select(
+    probabilities: tf.Tensor,
+    places: tf.Tensor,
+    begin: tf.Tensor,
+    end: tf.Tensor,
+) -> tf.Tensor:
+    """Returns the probabilities of the words that some windows tag.
+
+    Args:
+        probabilities: float32 [end - begin, F, L], of these windows.
+        places: int64 [words, 2], the window and the position in it that tags
+            each word, of all windows.
+        begin: int32, the first of these windows.
+        end: int32, the one after the last.
+
+    Returns:
+        float32 [words of these windows, L].
+    """
+    # Words are in the order of the windows that tag them.
+    first, last = tf.unstack(
+        tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
     )
+    shift = tf.stack([tf.cast(begin, tf.int64), 0])
+    return tf.gather_nd(probabilities, places[first:last] - shift)

@@ -72,21 +72,7 @@ def export_pretrainer(
         )
     }
     if options:
-        packing = options.create_packing()
-        signature = signatures.text_signature("text_a", "text_b")
-        # One graph for all endpoints over pairs.
-        tokenize = tf.function(packing.tokenize, signature, autograph=False)
-        endpoints |= {
-            "fill_mask": (
-                _fill_mask(predict, packing, options, top_k),
-                signatures.text_signature("text"),
-            ),
-            "next_sentence": (
-                _next_sentence(predict, packing, tokenize, options),
-                signature,
-            ),
-            **inspection.inspect(model.bert, packing, tokenize),
-        }
+        endpoints |= _over_text(predict, model, options, top_k)
     export.export_saved_model(
         export_dir,
         model,
@@ -94,6 +80,30 @@ def export_pretrainer(
         signatures.bert_files(model, options.vocab_file if options else None),
         options or export_options,
     )
+
+
+def _over_text(
+    predict: Callable[[Features, tf.Tensor], Features],
+    model: keras.Model,
+    options: signatures.ServingOptions,
+    top_k: int,
+) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
+    """Returns the endpoints over text; see `export_pretrainer`."""
+    packing = options.create_packing()
+    signature = signatures.text_signature("text_a", "text_b")
+    # One graph for all endpoints over pairs.
+    tokenize = tf.function(packing.tokenize, signature, autograph=False)
+    return {
+        "fill_mask": (
+            _fill_mask(predict, packing, options, top_k),
+            signatures.text_signature("text"),
+        ),
+        "next_sentence": (
+            _next_sentence(predict, packing, tokenize, options),
+            signature,
+        ),
+        **inspection.inspect(model.bert, packing, tokenize),
+    }
 
 
 def _fill_mask(

@@ -5,6 +5,7 @@ list.
 """
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -15,6 +16,7 @@ from data.squad.decoding import DecodingOptions
 from data.squad.spans_layer import BEST_LOGITS_SPECS, BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
+from data.text.packing_layer import PackingLayer
 from serving import inspection, signatures
 from serving.signatures import Features
 from training import export
@@ -66,8 +68,9 @@ def export_span_labeler(
         batch_size: windows that the network computes at a time.
         export_options: format of the export; None for a SavedModel.
     """
-    create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
-    decode = SquadDecoder(decoding, windows.use_char_offsets)
+    packing = PackingLayer(
+        vocab_file, windows.max_seq_length, decoding.do_lower_case
+    )
 
     def predict(features: Features) -> Features:
         return {
@@ -75,6 +78,31 @@ def export_span_labeler(
             for name, logits in model(features, training=False).items()
         }
 
+    export.export_saved_model(
+        export_dir,
+        model,
+        {
+            "serve": signatures.serve_ids(
+                predict, model.config, export_options
+            ),
+            **_answers(predict, vocab_file, windows, decoding, batch_size),
+            **inspection.inspect(model.bert, packing),
+        },
+        signatures.bert_files(model, vocab_file),
+        export_options,
+    )
+
+
+def _answers(
+    predict: Callable[[Features], Features],
+    vocab_file: str | os.PathLike[str],
+    windows: WindowOptions,
+    decoding: DecodingOptions,
+    batch_size: int,
+) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
+    """Returns `answer` and `answer_n_best`; see `export_span_labeler`."""
+    create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
+    decode = SquadDecoder(decoding, windows.use_char_offsets)
     signature = signatures.text_signature("question", "context")
 
     # One graph for both endpoints.
@@ -114,22 +142,7 @@ def export_span_labeler(
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         return find(question, context, with_nbest=True)
 
-    options = signatures.ServingOptions(
-        vocab_file,
-        do_lower_case=decoding.do_lower_case,
-        max_seq_length=windows.max_seq_length,
-    )
-    export.export_saved_model(
-        export_dir,
-        model,
-        {
-            "serve": signatures.serve_ids(
-                predict, model.config, export_options
-            ),
-            "answer": (answer, signature),
-            "answer_n_best": (answer_n_best, signature),
-            **inspection.inspect(model.bert, options.create_packing()),
-        },
-        signatures.bert_files(model, vocab_file),
-        export_options or options,
-    )
+    return {
+        "answer": (answer, signature),
+        "answer_n_best": (answer_n_best, signature),
+    }
