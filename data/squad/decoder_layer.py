@@ -8,6 +8,7 @@ an n-best list. For passages' WordPieces, characters and letters see
 windows_layer.py.
 """
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -95,44 +96,41 @@ class SquadDecoder:
             int32 [N] `nbest_sizes`.
         """
         num_questions = tf.size(passages.contexts)
-        nulls, null_scores = _find_nulls(
-            windows.rows,
-            tf.cast(best.null_start_logits, tf.float64),
-            tf.cast(best.null_end_logits, tf.float64),
-            num_questions,
-        )
+        nulls, null_scores = _find_nulls(windows.rows, best, num_questions)
         bounds = tf.searchsorted(
             windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
+        )
+        find = functools.partial(
+            find_spans,
+            windows=windows,
+            first_places=first_places,
+            best=best,
+            max_answer_length=self.max_answer_length,
         )
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             nbest, texts = self._look_through(
-                lambda begin, end: find_spans(
-                    begin,
-                    end,
-                    windows,
-                    first_places,
-                    best,
-                    self.max_answer_length,
-                ),
-                bounds[row],
-                bounds[row + 1],
-                row,
-                passages,
+                find, bounds[row], bounds[row + 1], row, passages
             )
             nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
-            outputs = self._answer(
-                nbest, texts, null_scores[row], row, passages
-            )
-            # All in one tensor: each takes memory besides its few bytes.
-            numbers = [outputs.pop(name) for name in _NUMBERS]
-            outputs["numbers"] = tf.stack(
-                [tf.cast(number, tf.float64) for number in numbers]
+            outputs = _join_numbers(
+                self._answer(nbest, texts, null_scores[row], row, passages)
             )
             if not with_nbest:
                 return outputs
             return outputs | self._pad(nbest, texts, row, passages)
 
+        # One question at a time, to bound the memory.
+        outputs = tf.map_fn(
+            answer,
+            tf.range(num_questions),
+            fn_output_signature=self._specs(with_nbest),
+            parallel_iterations=1,
+        )
+        return _split_numbers(outputs)
+
+    def _specs(self, with_nbest: bool) -> dict[str, tf.TensorSpec]:
+        """Returns the specs of the outputs for one question."""
         specs = {
             "answer": tf.TensorSpec([], tf.string),
             "numbers": tf.TensorSpec([len(_NUMBERS)], tf.float64),
@@ -148,19 +146,7 @@ class SquadDecoder:
                 "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
                 "nbest_sizes": tf.TensorSpec([], tf.int32),
             }
-        # One question at a time, to bound the memory.
-        outputs = tf.map_fn(
-            answer,
-            tf.range(num_questions),
-            fn_output_signature=specs,
-            parallel_iterations=1,
-        )
-        columns = tf.unstack(outputs.pop("numbers"), len(_NUMBERS), axis=1)
-        for (name, dtype), column in zip(
-            _NUMBERS.items(), columns, strict=True
-        ):
-            outputs[name] = tf.cast(column, dtype)
-        return outputs
+        return specs
 
     def _look_through(
         self,
@@ -351,15 +337,14 @@ _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
 
 
 def _find_nulls(
-    rows: tf.Tensor,
-    start_logits: tf.Tensor,
-    end_logits: tf.Tensor,
-    num_questions: tf.Tensor,
+    rows: tf.Tensor, best: BestLogits, num_questions: tf.Tensor
 ) -> tuple[Spans, tf.Tensor]:
     """Returns the Spans [N] of no answer, and its scores, float64 [N].
 
     That is [CLS] alone, in the window where it scores lowest.
     """
+    start_logits = tf.cast(best.null_start_logits, tf.float64)
+    end_logits = tf.cast(best.null_end_logits, tf.float64)
     scores = start_logits + end_logits
     lowest = tf.math.unsorted_segment_min(scores, rows, num_questions)
     lowest = tf.minimum(lowest, NO_ANSWER_SCORE_DIFF)
@@ -384,6 +369,21 @@ def _find_nulls(
         ),
     )
     return nulls, lowest
+
+
+def _join_numbers(answer: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Joins the numbers: each tensor takes memory besides its few bytes."""
+    numbers = [tf.cast(answer.pop(name), tf.float64) for name in _NUMBERS]
+    return answer | {"numbers": tf.stack(numbers)}
+
+
+def _split_numbers(answers: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+    """Undoes `_join_numbers`, for all answers."""
+    columns = tf.unstack(answers.pop("numbers"), len(_NUMBERS), axis=1)
+    return answers | {
+        name: tf.cast(column, dtype)
+        for (name, dtype), column in zip(_NUMBERS.items(), columns, strict=True)
+    }
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
