@@ -25,6 +25,7 @@ from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
     BestLogits,
     find_best,
+    find_nulls,
     find_spans,
     order_by_score,
     sort,
@@ -96,7 +97,7 @@ class SquadDecoder:
             int32 [N] `nbest_sizes`.
         """
         num_questions = tf.size(passages.contexts)
-        nulls, null_scores = _find_nulls(windows.rows, best, num_questions)
+        nulls, null_scores = find_nulls(windows.rows, best, num_questions)
         bounds = tf.searchsorted(
             windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
         )
@@ -334,41 +335,6 @@ class SquadDecoder:
 
 
 _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
-
-
-def _find_nulls(
-    rows: tf.Tensor, best: BestLogits, num_questions: tf.Tensor
-) -> tuple[Spans, tf.Tensor]:
-    """Returns the Spans [N] of no answer, and its scores, float64 [N].
-
-    That is [CLS] alone, in the window where it scores lowest.
-    """
-    start_logits = tf.cast(best.null_start_logits, tf.float64)
-    end_logits = tf.cast(best.null_end_logits, tf.float64)
-    scores = start_logits + end_logits
-    lowest = tf.math.unsorted_segment_min(scores, rows, num_questions)
-    lowest = tf.minimum(lowest, NO_ANSWER_SCORE_DIFF)
-    window = tf.math.unsorted_segment_min(
-        tf.where(
-            scores == tf.gather(lowest, rows),
-            tf.range(tf.size(scores)),
-            tf.int32.max,
-        ),
-        rows,
-        num_questions,
-    )
-    # A question without windows has logits of 0.
-    window = tf.minimum(window, tf.size(scores))
-    nothing = tf.fill([num_questions], tf.constant(-1, tf.int64))
-    nulls = Spans(
-        nothing,
-        nothing,
-        *(
-            tf.gather(tf.concat([logits, [0.0]], 0), window)
-            for logits in (start_logits, end_logits)
-        ),
-    )
-    return nulls, lowest
 
 
 def _join_numbers(answer: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:

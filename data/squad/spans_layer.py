@@ -1,7 +1,7 @@
 """SQuAD inside a graph: finds the spans that may be answers.
 
-W = windows, F = length of a window, S = spans, B = starts and ends that are
-kept of a window.
+N = questions, W = windows, F = length of a window, S = spans, B = starts and
+ends that are kept of a window.
 """
 
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from data.squad.alignment_layer import Spans
+from data.squad.decoding import NO_ANSWER_SCORE_DIFF
 from data.text.windows_layer import Windows
 
 
@@ -115,6 +116,46 @@ def find_spans(
         ),
         end_logits=tf.cast(tf.gather_nd(best.end_logits, at_end), tf.float64),
     )
+
+
+def find_nulls(
+    rows: tf.Tensor, best: BestLogits, num_questions: tf.Tensor
+) -> tuple[Spans, tf.Tensor]:
+    """Returns the Spans [N] of no answer, and its scores, float64 [N].
+
+    That is [CLS] alone, in the window where it scores lowest.
+
+    Args:
+        rows: int64 [W], the question of each window.
+        best: BestLogits of all windows.
+        num_questions: int32, N.
+    """
+    start_logits = tf.cast(best.null_start_logits, tf.float64)
+    end_logits = tf.cast(best.null_end_logits, tf.float64)
+    scores = start_logits + end_logits
+    lowest = tf.math.unsorted_segment_min(scores, rows, num_questions)
+    lowest = tf.minimum(lowest, NO_ANSWER_SCORE_DIFF)
+    window = tf.math.unsorted_segment_min(
+        tf.where(
+            scores == tf.gather(lowest, rows),
+            tf.range(tf.size(scores)),
+            tf.int32.max,
+        ),
+        rows,
+        num_questions,
+    )
+    # A question without windows has logits of 0.
+    window = tf.minimum(window, tf.size(scores))
+    nothing = tf.fill([num_questions], tf.constant(-1, tf.int64))
+    nulls = Spans(
+        nothing,
+        nothing,
+        *(
+            tf.gather(tf.concat([logits, [0.0]], 0), window)
+            for logits in (start_logits, end_logits)
+        ),
+    )
+    return nulls, lowest
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
