@@ -35,6 +35,7 @@ PROCESSES.set_forkserver_preload(
         *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
         *("training.fine_tuning", "training.pretraining"),
         *("serving.classifier", "serving.squad", "serving.ner"),
+        "tests.frozen",
     ]
 )
 # A start also asks all other processes whether they have ended. Where two

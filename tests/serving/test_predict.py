@@ -263,9 +263,14 @@ def test_csv(tmp_path, exported, answered):
     assert "2 cells, but there are 3 columns" in answers[2]["error"]
     assert answers[2]["line"] == 5
     assert "not UTF-8" in answers[3]["error"]
-    assert {**answers[0], "id": "e"} == answers[4]
+    # Where a row is in its batch may change the last digit.
     single = answered["classify"][0][9]
-    assert answers[0] == {"id": "a", **single}
+    for answer in (answers[4], {"id": "a", **single}):
+        assert answer.keys() == answers[0].keys()
+        assert answer["label"] == answers[0]["label"]
+        assert answer["probabilities"] == pytest.approx(
+            answers[0]["probabilities"], abs=2e-6
+        )
     assert answers[1]["probabilities"] != answers[0]["probabilities"]
 
 
