@@ -74,8 +74,8 @@ def define_flags() -> None:
         "input_format",
         "jsonl",
         ["jsonl", "csv"],
-        "jsonl: a JSON object a line. csv: a table whose first row names the "
-        "columns like the keys of such an object.",
+        "jsonl: one JSON object per line. csv: a table whose first row names "
+        "the columns like the keys of such an object.",
     )
     cli.define_path(
         "output_file",

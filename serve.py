@@ -208,7 +208,7 @@ def load(model: "versions.ServedModel") -> None:
 
 
 def main(_: Sequence[str]) -> int:
-    """Loads the models, then answers requests until it is told to end."""
+    """Loads the models, then answers requests until a stop signal."""
     models = parse_models(FLAGS.model)
     given = [
         paths.PathFlag("model", path, paths.Kind.MODEL)

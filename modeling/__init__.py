@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy.on_first_use(__name__, __file__)
 
 if "keras" in sys.modules:
-    # Tells Keras of the models, for keras.models.load_model.
+    # Registers the models with Keras, for keras.models.load_model.
     importlib.import_module("modeling.tasks")
 
 __all__ = [

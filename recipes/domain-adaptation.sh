@@ -1,10 +1,10 @@
 #!/bin/bash
-# Goes on pretraining a model on text of your own, with words of its own.
+# Continues pretraining on your own text, with new words from it.
 #
 #     bash recipes/domain-adaptation.sh MODEL TEXT OUTPUT
 #
 # MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
-# TEXT    one sentence a line, a blank line between documents
+# TEXT    one sentence per line, a blank line between documents
 # OUTPUT  folder for all that is made; OUTPUT/model is the new MODEL
 #
 # The numbers are for a released model and some 10 MB of text; each can be set

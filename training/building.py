@@ -16,7 +16,7 @@ from training.train_step import StepOptions
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a run trains, and for how long.
+    """The model, loss and length of a run.
 
     Attributes:
         create_model: (**arguments of every model) -> the task's model.

@@ -1,4 +1,4 @@
-"""When training ends: after its steps, its time, a signal, a lost worker."""
+"""Decides when training ends: steps, time, a signal, a lost worker."""
 
 import contextlib
 import signal

@@ -108,7 +108,7 @@ class OptimizerOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoopOptions:
-    """When a training saves, ends early, and returns to Python.
+    """Options for saving, stopping and returning to Python.
 
     Attributes:
         save_checkpoints_steps: steps between two checkpoints.

@@ -1,4 +1,4 @@
-"""What must stay the same when a run resumes, in its run_settings.json."""
+"""Settings that must not change in a resume, in run_settings.json."""
 
 import json
 import os

@@ -64,7 +64,7 @@ class ScaledUpdates(Protocol):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StepOptions:
-    """How a step is computed, and what it moves besides the model.
+    """Options of a training step.
 
     Attributes:
         clip_norm: the gradient's global norm is clipped to this.

@@ -21,7 +21,7 @@ _BACKLOG = 1024
 
 
 def serve(server: Server, listener: socket.socket) -> None:
-    """Answers requests until the process is told to stop.
+    """Answers requests until the process receives a stop signal.
 
     Requests accepted by then are still answered.
 

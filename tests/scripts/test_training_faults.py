@@ -1,4 +1,4 @@
-"""What stops run_pretraining.py halfway, and what it leaves behind."""
+"""Faults in the middle of run_pretraining.py, and what they leave behind."""
 
 import re
 
