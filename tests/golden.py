@@ -63,7 +63,7 @@ def cases(kind):
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """A form in which the network's operations are computed.
+    """A form in which the network and the optimizer's updates are computed.
 
     Attributes:
         training: whether the model has to be called for training, with all
@@ -80,11 +80,11 @@ FORMS = ("plain", "eager", "cpu_graph", "compiled")
 
 @contextlib.contextmanager
 def form(name: str) -> Iterator[Form]:
-    """Computes the network in one of FORMS.
+    """Computes the network and the optimizer's updates in one of FORMS.
 
-    plain: modeling/ops.py alone. eager: what calls without a graph take.
-    cpu_graph: what TensorFlow fuses in inference on the CPU. compiled: what
-    XLA compiles in training, however narrow.
+    plain: modeling/ops.py and the optimizer's formula alone. eager: what calls
+    without a graph take. cpu_graph: what TensorFlow fuses in inference on the
+    CPU. compiled: what XLA compiles in training, however small.
     """
     from modeling import ops
 
@@ -96,17 +96,17 @@ def form(name: str) -> Iterator[Form]:
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
         pytest.skip("a form of TensorFlow's")
     from modeling.accelerated import choice
+    from training import accelerated_updates
 
     def run(function):
         with tf.device("CPU:0" if name == "cpu_graph" else None):
             return tf.function(function, autograph=False)()
 
-    width = choice.LEAST_WIDTH
-    choice.LEAST_WIDTH = 1 if name == "compiled" else width
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        if name == "compiled":
+            patch.setattr(choice, "LEAST_WIDTH", 1)
+            patch.setattr(accelerated_updates, "LEAST_ELEMENTS", 1)
         yield Form(name == "compiled", run)
-    finally:
-        choice.LEAST_WIDTH = width
 
 
 def shared(relative):

@@ -1,14 +1,17 @@
 """Runs an optimizer's update fast: traced once per shape, compiled by XLA.
 
-Optional: without it an optimizer computes the same, only slower.
+Optional: without it an optimizer computes the same, only slower. `ops.plain()`
+switches it off along with the network's faster forms.
 """
 
 from collections.abc import Callable
 
 import tensorflow as tf
 
+from modeling import ops
+
 # Minimum elements of a variable whose update is compiled.
-_LEAST_COMPILED = 65536
+LEAST_ELEMENTS = 65536
 
 
 def traced(update: Callable[..., None]) -> Callable[..., None]:
@@ -21,7 +24,7 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     Args:
         update: (variable, *tensors or numbers) -> None; assigns the variable.
     """
-    plain, compiled = (
+    uncompiled, compiled = (
         tf.function(
             update,
             jit_compile=jit_compile,
@@ -34,11 +37,11 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     def run(variable: tf.Variable, *arguments: object) -> None:
         # The first trace of a shape captures a strategy's variables instead of
         # taking them as arguments.
-        if tf.distribute.has_strategy():
+        if ops.is_plain() or tf.distribute.has_strategy():
             update(variable, *arguments)
-        elif variable.shape.num_elements() >= _LEAST_COMPILED:
+        elif variable.shape.num_elements() >= LEAST_ELEMENTS:
             compiled(variable, *arguments)
         else:
-            plain(variable, *arguments)
+            uncompiled(variable, *arguments)
 
     return run

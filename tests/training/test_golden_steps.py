@@ -81,7 +81,7 @@ def no_head_dropout(monkeypatch):
 
 @pytest.fixture(params=["plain", "compiled"])
 def form(request):
-    """Operations by their plain definitions, or as real sizes compile them."""
+    """Operations and updates as defined, or as real sizes compile them."""
     with golden.form(request.param) as form:
         yield form
 

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests import golden
 from training import optimization, train_step
 from training.options import OptimizerOptions
+
+
+@pytest.fixture(params=["plain", "eager", "compiled"])
+def form(request):
+    """Updates by their formula, in a graph of their own, or compiled."""
+    with golden.form(request.param) as form:
+        yield form
 
 
 def train(optimizer, values, grads):
@@ -45,7 +53,7 @@ def arguments():
     }
 
 
-def test_adamw_follows_its_formula():
+def test_adamw_follows_its_formula(form):
     values, grads = example()
     found = train(
         optimization.AdamWeightDecayOptimizer(**arguments()), values, grads
@@ -61,7 +69,7 @@ def test_adamw_follows_its_formula():
         np.testing.assert_allclose(found[index], w, rtol=1e-6)
 
 
-def test_lamb_follows_its_formula():
+def test_lamb_follows_its_formula(form):
     values, grads = example()
     found = train(optimization.LAMBOptimizer(**arguments()), values, grads)
     for index, (decay, w) in enumerate(
@@ -77,7 +85,7 @@ def test_lamb_follows_its_formula():
         np.testing.assert_allclose(found[index], w, rtol=1e-6)
 
 
-def test_lamb_takes_a_zero_variable_at_ratio_one():
+def test_lamb_takes_a_zero_variable_at_ratio_one(form):
     optimizer = optimization.LAMBOptimizer(learning_rate=0.1)
     (found,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
     np.testing.assert_allclose(found, [-0.1, -0.1], rtol=1e-4)
@@ -106,6 +114,20 @@ def test_layerwise_decay_shrinks_the_rate_towards_the_embeddings():
     np.testing.assert_allclose(
         np.array(moved) / moved[-1], [0.125, 0.25, 0.5, 1.0], rtol=1e-5
     )
+
+
+def test_plain_updates_are_calls_of_the_formula_itself():
+    eagerly = []
+
+    class Watched(optimization.AdamWeightDecayOptimizer):
+        def formula(self, *args):
+            eagerly.append(tf.executing_eagerly())
+            return super().formula(*args)
+
+    for form in ("plain", "eager", "compiled"):
+        with golden.form(form):
+            train(Watched(), {"kernel": np.ones(2)}, [[np.ones(2)]])
+    assert eagerly == [True, False, False]
 
 
 @pytest.mark.parametrize("decay", [0.0, 1.5, -1.0])
