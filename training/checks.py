@@ -47,11 +47,6 @@ def check_command(options: TrainingOptions) -> None:
             f"--quantize={options.quantize} is for a trained model: train "
             "first, then give the same command without --do_train"
         )
-    if options.quantize and getattr(options, "ensemble", None):
-        raise ValueError(
-            f"--quantize={options.quantize} is for one model, and --ensemble "
-            "names several; give one of the two"
-        )
     if options.quantize and options.export_weights:
         raise ValueError(
             "--export_weights cannot be combined with "
@@ -96,10 +91,8 @@ def check_quantize(options: DeviceOptions) -> None:
             f"--quantize_ranges={options.quantize_ranges} needs "
             "--quantize=int8 and --export_format=saved_model"
         )
-    computes = any(
-        getattr(options, name, False) for name in ("do_eval", "do_predict")
-    )
-    if options.quantize and not options.quantizes and computes:
+    only_exports = options.quantize and not options.quantizes
+    if only_exports and options.scores_or_predicts:
         raise ValueError(
             f"--quantize with --export_format={options.export_format} "
             "quantizes only the exported file; evaluate and predict in a "

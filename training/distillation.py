@@ -22,7 +22,11 @@ from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
 from training import distribution, loop, run_settings
-from training.options import TrainingOptions
+from training.options import (
+    FineTuningOptions,
+    PretrainingOptions,
+    TrainingOptions,
+)
 
 # Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0
@@ -52,7 +56,8 @@ def init_layers(options: TrainingOptions) -> list[int] | None:
 
 
 def check_options(
-    options: TrainingOptions, config: modeling.BertConfig
+    options: PretrainingOptions | FineTuningOptions,
+    config: modeling.BertConfig,
 ) -> None:
     """Refuses contradictory options before any long work.
 
@@ -83,10 +88,9 @@ def check_options(
                 f"model {ours} in {options.bert_config_file}; to learn from it "
                 "both must be equal"
             )
-    length = getattr(options, "max_seq_length", 0)
-    if length > teacher.max_position_embeddings:
+    if options.max_seq_length > teacher.max_position_embeddings:
         raise ValueError(
-            f"--max_seq_length={length} is more than the "
+            f"--max_seq_length={options.max_seq_length} is more than the "
             f"{teacher.max_position_embeddings} positions of --teacher="
             f"{options.teacher}; give a smaller one"
         )

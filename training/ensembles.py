@@ -34,6 +34,11 @@ def find_members(options: FineTuningOptions) -> list[str]:
                 "--ensemble evaluates and predicts with models that are "
                 f"trained already; leave out --{name}"
             )
+    if options.quantize:
+        raise ValueError(
+            f"--quantize={options.quantize} is for one model, and --ensemble "
+            "names several; give one of the two"
+        )
     folders = options.ensemble.split(",")
     if checkpointing.checkpoint_steps(options.output_dir):
         raise ValueError(

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from absl import logging
 
@@ -17,14 +17,21 @@ _MEASURING_SHARE = 0.01
 
 
 class Hook(Protocol):
-    """Runs after a step of training, see Trainer.train.
-
-    It may have an attribute `every`, int: then calls of several steps never
-    skip a multiple of it.
-    """
+    """Runs after a step of training, see Trainer.train."""
 
     def __call__(self, step: int, logs: Mapping[str, float]) -> bool | None:
         """Receives a step's number and logs; True ends the training."""
+
+
+@runtime_checkable
+class PeriodicHook(Hook, Protocol):
+    """A Hook that sees each multiple of a number of steps.
+
+    Attributes:
+        every: calls of several steps never skip a multiple of it.
+    """
+
+    every: int
 
 
 class Summaries:

@@ -24,7 +24,7 @@ from training import (
     progress,
     train_step,
 )
-from training.hooks import Hook
+from training.hooks import Hook, PeriodicHook
 from training.options import LoopOptions
 from training.skipped_steps import SkippedSteps
 from training.task import Loss
@@ -165,8 +165,8 @@ class Trainer:
             options: LoopOptions.
             hooks: called as hook(step, logs) after each step, logs being a
                 dict of floats; one that returns True ends the training. With
-                several steps per call, hooks see only the last; a hook with
-                an attribute `every` sees each multiple of it.
+                several steps per call, hooks see only the last; a
+                PeriodicHook sees each multiple of its `every`.
             describe_batch: (steps before the batch) -> text that names its
                 records.
 
@@ -310,7 +310,9 @@ def _num_steps(
         hooks: see `Trainer.train`.
     """
     boundaries = [options.save_checkpoints_steps]
-    boundaries += [hook.every for hook in hooks if hasattr(hook, "every")]
+    boundaries += [
+        hook.every for hook in hooks if isinstance(hook, PeriodicHook)
+    ]
     return min(
         options.steps_per_call,
         num_train_steps - step,

@@ -69,13 +69,13 @@ class DeviceOptions(ExportOptions):
 
     @property
     def changes_weights(self) -> bool:
-        """Whether weights change while the command runs.
+        """Whether weights change while the command runs."""
+        return False
 
-        Training changes them, and so does each next model of an ensemble.
-        """
-        return any(
-            getattr(self, name, None) for name in ("do_train", "ensemble")
-        )
+    @property
+    def scores_or_predicts(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return False
 
     @property
     def has_fixed_shapes(self) -> bool:
@@ -191,6 +191,16 @@ class TrainingOptions(DeviceOptions, OptimizerOptions):
         )
 
     @property
+    def changes_weights(self) -> bool:
+        """Whether weights change while the command runs."""
+        return self.do_train
+
+    @property
+    def scores_or_predicts(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return self.do_eval
+
+    @property
     def hyperparameters(self) -> dict[str, Any]:
         """Flags to compare runs by: numbers, choices and initial weights."""
         choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
@@ -274,6 +284,16 @@ class FineTuningOptions(TrainingOptions):
     bilstm: bool = False
 
     actions = (*TrainingOptions.actions, "do_predict")
+
+    @property
+    def changes_weights(self) -> bool:
+        """Whether weights change: by training, or by an ensemble's models."""
+        return self.do_train or bool(self.ensemble)
+
+    @property
+    def scores_or_predicts(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return self.do_eval or self.do_predict
 
     @property
     def network(self) -> dict[str, bool]:

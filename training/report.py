@@ -119,7 +119,7 @@ def training_flops(
 
 def training_memory(
     model: keras.Model,
-    options: Any,
+    options: TrainingOptions,
     max_seq_length: int,
     num_predictions: int,
 ) -> int:
@@ -151,7 +151,7 @@ def training_memory(
 
 def check_memory(
     model: keras.Model,
-    options: Any,
+    options: TrainingOptions,
     max_seq_length: int,
     num_predictions: int,
     num_workers: int = 1,
@@ -191,7 +191,7 @@ def machine_memory() -> int:
 
 def out_of_memory(
     model: keras.Model,
-    options: Any,
+    options: TrainingOptions,
     max_seq_length: int,
     num_predictions: int,
 ) -> str:

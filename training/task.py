@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+import modeling
 from training import metrics, text_samples
 
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
@@ -74,13 +75,17 @@ class Task(Protocol):
     samples: Sequence[text_samples.Row] = ()
     settings: Mapping[str, Any] = {}
 
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
+    def prepare(
+        self,
+        config: "modeling.BertConfig",
+        saved_labels: Sequence[str] | None,
+    ) -> None:
         """Checks the task's own flags and creates what all splits share.
 
         Called before any long work.
 
         Args:
-            config: modeling.BertConfig of the model.
+            config: configuration of the model.
             saved_labels: labels that the model was trained with, or None.
 
         Raises:
@@ -121,11 +126,13 @@ class Task(Protocol):
         return num_records
 
     @abc.abstractmethod
-    def create_model(self, config: Any, **options: Any) -> Any:
+    def create_model(
+        self, config: "modeling.BertConfig", **options: Any
+    ) -> Any:
         """Returns a model of `modeling`.
 
         Args:
-            config: modeling.BertConfig.
+            config: configuration of the model.
             **options: arguments of every model.
         """
 

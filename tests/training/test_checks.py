@@ -80,6 +80,15 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
             },
             "--quantize_ranges=static needs --quantize=int8 and --export_",
         ),
+        (
+            {
+                "export_dir": "x",
+                "export_format": "litert",
+                "quantize": "int8",
+                "do_predict": True,
+            },
+            "evaluate and predict in a separate command",
+        ),
     ],
 )
 def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
