@@ -196,22 +196,27 @@ class LossFigures:
 
     def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
         self._loss, self._batches = loss, batches
-        self._sums: list[float] = []
-        self._weights: list[float] = []
+        # {part: [(sum, weight) of each batch]}.
+        self._parts: dict[str, list[tuple[float, float]]] = {}
 
     def __iter__(self) -> Iterator:
         """Yields the batches."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)
             weights = self._loss.weights(features)
-            self._sums.append(float(sums["loss"]))
-            self._weights.append(float(weights["loss"]))
+            for name, value in sums.items():
+                pair = float(value), float(weights[name])
+                self._parts.setdefault(name, []).append(pair)
             yield features, outputs
 
     def figures(self) -> dict[str, float]:
-        """Returns `eval_loss`, the mean; and `loss`, the mean over batches."""
-        sums, weights = np.array(self._sums), np.array(self._weights)
-        return {
-            "eval_loss": float(sums.sum() / max(weights.sum(), 1.0)),
-            "loss": float(np.mean(sums / np.maximum(weights, 1.0))),
-        }
+        """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
+
+        Each is the sum over the parts of the loss.
+        """
+        figures = {"eval_loss": 0.0, "loss": 0.0}
+        for pairs in self._parts.values():
+            sums, weights = np.array(pairs).T
+            figures["eval_loss"] += float(sums.sum() / max(weights.sum(), 1.0))
+            figures["loss"] += float(np.mean(sums / np.maximum(weights, 1.0)))
+        return figures

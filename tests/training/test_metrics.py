@@ -70,3 +70,27 @@ def test_multilabel():
 def test_wrong_arguments(args, message):
     with pytest.raises(ValueError, match=message):
         metrics.compute_metrics(*args)
+
+
+class TwoParts:
+    """The sums and weights of two parts, as they are in the features."""
+
+    def sums(self, outputs, features):
+        return outputs
+
+    def weights(self, features):
+        return features
+
+
+def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
+    sums = [{"word": 6.0, "end": 1.0}, {"word": 2.0, "end": 3.0}]
+    weights = [{"word": 4.0, "end": 2.0}, {"word": 1.0, "end": 2.0}]
+    batches = list(zip(weights, sums, strict=True))
+    passing = metrics.LossFigures(TwoParts(), batches)
+    assert list(passing) == batches
+    assert passing.figures() == pytest.approx(
+        {
+            "eval_loss": 8 / 5 + 4 / 4,
+            "loss": ((6 / 4 + 1 / 2) + (2 / 1 + 3 / 2)) / 2,
+        }
+    )
