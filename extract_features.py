@@ -14,7 +14,7 @@ from absl import flags, logging
 
 import modeling
 import serving
-from data.classification import features as glue
+from data.classification.examples import InputExample
 from data.io import feature_files, projector, text_files
 from data.text import tokenization
 from files import paths
@@ -183,13 +183,13 @@ def parse_weights(
     return weights
 
 
-def read_examples(input_file: str) -> Iterator[glue.InputExample]:
+def read_examples(input_file: str) -> Iterator[InputExample]:
     """Yields an InputExample for each line of a file."""
     for index, line in enumerate(text_files.read_lines(input_file)):
         line = line.strip()
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
         text_a, text_b = pair.groups() if pair else (line, None)
-        yield glue.InputExample(index, text_a, text_b, label="0")
+        yield InputExample(index, text_a, text_b, label="0")
 
 
 def extract(

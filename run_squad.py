@@ -14,9 +14,16 @@ from absl import logging
 import modeling
 import serving
 from data.io import feature_specs
-from data.squad import answers, decoding, reading, records, report, scoring
+from data.squad import (
+    answers,
+    decoding,
+    reading,
+    records,
+    report,
+    scoring,
+    windows,
+)
 from data.squad import flags as squad_flags
-from data.squad import windows as squad
 from data.text import tokenization
 from files import paths
 from training import cli, commands, task, text_samples
@@ -67,7 +74,7 @@ class SquadTask(task.Task):
     def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
         self.examples: Sequence[Any] = []
-        self.features: list[squad.SquadFeatures] = []
+        self.features: list[windows.SquadFeatures] = []
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
@@ -82,7 +89,7 @@ class SquadTask(task.Task):
                 "--predict_file is needed, to evaluate and predict"
             )
         self.loss = modeling.SpanLoss()
-        self.windows = common_flags.read(squad.WindowOptions)
+        self.windows = common_flags.read(windows.WindowOptions)
         self.decoding = common_flags.read(decoding.DecodingOptions)
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
 
@@ -122,7 +129,7 @@ class SquadTask(task.Task):
             )
         self.examples = examples
         features = self.features = list(
-            squad.create_features(
+            windows.create_features(
                 examples, self.tokenizer, self.windows, is_training=False
             )
         )

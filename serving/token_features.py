@@ -9,7 +9,11 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from data.classification import features as glue
+from data.classification.features import (
+    ClassificationFeatures,
+    InputExample,
+    convert_single_example,
+)
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
@@ -17,7 +21,7 @@ from training import export
 
 
 def create_batches(
-    examples: Iterable[glue.InputExample],
+    examples: Iterable[InputExample],
     tokenizer: FullTokenizer,
     max_seq_length: int,
     batch_size: int,
@@ -35,7 +39,7 @@ def create_batches(
     """
 
     def features_of(
-        batch: Sequence[glue.ClassificationFeatures],
+        batch: Sequence[ClassificationFeatures],
     ) -> dict[str, tf.Tensor]:
         features = {
             name: tf.constant([getattr(f, name) for f in batch], tf.int32)
@@ -46,7 +50,7 @@ def create_batches(
     batch = []
     for index, example in enumerate(examples):
         batch.append(
-            glue.convert_single_example(
+            convert_single_example(
                 index, example, ["0"], max_seq_length, tokenizer
             )
         )

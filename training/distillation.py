@@ -290,7 +290,9 @@ class Teacher:
         records = tfrecords.read_records(source)
         count = tfrecords.count_records([source])
         batches = loop.Trainer(model).predict(
-            dataset, -(-count // options.train_batch_size), "Teaching"
+            dataset,
+            -(-count // options.train_batch_size),
+            "Computing teacher outputs",
         )
         with tfrecords.RecordWriter([path]) as writer:
             for _, outputs in batches:

@@ -197,7 +197,7 @@ class Trainer:
                     logs, outcomes, agreed = self._make_steps(
                         iterator, number, end.status()
                     )
-                skipped.look_at(outcomes, step)
+                skipped.record(outcomes, step)
                 step += number
                 if bar.due(step):
                     bar.examples_per_unit = sizes.at(step - 1)

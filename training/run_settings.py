@@ -33,9 +33,9 @@ def check(
         ValueError: a setting differs; the message names it.
     """
     settings = json.loads(json.dumps(settings))
-    begun = _settings_of_begun(output_dir)
-    if begun is not None:
-        _compare(output_dir, begun, settings, begun.keys() | settings.keys())
+    saved = _saved_settings(output_dir)
+    if saved is not None:
+        _compare(output_dir, saved, settings, saved.keys() | settings.keys())
     elif is_chief:
         write_text(
             Path(output_dir) / FILE,
@@ -55,10 +55,10 @@ def check_some(
     Raises:
         ValueError: a setting differs; the message names it.
     """
-    begun = _settings_of_begun(output_dir)
-    if begun is not None:
+    saved = _saved_settings(output_dir)
+    if saved is not None:
         settings = json.loads(json.dumps(settings))
-        _compare(output_dir, begun, settings, settings.keys())
+        _compare(output_dir, saved, settings, settings.keys())
 
 
 def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
@@ -102,8 +102,8 @@ def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
     # Several runs in a folder share the first one's.
     for place in (folder, folder / "run_1"):
         if (place / FILE).is_file():
-            begun = json_files.read_json(place / FILE)
-            return {name: begun.get(name, False) for name in NETWORK}
+            saved = json_files.read_json(place / FILE)
+            return {name: saved.get(name, False) for name in NETWORK}
     return dict.fromkeys(NETWORK, False)
 
 
@@ -129,7 +129,7 @@ def check_network(
             )
 
 
-def _settings_of_begun(
+def _saved_settings(
     output_dir: str | os.PathLike[str],
 ) -> dict[str, Any] | None:
     """Returns the settings of the run in a folder; None for a new one."""
@@ -148,15 +148,15 @@ def _settings_of_begun(
 
 def _compare(
     output_dir: str | os.PathLike[str],
-    begun: Mapping[str, Any],
+    saved: Mapping[str, Any],
     settings: Mapping[str, Any],
     names: Iterable[str],
 ) -> None:
     """Refuses settings with names whose values differ."""
     for name in sorted(names):
-        if begun.get(name) != settings.get(name):
+        if saved.get(name) != settings.get(name):
             name, former, given = _difference(
-                name, begun.get(name), settings.get(name)
+                name, saved.get(name), settings.get(name)
             )
             raise ValueError(
                 f"--output_dir={output_dir} holds a run with {name}="

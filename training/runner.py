@@ -173,7 +173,9 @@ class Run:
             self.global_step = self.trainer.step
         if self.averages:
             self.averages.apply()
-            self._checkpointer(self.averages_dir).save(self.global_step)
+            self._create_weights_checkpointer(self.averages_dir).save(
+                self.global_step
+            )
 
     def _has_ended(
         self, num_train_steps: int, evaluation: hooks.Evaluation | None
@@ -285,7 +287,7 @@ class Run:
             return results
 
         kept = self.averages.evaluated if self.averages else {}
-        checkpointer = self._checkpointer(self.best_dir, kept)
+        checkpointer = self._create_weights_checkpointer(self.best_dir, kept)
         return hooks.Evaluation(recorded, every, metric, checkpointer, **kwargs)
 
     def restore_best(self) -> None:
@@ -293,7 +295,7 @@ class Run:
 
         Keeps the last weights if training ended before any evaluation.
         """
-        step = self._checkpointer(self.best_dir).restore()
+        step = self._create_weights_checkpointer(self.best_dir).restore()
         if step is not None:
             self.global_step, self.has_best = step, True
 
@@ -315,7 +317,7 @@ class Run:
         """Folder of the weights' averages, after training."""
         return Path(self.options.output_dir) / "averages"
 
-    def _checkpointer(
+    def _create_weights_checkpointer(
         self,
         folder: Path,
         others: Mapping[str, keras.Variable] | None = None,

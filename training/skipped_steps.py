@@ -29,8 +29,8 @@ class SkippedSteps:
         self._describe_batch = describe_batch
         self._checkpointer = checkpointer
 
-    def look_at(self, outcomes: np.ndarray, steps_before: int) -> None:
-        """Processes the outcomes (see TrainStep) of steps."""
+    def record(self, outcomes: np.ndarray, steps_before: int) -> None:
+        """Logs and counts the outcomes (see TrainStep) of steps."""
         for step, outcome in enumerate(outcomes, start=steps_before + 1):
             if outcome == train_step.OVERFLOWED:
                 logging.info(

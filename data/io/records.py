@@ -16,7 +16,7 @@ from typing import Any, Self
 import google_crc32c
 import numpy as np
 
-from data.io import text_files as files_lib
+from data.io import text_files
 from files.atomic import atomic_open, is_remote
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
@@ -202,7 +202,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[bytes]:
         ValueError: the file is truncated or corrupt, or is not a TFRecord file;
             the message names the file and the place.
     """
-    with files_lib.open_binary(path) as file:
+    with text_files.open_binary(path) as file:
         position = 0
         while header := file.read(_HEADER_SIZE):
             length = _record_length(path, position, header)
@@ -227,8 +227,8 @@ def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
     """
     count = 0
     for path in paths:
-        with files_lib.open_binary(path) as file:
-            size = files_lib.size(path) if is_remote(path) else file.seek(0, 2)
+        with text_files.open_binary(path) as file:
+            size = text_files.size(path) if is_remote(path) else file.seek(0, 2)
             position = 0
             while position < size:
                 file.seek(position)

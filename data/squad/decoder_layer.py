@@ -110,7 +110,7 @@ class SquadDecoder:
         )
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
-            nbest, texts = self._look_through(
+            nbest, texts = self._find_nbest(
                 find, bounds[row], bounds[row + 1], row, passages
             )
             nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
@@ -149,7 +149,7 @@ class SquadDecoder:
             }
         return specs
 
-    def _look_through(
+    def _find_nbest(
         self,
         find_spans: Callable[[tf.Tensor, tf.Tensor], Spans],
         begin: tf.Tensor,
@@ -170,7 +170,7 @@ class SquadDecoder:
             (Spans [B], string [B]), best first; empty if there are none.
         """
 
-        def look_further(
+        def add_windows(
             window: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
@@ -182,7 +182,7 @@ class SquadDecoder:
         nothing = tf.zeros([0], tf.int64), tf.zeros([0], tf.float64)
         _, nbest, texts = tf.while_loop(
             lambda window, *_: window < end,
-            look_further,
+            add_windows,
             (
                 begin,
                 Spans(nothing[0], nothing[0], nothing[1], nothing[1]),
@@ -213,7 +213,7 @@ class SquadDecoder:
         # One more, so that every span has a next one.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
-        def goes_on(
+        def may_improve(
             begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tf.Tensor:
             # Texts are created only for spans that may still be among the best.
@@ -223,7 +223,7 @@ class SquadDecoder:
                 | (scores[tf.minimum(begin, num_spans)] > worst)
             )
 
-        def look_further(
+        def add_spans(
             begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(begin + self.n_best_size, num_spans)
@@ -236,8 +236,8 @@ class SquadDecoder:
             return following, nbest.gather(order), tf.gather(texts, order)
 
         _, nbest, texts = tf.while_loop(
-            goes_on,
-            look_further,
+            may_improve,
+            add_spans,
             (0, nbest, texts),
             shape_invariants=(tf.TensorShape([]), *_NBEST_SHAPES),
         )

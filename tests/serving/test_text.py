@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification import features as glue
+from data.classification.features import (
+    InputExample,
+    convert_single_example,
+)
 from serving.signatures import ServingOptions
 from tests.serving.conftest import LABELS, LENGTH, TEXTS, VOCAB, Served
 
@@ -12,9 +15,9 @@ from tests.serving.conftest import LABELS, LENGTH, TEXTS, VOCAB, Served
 def pack(served, text_a, text_b=None):
     """Returns run_classifier.py's inputs of texts, int32 [N, LENGTH]."""
     found = [
-        glue.convert_single_example(
+        convert_single_example(
             i,
-            glue.InputExample(i, *texts, label="0"),
+            InputExample(i, *texts, label="0"),
             ["0"],
             LENGTH,
             served.tokenizer,

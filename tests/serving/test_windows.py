@@ -7,7 +7,7 @@ import tensorflow as tf
 from data.ner import reading, windows
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
-from data.squad import windows as squad
+from data.squad.windows import create_features
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     CASED,
@@ -48,9 +48,7 @@ def test_answer(served, casing):
         )
     ]
     features = list(
-        squad.create_features(
-            examples, served.tokenizer, WINDOWS, is_training=False
-        )
+        create_features(examples, served.tokenizer, WINDOWS, is_training=False)
     )
     logits = call(served.model, features)
     results = [

@@ -78,10 +78,10 @@ def create_shards(
     token_store.check_options(job.text)
     job.check_held_out()
     with locks.hold(job.lock_file, f"--output_file={job.output_file}"):
-        return _go_on(job, executor, progress, report)
+        return _create_missing_shards(job, executor, progress, report)
 
 
-def _go_on(
+def _create_missing_shards(
     job: Job,
     executor: Executor,
     progress: Progress,

@@ -7,15 +7,24 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification import features as glue
+from data.classification.features import (
+    ColaProcessor,
+    InputExample,
+    MnliProcessor,
+    MrpcProcessor,
+    XnliProcessor,
+    convert_examples_to_features,
+    convert_single_example,
+    encode_classification_features,
+)
 from data.text import tokenization
 from tests import golden
 
 PROCESSORS = {
-    "cola": glue.ColaProcessor,
-    "mnli": glue.MnliProcessor,
-    "mrpc": glue.MrpcProcessor,
-    "xnli": glue.XnliProcessor,
+    "cola": ColaProcessor,
+    "mnli": MnliProcessor,
+    "mrpc": MrpcProcessor,
+    "xnli": XnliProcessor,
 }
 
 
@@ -48,7 +57,7 @@ def test_features_equal_the_originals(folder, case, name):
     get_examples = getattr(processor, f"get_{split}_examples")
     examples = get_examples(folder / task)
     features = list(
-        glue.convert_examples_to_features(
+        convert_examples_to_features(
             examples,
             processor.get_labels(),
             case["max_seq_length"],
@@ -102,8 +111,8 @@ def tokenizer(tmp_path):
     ],
 )
 def test_layout(tokenizer, text_a, text_b, ids, segments):
-    example = glue.InputExample("g", text_a, text_b, "0")
-    features = glue.convert_single_example(9, example, ["0"], 8, tokenizer)
+    example = InputExample("g", text_a, text_b, "0")
+    features = convert_single_example(9, example, ["0"], 8, tokenizer)
     assert features.input_ids == ids
     assert features.segment_ids == segments
     assert features.input_mask == [int(i > 0) for i in ids]
@@ -119,11 +128,11 @@ def test_layout(tokenizer, text_a, text_b, ids, segments):
     ],
 )
 def test_label_id(tokenizer, label, label_list, label_id, kind):
-    example = glue.InputExample("g", "a", None, label)
-    features = glue.convert_single_example(9, example, label_list, 4, tokenizer)
+    example = InputExample("g", "a", None, label)
+    features = convert_single_example(9, example, label_list, 4, tokenizer)
     assert features.label_id == label_id
     record = tf.train.Example.FromString(
-        glue.encode_classification_features(features)
+        encode_classification_features(features)
     )
     values = record.features.feature
     assert list(getattr(values["label_ids"], kind).value) == (
@@ -134,11 +143,11 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
 
 
 def test_features_of_a_wrong_label_or_length(tokenizer):
-    example = glue.InputExample("train-7", "a", None, "no")
+    example = InputExample("train-7", "a", None, "no")
     with pytest.raises(ValueError, match="train-7 has the label 'no'"):
-        glue.convert_single_example(9, example, ["0"], 8, tokenizer)
+        convert_single_example(9, example, ["0"], 8, tokenizer)
     with pytest.raises(ValueError, match="max_seq_length=2"):
-        glue.convert_single_example(9, example, ["no"], 2, tokenizer)
+        convert_single_example(9, example, ["no"], 2, tokenizer)
 
 
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
@@ -150,7 +159,7 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = glue.ColaProcessor().get_train_examples(tmp_path)
+    examples = ColaProcessor().get_train_examples(tmp_path)
     assert [e.text_a for e in examples] == [row[3] for row in expected]
 
 
@@ -159,7 +168,7 @@ def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
         b"a\t1\t\tgood\na\t1\t\tb\xffad\na\t0\t\t\xc3\n"
     )
     with caplog.at_level("WARNING"):
-        examples = glue.ColaProcessor().get_dev_examples(tmp_path)
+        examples = ColaProcessor().get_dev_examples(tmp_path)
     assert [e.text_a for e in examples] == ["good", "bad", ""]
     assert caplog.text.count("dropped 2 bytes that are not UTF-8") == 1
 
@@ -168,31 +177,31 @@ def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
     "processor, name, lines, message",
     [
         (
-            glue.ColaProcessor(),
+            ColaProcessor(),
             "train.tsv",
             ["a\t1\t\tfine", "a\t1\tfine"],
             r"train.tsv, line 2: column 4 is needed, but the line has 3 tab",
         ),
         (
-            glue.MrpcProcessor(),
+            MrpcProcessor(),
             "train.tsv",
             ["header", "2\t0\t0\ta\tb"],
             r"train.tsv, line 2, column 1: unknown label '2'",
         ),
         (
-            glue.MnliProcessor(),
+            MnliProcessor(),
             "train.tsv",
             ["header", "\t".join("0123456789-")],
             r"train.tsv, line 2, column 11: unknown label '-'",
         ),
         (
-            glue.XnliProcessor(),
+            XnliProcessor(),
             "multinli/multinli.train.zh.tsv",
             ["header", "a\tb"],
             r"multinli.train.zh.tsv, line 2: column 3 is needed",
         ),
-        (glue.MrpcProcessor(), "train.tsv", ["header"], "holds no example"),
-        (glue.MrpcProcessor(), "other.tsv", [], "train.tsv does not exist"),
+        (MrpcProcessor(), "train.tsv", ["header"], "holds no example"),
+        (MrpcProcessor(), "other.tsv", [], "train.tsv does not exist"),
     ],
 )
 def test_bad_files_are_named(tmp_path, processor, name, lines, message):
@@ -205,6 +214,6 @@ def test_bad_files_are_named(tmp_path, processor, name, lines, message):
 
 
 def test_xnli_language():
-    assert glue.XnliProcessor().language == "zh"
+    assert XnliProcessor().language == "zh"
     with pytest.raises(ValueError, match="language='xx'"):
-        glue.XnliProcessor("xx")
+        XnliProcessor("xx")

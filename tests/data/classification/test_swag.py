@@ -6,8 +6,8 @@ import json
 import pytest
 import tensorflow as tf
 
-from data.classification import features as glue
 from data.classification import swag
+from data.classification.features import encode_classification_features
 from data.text import tokenization
 from tests import golden
 
@@ -86,7 +86,7 @@ def test_features(tokenizer):
     assert feature.input_mask == [int(i > 0) for i in feature.input_ids]
     assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
     record = tf.train.Example.FromString(
-        glue.encode_classification_features(feature)
+        encode_classification_features(feature)
     )
     values = record.features.feature
     assert list(values["input_ids"].int64_list.value) == feature.input_ids

@@ -8,7 +8,10 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoder_layer, decoding, reading, windows_layer
-from data.squad import windows as squad
+from data.squad.windows import (
+    WindowOptions,
+    create_features,
+)
 from data.text import tokenization
 from tests import golden
 from tests.data.squad.test_golden import (
@@ -195,9 +198,9 @@ def test_odd_text_is_answered_alike(
         for i, text in enumerate(contexts)
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
-    windows = squad.WindowOptions(32, 7, 9, use_char_offsets)
+    windows = WindowOptions(32, 7, 9, use_char_offsets)
     features = list(
-        squad.create_features(examples, tokenizer, windows, is_training=False)
+        create_features(examples, tokenizer, windows, is_training=False)
     )
     # Few values, so that many are equal.
     rng = np.random.default_rng(seed)
@@ -250,7 +253,7 @@ def test_odd_text_is_answered_alike(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    windows = squad.WindowOptions(32, 7, 9)
+    windows = WindowOptions(32, 7, 9)
     layer = windows_layer.SquadWindows(SMALL_VOCAB, True, windows)
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
