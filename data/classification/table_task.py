@@ -11,11 +11,10 @@ from data.classification.decoding import Label
 from data.classification.examples import (
     DataProcessor,
     InputExample,
-    check_labels,
     check_number_of_examples,
-    is_label,
     regression_label,
 )
+from data.io.labels import check_labels, is_label
 from data.io.sets import find_set_files
 from data.io.tables import check_text, read_table
 

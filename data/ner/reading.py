@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data.classification.examples import check_labels
 from data.io import text_files
+from data.io.labels import check_labels
 from data.io.sets import SetReader, find_set_files
 from data.ner.scoring import to_scheme
 
