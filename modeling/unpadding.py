@@ -24,13 +24,13 @@ _MAX_SHAPES = 64
 
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
-):
+) -> Callable[[Tensor], Tensor]:
     """Returns a linear function whose gradient is another one."""
 
     @keras.ops.custom_gradient
-    def apply(inputs: Tensor):
+    def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
         # Keras on torch also passes the inputs, and the gradient by keyword.
-        def gradient(*args, upstream: Tensor = None):
+        def gradient(*args: Tensor, upstream: Tensor | None = None) -> Tensor:
             return transposed(args[0] if upstream is None else upstream)
 
         return function(inputs), gradient
@@ -65,47 +65,47 @@ class PaddedRows:
 
 
 class _KeptRows(abc.ABC):
-    """Takes the rows of WordPieces from tensors of two axes, and back.
+    """Gathers the rows of WordPieces from tensors of two axes, and restores.
 
     Attributes:
         _shape: the two axes, such as (B, T).
-        _places: int [R], each row's position among all of both axes.
-        _rows: int [both axes], where the row of each position is, or would
-            be; a subclass says for padding.
+        _positions: int [R], each row's position among all of both axes.
+        _row_indexes: int [both axes], the row of each position; a subclass
+            says what it is for padding.
     """
 
     _shape: tuple[Tensor | int, Tensor | int]
-    _places: Tensor
-    _rows: Tensor
+    _positions: Tensor
+    _row_indexes: Tensor
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
         # The gradient of a gather would sum rows one by one; here each row has
-        # one place, and padding gets zeros.
-        return _linear(self._take, self._put)(padded)
+        # one position, and padding gets zeros.
+        return _linear(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
         """Returns [B, T, W] or [S, T, W]; padding gets some row of them."""
-        return _linear(self._spread, self._take)(rows)
+        return _linear(self._scatter_with_any, self._gather)(rows)
 
-    def _take(self, padded: Tensor) -> Tensor:
+    def _gather(self, padded: Tensor) -> Tensor:
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
-        return keras.ops.take(flat, self._places, axis=0)
+        return keras.ops.take(flat, self._positions, axis=0)
 
-    def _place(self, rows: Tensor, indexes: Tensor) -> Tensor:
+    def _scatter(self, rows: Tensor, row_indexes: Tensor) -> Tensor:
         """Returns the row at each index, on both axes."""
         return keras.ops.reshape(
-            keras.ops.take(rows, indexes, axis=0),
+            keras.ops.take(rows, row_indexes, axis=0),
             (*self._shape, rows.shape[-1]),
         )
 
     @abc.abstractmethod
-    def _put(self, rows: Tensor) -> Tensor:
-        """Returns the rows in their places, and zeros as padding."""
+    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
+        """Returns the rows at their positions, and zeros as padding."""
 
     @abc.abstractmethod
-    def _spread(self, rows: Tensor) -> Tensor:
-        """Returns the rows in their places, and any of them as padding."""
+    def _scatter_with_any(self, rows: Tensor) -> Tensor:
+        """Returns the rows at their positions, and any of them as padding."""
 
 
 class UnpaddedRows(_KeptRows):
@@ -121,34 +121,36 @@ class UnpaddedRows(_KeptRows):
         ops = keras.ops
         input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
         self._shape = ops.shape(input_mask)
-        number = self._shape[0] * self._shape[1]
+        num_positions = self._shape[0] * self._shape[1]
         self._lengths = ops.sum(input_mask, axis=1)
-        used = ops.sum(self._lengths)
+        num_wordpieces = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
         # At least one row, for padding to use.
-        multiple = ops.maximum(_MULTIPLE, number // _MAX_SHAPES)
-        count = -(-ops.maximum(used, 1) // multiple) * multiple
-        count = ops.minimum(count, number)
+        multiple = ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
+        num_rows = -(-ops.maximum(num_wordpieces, 1) // multiple) * multiple
+        num_rows = ops.minimum(num_rows, num_positions)
         # All positions [B * T], those of WordPieces first, in their order.
-        place = ops.arange(number, dtype="int32")
-        order = ops.argsort(is_padding * number + place)
-        self._places = ops.cast(order, "int32")[:count]
-        # Each position's row, or where it would be.
-        self._rows = ops.cast(ops.argsort(order), "int32")
-        self._last = count - 1
+        positions = ops.arange(num_positions, dtype="int32")
+        order = ops.argsort(is_padding * num_positions + positions)
+        self._positions = ops.cast(order, "int32")[:num_rows]
+        # Each position's row; beyond the last one for padding without a row.
+        self._row_indexes = ops.cast(ops.argsort(order), "int32")
+        self._last = num_rows - 1
 
     def packed(self) -> "PackedRows":
         """Returns the view of these rows as few full sequences."""
-        return PackedRows(self._places, self._lengths, self._shape[1])
+        return PackedRows(self._positions, self._lengths, self._shape[1])
 
-    def _put(self, rows: Tensor) -> Tensor:
+    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([rows, zero], axis=0)
-        return self._place(rows, keras.ops.minimum(self._rows, self._last + 1))
+        indexes = keras.ops.minimum(self._row_indexes, self._last + 1)
+        return self._scatter(rows, indexes)
 
-    def _spread(self, rows: Tensor) -> Tensor:
+    def _scatter_with_any(self, rows: Tensor) -> Tensor:
         # Padding takes the last row: nothing to append, a pass saved.
-        return self._place(rows, keras.ops.minimum(self._rows, self._last))
+        indexes = keras.ops.minimum(self._row_indexes, self._last)
+        return self._scatter(rows, indexes)
 
 
 class PackedRows(_KeptRows):
@@ -167,25 +169,39 @@ class PackedRows(_KeptRows):
         attention_mask: int [S, T, T], 1 = WordPieces of one sequence.
     """
 
+    # Two sequences, "a b c" and "d e", in a batch of length T = 6, with one
+    # row of padding so that R = 6:
+    #
+    #     batch            a b c . . .   d e . . . .    lengths [3, 2]
+    #     rows             a b c d e .                  kept [0 1 2 6 7 3]
+    #     packed, S = 1    a b c d e .
+    #     sequence         0 0 0 1 1 0                  of each row
+    #     _positions       0 1 2 3 4 0                  of each row, 0 = padding
+    #     _row_indexes     1 2 3 4 5 0                  from 1, 0 = free
+    #     sequences        1 1 1 2 2 0                  likewise
+    #
+    # "d e" begins at 3, after "a b c". In the attention mask a, b and c see
+    # each other, d and e see each other, and the free position sees itself.
+
     def __init__(self, kept: Tensor, lengths: Tensor, capacity: int) -> None:
         ops = keras.ops
         packed, offsets, num_packed = _first_fit(lengths, capacity)
         self._shape = (num_packed, capacity)
-        # Each row's sequence, and its place in that one.
+        # Each row's sequence, and its offset in that one.
         row = ops.arange(ops.shape(kept)[0], dtype="int32")
         sequence = kept // capacity
         first_row = ops.cumsum(lengths) - lengths
-        place = row - ops.take(first_row, sequence)
+        offset = row - ops.take(first_row, sequence)
         starts = packed * capacity + offsets
         is_padding = row >= ops.sum(lengths)
         self._is_padding = is_padding[:, None]
-        self._places = ops.where(
-            is_padding, 0, ops.take(starts, sequence) + place
+        self._positions = ops.where(
+            is_padding, 0, ops.take(starts, sequence) + offset
         )
-        # Each place's row, counted from 1, and its sequence; 0 = free.
-        self._rows, sequences = (
+        # Each position's row, counted from 1, and its sequence; 0 = free.
+        self._row_indexes, sequences = (
             ops.scatter(
-                self._places[:, None],
+                self._positions[:, None],
                 ops.where(is_padding, 0, values + 1),
                 (num_packed * capacity,),
             )
@@ -196,17 +212,18 @@ class PackedRows(_KeptRows):
             sequences[:, :, None] == sequences[:, None, :], "int32"
         )
 
-    def _take(self, padded: Tensor) -> Tensor:
-        # Rows of padding have no place of their own and use another row's.
-        return keras.ops.where(self._is_padding, 0.0, super()._take(padded))
+    def _gather(self, padded: Tensor) -> Tensor:
+        # Rows of padding have no position of their own and use another row's.
+        return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
-    def _put(self, rows: Tensor) -> Tensor:
+    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([zero, rows], axis=0)
-        return self._place(rows, self._rows)
+        return self._scatter(rows, self._row_indexes)
 
-    def _spread(self, rows: Tensor) -> Tensor:
-        return self._place(rows, keras.ops.maximum(self._rows - 1, 0))
+    def _scatter_with_any(self, rows: Tensor) -> Tensor:
+        indexes = keras.ops.maximum(self._row_indexes - 1, 0)
+        return self._scatter(rows, indexes)
 
 
 Rows = PaddedRows | UnpaddedRows | PackedRows
@@ -224,7 +241,9 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
     order = ops.cast(ops.argsort(-lengths), "int32")
     numbers = ops.arange(batch_size, dtype="int32")
 
-    def pack(index: Tensor, state: tuple[Tensor, ...]):
+    def pack(
+        index: Tensor, state: tuple[Tensor, ...]
+    ) -> tuple[Tensor, Tensor, Tensor]:
         used, packed, offsets = state
         this = order[index]
         length = lengths[this]

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling.unpadding import UnpaddedRows
+from modeling.unpadding import PackedRows, UnpaddedRows
 
 
 def features(lengths, length, vocab_size):
@@ -89,15 +89,15 @@ def test_outputs_and_gradients_are_the_same(
         np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
 
 
-def test_rows_come_back_to_their_places():
+def test_rows_come_back_to_their_positions():
     batch = features([40, 3, 17, 1, 22], 40, 50)
-    places = UnpaddedRows(batch["input_mask"])
+    unpadded = UnpaddedRows(batch["input_mask"])
     padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
-    rows = places.unpad(padded)
+    rows = unpadded.unpad(padded)
     # 83 WordPieces, in whole steps of 64.
     assert rows.shape == (128, 8)
     mask = tf.cast(batch["input_mask"], tf.float32)[..., None]
-    np.testing.assert_array_equal(places.pad(rows) * mask, padded * mask)
+    np.testing.assert_array_equal(unpadded.pad(rows) * mask, padded * mask)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "uint8"])
@@ -170,6 +170,24 @@ def test_short_sequences_share_a_packed_one():
     used = sum(lengths)
     np.testing.assert_array_equal(there_and_back[:used], kept[:used])
     assert not there_and_back[used:].numpy().any()
+
+
+def test_the_worked_example_of_packing():
+    # "a b c" and "d e", with one row of padding.
+    packed = PackedRows(tf.constant([0, 1, 2, 6, 7, 3]), tf.constant([3, 2]), 6)
+    rows = tf.constant([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
+    np.testing.assert_array_equal(packed.pad(rows)[0, :5, 0], [1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(
+        packed.attention_mask[0],
+        [
+            [1, 1, 1, 0, 0, 0],
+            [1, 1, 1, 0, 0, 0],
+            [1, 1, 1, 0, 0, 0],
+            [0, 0, 0, 1, 1, 0],
+            [0, 0, 0, 1, 1, 0],
+            [0, 0, 0, 0, 0, 1],
+        ],
+    )
 
 
 def test_a_full_batch_packs_to_itself():
