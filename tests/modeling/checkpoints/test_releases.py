@@ -15,7 +15,7 @@ from modeling import (
     save_huggingface,
     save_release,
 )
-from tests.modeling.test_checkpoints import SMALL
+from tests.modeling.checkpoints.test_tf1 import SMALL
 
 
 def check_bias(folder):

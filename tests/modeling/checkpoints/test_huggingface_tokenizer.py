@@ -11,7 +11,7 @@ from modeling import (
     save_huggingface,
 )
 from modeling.checkpoints import huggingface
-from tests.modeling.test_huggingface import CONFIG, POSITIONS, V
+from tests.modeling.checkpoints.test_huggingface import CONFIG, POSITIONS, V
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
 

@@ -12,8 +12,8 @@ from modeling import (
     save_labels,
     save_release,
 )
-from tests.modeling.test_checkpoints import SMALL
-from tests.modeling.test_huggingface import CONFIG, write
+from tests.modeling.checkpoints.test_huggingface import CONFIG, write
+from tests.modeling.checkpoints.test_tf1 import SMALL
 
 BAD_LABELS = [
     (["no", "ye\ns"], r"label 2, 'ye\\ns', holds a line end"),
