@@ -1,1 +1,1 @@
-"""Files, tables, TFRecords and worker processes."""
+"""Files, tables, labels, TFRecords and worker processes."""
