@@ -68,9 +68,16 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory):
-    """A folder with a tiny configuration and records for pretraining."""
+    """A folder with a tiny configuration and records for pretraining.
+
+    And `one_block`, half the model, for tests to which a second block shows
+    nothing and costs seconds.
+    """
     folder = tmp_path_factory.mktemp("tiny")
-    (folder / "bert_config.json").write_text(json.dumps(TINY))
+    (folder / "one_block").mkdir()
+    for path, changes in ((".", {}), ("one_block", {"num_hidden_layers": 1})):
+        config = folder / path / "bert_config.json"
+        config.write_text(json.dumps(TINY | changes))
     script_runner.create_records(folder, "train.tfrecord")
     return folder
 

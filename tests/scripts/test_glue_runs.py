@@ -18,7 +18,7 @@ WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
 @pytest.fixture(scope="module")
 def flags(tiny):
     return {
-        "bert_config_file": tiny / "bert_config.json",
+        "bert_config_file": tiny / "one_block/bert_config.json",
         "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "max_seq_length": 24,
         "train_batch_size": 4,

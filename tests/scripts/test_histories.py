@@ -13,6 +13,7 @@ from training import checkpointing, history
 def flags(pretraining_flags, tiny):
     return {
         **pretraining_flags,
+        "bert_config_file": tiny / "one_block/bert_config.json",
         "do_train": True,
         "do_eval": True,
         "num_train_steps": 8,

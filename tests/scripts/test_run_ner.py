@@ -37,7 +37,7 @@ def runs(tmp_path_factory, tiny):
     write_set(folder / "test.txt", 5)
     flags = script_runner.fine_tuning_flags(
         folder,
-        tiny,
+        tiny / "one_block",
         num_train_epochs=3,
         learning_rate=2e-3,
         evaluate_each_epoch=True,

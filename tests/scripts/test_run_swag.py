@@ -39,7 +39,7 @@ def run(tmp_path_factory, tiny):
     write_set(folder / "test.csv", 5)
     flags = script_runner.fine_tuning_flags(
         folder,
-        tiny,
+        tiny / "one_block",
         num_train_epochs=1,
         learning_rate=1e-3,
         save_checkpoints_steps=6,

@@ -32,7 +32,7 @@ runpy.run_path("{ROOT}/run_pretraining.py", run_name="__main__")
 @pytest.fixture(scope="module")
 def flags(tiny, pretraining_flags, tmp_path_factory):
     """Flags of a pretraining without dropout."""
-    config = json.loads((tiny / "bert_config.json").read_text()) | {
+    config = json.loads((tiny / "one_block/bert_config.json").read_text()) | {
         "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
     }

@@ -31,7 +31,7 @@ def flags(tiny, tmp_path_factory):
     return {
         "task_name": "csv",
         "data_dir": data_dir,
-        "bert_config_file": tiny / "bert_config.json",
+        "bert_config_file": tiny / "one_block/bert_config.json",
         "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "max_seq_length": 16,
         "train_batch_size": 8,
@@ -127,7 +127,7 @@ CHANGES = {
     [("two", 1e-5), pytest.param("float16", 2e-3, marks=pytest.mark.soak)],
 )
 def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path, name, tolerance):
-    config = json.loads((tiny / "bert_config.json").read_text())
+    config = json.loads((tiny / "one_block/bert_config.json").read_text())
     config["hidden_dropout_prob"] = 0.0
     config["attention_probs_dropout_prob"] = 0.0
     # Larger than usual, to learn within a few steps.

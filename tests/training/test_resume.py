@@ -33,7 +33,7 @@ def inputs(tiny, tmp_path_factory):
 def flags(tiny, inputs):
     return {
         "input_file": f"{inputs}/*.tfrecord",
-        "bert_config_file": tiny / "bert_config.json",
+        "bert_config_file": tiny / "one_block/bert_config.json",
         "do_train": True,
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
