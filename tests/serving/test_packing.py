@@ -28,7 +28,9 @@ for path in sys.argv[1:]:
     found.append([bert.classify({TEXTS[:3]!r}), bert.classify({TEXTS[:1]!r})])
 print(json.dumps([os.environ.get("{FROZEN}"), found]))
 """
-CONFIG = modeling.BertConfig.from_dict(TINY | {"num_hidden_layers": 1, "initializer_range": 0.3})
+CONFIG = modeling.BertConfig.from_dict(
+    TINY | {"num_hidden_layers": 1, "initializer_range": 0.3}
+)
 
 
 @pytest.fixture(scope="module")
