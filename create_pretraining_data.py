@@ -187,7 +187,7 @@ def find_boundary_files(num_input_files: int) -> list[str]:
 
 
 def create_executor(beam_arguments: Sequence[str]) -> stages.Executor:
-    """Returns what runs the work, by --pipeline."""
+    """Returns the executor that --pipeline names."""
     if FLAGS.pipeline == "beam":
         from data.io import beam_executor
 

@@ -141,7 +141,7 @@ def time_script(what, corpus, *arguments, script="create_pretraining_data.py"):
 
 
 def _watch(process, peaks):
-    """Notes the peak memory (KiB) of a process and its children, by id."""
+    """Records the peak memory (KiB) of a process and its children, by id."""
     while process.poll() is None:
         ids = [process.pid]
         try:

@@ -132,7 +132,7 @@ def say(text):
 
 
 def start(name, row, variant, folder):
-    """Starts a contestant; returns None, and says so, where it fails."""
+    """Starts a contestant; prints a failure and returns None."""
     spec = {
         "work": row.work,
         "precision": row.precision,

@@ -122,7 +122,7 @@ class BertConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
-        """Makes a configuration of `values`; keeps entries it does not know.
+        """Creates a configuration from `values`; keeps unknown entries.
 
         Raises:
             ValueError: `vocab_size` is missing or a value is out of range.

@@ -67,7 +67,7 @@ class TextModel:
         )
 
     def pack_weights(self) -> None:
-        """Reorders weights once, not at each product, where that pays.
+        """Reorders weights once instead of at each product, where that pays.
 
         For processes that only predict, before the first answer: TensorFlow
         then assumes that no model's weights change any more.

@@ -154,7 +154,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         return 1.0
 
     def slots(self, variable: keras.Variable) -> dict[str, keras.Variable]:
-        """Returns {slot name: slot variable}; {} of a variable not trained."""
+        """Returns {slot name: slot variable}; {} for a variable not trained."""
         if variable.path not in self._paths:
             return {}
         index = self._get_variable_index(variable)

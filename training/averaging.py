@@ -90,7 +90,7 @@ class WeightAverages:
             )
 
     def apply(self) -> None:
-        """Makes the averages the weights, at the end of training."""
+        """Replaces the weights by their averages, at the end of training."""
         for name, average in self.evaluated.items():
             self._weights[name].assign(average.value)
 

@@ -247,7 +247,7 @@ def optimizer_variables(
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns which checkpoint is intact, to end a message with."""
+    """Returns which checkpoint is intact, as the end of a message."""
     return f"; that of step {steps[-1]} is intact" if steps else ""
 
 

@@ -253,7 +253,7 @@ def _guarded(
 
 
 def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
-    """Returns an error; of opening a flag's file, it names the flag."""
+    """Returns the error, with the flag's name if its file caused it."""
     if isinstance(error, OSError) and error.filename is not None:
         for flag in given:
             if error.filename in flag.parts:
@@ -278,7 +278,7 @@ def _is_users(error: Exception) -> bool:
 
 
 def _beyond_vocabulary(error: Exception) -> str | None:
-    """Returns the message about an id beyond the vocabulary, if it is that."""
+    """Returns the message if the error is an id beyond the vocabulary."""
     tf = sys.modules.get("tensorflow")
     if tf is None or not isinstance(error, tf.errors.InvalidArgumentError):
         return None

@@ -301,7 +301,7 @@ class Trainer:
 def _num_steps(
     step: int, num_train_steps: int, options: LoopOptions, hooks: Sequence[Hook]
 ) -> int:
-    """Returns the steps to make in one call: none passes over a save or hook.
+    """Returns the number of steps in one call, up to the next save or hook.
 
     Args:
         step: steps made before.

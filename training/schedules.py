@@ -46,7 +46,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.continuous = continuous
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the rate of the update that follows `step` others.
+        """Returns the learning rate of the update after `step` others.
 
         In float64, which float64 models need and which is exact for any number
         of steps; the optimizer casts it to the variables' type.
@@ -104,7 +104,7 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.time_spent = time_spent
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the rate of the update that follows `step` others."""
+        """Returns the learning rate of the update after `step` others."""
         left = 1.0 - tf.clip_by_value(self.time_spent, 0.0, 1.0)
         rate = self.initial_learning_rate * left**self.power
         if not self.num_warmup_steps:

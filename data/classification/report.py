@@ -72,7 +72,7 @@ def write_report(
 
 
 def _left_out(num_examples: int) -> Iterator[str]:
-    """Yields that examples are missing, if any are."""
+    """Yields a note on left-out examples, if there are any."""
     if num_examples:
         yield (
             f"<p>{num_examples} examples are left out: what the model predicts "

@@ -95,7 +95,7 @@ def _check_feature(
 
 @contextlib.contextmanager
 def naming_corrupt_files(files: Sequence[str]) -> Iterator[None]:
-    """Gives the error for a corrupt record, met in the block, a file name.
+    """Adds the file's name to errors about corrupt records in the block.
 
     TensorFlow says where in the file the record is, but not in which file.
 

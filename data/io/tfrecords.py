@@ -44,7 +44,7 @@ class Masking(Protocol):
     """Masks records that have no masks; see dynamic_masking.py."""
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws what the masks of one record are made from."""
+        """Draws the random numbers for the masks of one record."""
 
     def __call__(
         self, features: dict[str, tf.Tensor], draws: tf.Tensor
@@ -194,7 +194,7 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names records of the order in which `create_dataset` trains.
+    """Names records by file and number, in the order of training.
 
     Args:
         files: paths of TFRecord files.

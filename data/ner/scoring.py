@@ -52,7 +52,7 @@ def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
 
 
 def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
-    """Returns tags of any scheme in the scheme that labels are of.
+    """Converts tags of any scheme to the scheme of the labels.
 
     Args:
         tags: list of str, of one sentence.

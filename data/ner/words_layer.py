@@ -63,7 +63,7 @@ class NerWindows:
     def __call__(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
-        """Makes the windows of texts whose words white space separates.
+        """Makes the windows of texts with words separated by white space.
 
         Args:
             texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.

@@ -79,7 +79,7 @@ def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
 def statistics(
     plans: Sequence[Mapping], made: Sequence[Mapping], max_seq_length: int
 ) -> dict[str, float]:
-    """Sums up what the stages counted.
+    """Combines the counts of all stages.
 
     Args:
         plans: list of the results of `instance_plan.write_plan`.

@@ -1,4 +1,4 @@
-"""Masks records while training reads them, anew in every epoch.
+"""Masks records while training reads them, differently in each epoch.
 
 Liu et al. 2019 (RoBERTa), 4.1; the fractions are those of the original's
 create_masked_lm_predictions. B = batch, F = max_seq_length, P =
@@ -118,7 +118,7 @@ class DynamicMasking:
     def _predictions(
         self, chosen: tf.Tensor, input_ids: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Returns what is to be predicted where WordPieces are chosen."""
+        """Returns the features of the masked LM for the chosen WordPieces."""
         # Positions ascending, the chosen ones first.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
@@ -140,7 +140,7 @@ class DynamicMasking:
 
 
 def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """Gives each WordPiece the draw of its word; float32 [B, F]."""
+    """Returns each word's draw for all its WordPieces, float32 [B, F]."""
     return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
 
 

@@ -338,7 +338,7 @@ _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
 
 
 def _join_numbers(answer: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Joins the numbers: each tensor takes memory besides its few bytes."""
+    """Joins the numbers, since each tensor costs more than its few bytes."""
     numbers = [tf.cast(answer.pop(name), tf.float64) for name in _NUMBERS]
     return answer | {"numbers": tf.stack(numbers)}
 

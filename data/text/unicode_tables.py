@@ -138,7 +138,7 @@ def _code_points() -> tuple[np.ndarray, np.ndarray]:
 def _change_each(
     texts: Iterable[str], change: Callable[[str], str]
 ) -> list[str]:
-    """Changes many texts in one call; a line is changed as if it were alone."""
+    """Changes many texts in one call, each independently of the others."""
     return change("\n".join(texts)).split("\n")
 
 

@@ -50,7 +50,7 @@ def load_checkpoint(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Gives a model the weights of a released checkpoint of either kind.
+    """Loads a released checkpoint of either kind into a model.
 
     Args:
         model: any model here, built or not.

@@ -39,7 +39,7 @@ def load_tf1_checkpoint(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Gives a model the values of a checkpoint's variables, by name.
+    """Loads a checkpoint's variables into a model, by name.
 
     Args:
         model: any model here, built or not.

@@ -87,7 +87,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Has system errors inside name the flags."""
+    """Makes system errors in the block name the flags."""
     try:
         yield
     except OSError as error:

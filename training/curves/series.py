@@ -69,7 +69,7 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Curves]:
 
 
 def _histories(name: str, folder: Path) -> list[tuple[str, Path]]:
-    """Returns (name, file) of the histories that a folder stands for."""
+    """Returns (name, file) of the histories in a folder or its run_*."""
     name = name or folder.resolve().name
     if (folder / history.FILE).is_file():
         return [(name, folder / history.FILE)]

@@ -21,7 +21,7 @@ def write_shard(
     shard: int,
     path: str,
 ) -> dict[str, int]:
-    """Writes the instances of a shard, in an order of their own.
+    """Writes the instances of a shard, shuffled.
 
     Args:
         options: InstanceOptions.

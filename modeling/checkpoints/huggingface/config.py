@@ -26,7 +26,7 @@ _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
 
 
 def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
-    """Makes a `BertConfig` of the entries of a Hugging Face config.json.
+    """Creates a `BertConfig` from the entries of a Hugging Face config.json.
 
     Only entries that describe the network are kept.
 

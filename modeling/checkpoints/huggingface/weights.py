@@ -104,7 +104,7 @@ def load_huggingface(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Gives a model the weights of a Hugging Face BERT.
+    """Loads the weights of a Hugging Face BERT into a model.
 
     Args:
         model: any model here, built or not.
