@@ -46,7 +46,7 @@ def refused(path):
     return str(caught.value)
 
 
-def test_the_second_process_is_told_who_the_first_is(tmp_path):
+def test_the_second_process_names_the_first(tmp_path):
     path = tmp_path / "new" / "run" / ".lock"
     process = start(path)
     line = refused(path)

@@ -29,7 +29,7 @@ def test_an_output_that_is_an_input(path, folder):
     assert "--input_file=*.txt (" in line
 
 
-def test_an_output_file_beside_its_inputs():
+def test_an_output_file_next_to_its_inputs():
     check(input_file="*.txt", vocab_file="vocab.txt", output_file="data/new")
     check(input_file="corpus.txt", output_file="new.txt")
     # A file that was written before is replaced, as in the original.
@@ -160,7 +160,7 @@ def test_inputs_and_parts_of_an_output_that_are_links():
         assert "a part of" in refused(input_file=given, output_files="books")
 
 
-def test_a_checkpoint_beside_a_file_of_its_name(folder):
+def test_a_checkpoint_next_to_a_file_of_its_name(folder):
     (folder / "model" / "bert_model.ckpt").write_text("")
     assert "are the same" in refused(
         init_checkpoint="model/bert_model.ckpt",

@@ -64,7 +64,7 @@ def test_text_that_is_no_path(flag):
         ({"export_weights": "corpus.txt/a.ckpt"}, "is not a folder"),
     ],
 )
-def test_files_and_folders_are_told_apart(values, message):
+def test_files_and_folders_are_distinguished(values, message):
     line = refused(**values)
     assert message in line
     assert line.startswith(tuple(f"--{flag}=" for flag in values))

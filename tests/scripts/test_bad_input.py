@@ -12,7 +12,7 @@ from modeling.checkpoints import tf1
 from tests import script_runner
 
 SAMPLES = script_runner.SAMPLES
-# The casing is told by the names of released folders.
+# The casing follows from the names of released folders.
 UNCASED, CASED = "uncased_L-12_H-768_A-12", "cased_L-12_H-768_A-12"
 
 

@@ -171,7 +171,7 @@ def children(process):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
-def test_a_killed_worker_is_told_and_work_goes_on(corpus):
+def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)
     with subprocess.Popen(
         command(**flags), stderr=subprocess.PIPE, text=True

@@ -305,7 +305,7 @@ def test_only_an_export_is_replaced(tmp_path, write):
 
 
 @pytest.mark.parametrize("name", ["export.unfinished", "export.replaced"])
-def test_a_users_folder_beside_an_export_is_left_alone(tmp_path, write, name):
+def test_a_users_folder_next_to_an_export_is_left_alone(tmp_path, write, name):
     path = tmp_path / "export"
     (tmp_path / name).mkdir()
     (tmp_path / name / "notes.txt").write_text("mine")

@@ -84,7 +84,7 @@ def split_by(vocab):
     return pieces
 
 
-def test_pretraining_goes_on_from_it(extended):
+def test_pretraining_resumes_from_it(extended):
     folder, _, _ = extended
     new_vocab = (folder / "new.txt").read_text().splitlines()
     script_runner.run(

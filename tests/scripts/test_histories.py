@@ -58,7 +58,7 @@ def lines_of(folder):
     return found
 
 
-def test_a_history_tells_when_what_was_reached(undisturbed):
+def test_a_history_shows_when_a_value_was_reached(undisturbed):
     found = history.read(undisturbed / history.FILE)
     steps = {
         kind: [line["step"] for line in found if line["kind"] == kind]
@@ -224,7 +224,7 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
         assert left[1] - 1e-6 <= rate <= left[0] + 1e-6
 
 
-def test_the_step_of_a_target_accuracy_is_told(undisturbed, flags, tmp_path):
+def test_a_target_accuracy_is_in_the_summary(undisturbed, flags, tmp_path):
     accuracies = {
         line["step"]: line["metrics"]["masked_lm_accuracy"]
         for line in history.read(undisturbed / history.FILE)

@@ -45,7 +45,7 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     step = max(
         int(path.stem.rpartition("-")[2]) for path in folder.glob("*.index")
     )
-    # The warmup and decay belong to the number of steps, so it goes on with
+    # The warmup and decay belong to the number of steps, so it resumes with
     # that; the folder is free again when it ends.
     done = run(num_train_steps=step + 1).check()
     assert f"left unfinished by process {pid}" in done.stderr

@@ -64,7 +64,7 @@ def test_scripts_leave_an_input_that_is_also_the_output(tmp_path):
     assert contents(tmp_path) == before
 
 
-def test_a_missing_input_is_told_by_its_flag(tmp_path):
+def test_a_missing_input_is_named_by_its_flag(tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "saved_model.pb").write_bytes(b"none")
     commands = [

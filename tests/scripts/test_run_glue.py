@@ -1,4 +1,4 @@
-"""run_glue.py: a suite of two seeds that is stopped, and goes on."""
+"""run_glue.py: a suite of two seeds that is stopped and resumed."""
 
 import json
 import zipfile
@@ -78,7 +78,7 @@ def flags(tiny, tmp_path_factory):
     }
 
 
-def test_a_suite_goes_on_where_it_was_stopped(flags):
+def test_a_suite_resumes_where_it_was_stopped(flags):
     out = flags["output_dir"]
     script_runner.run("run_glue.py", out.parent, seeds="3", **flags).check()
     first = json.loads((out / "glue.json").read_text())

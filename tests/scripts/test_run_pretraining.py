@@ -75,7 +75,7 @@ def test_checkpoints_are_the_originals(pretrained):
     assert tf.train.load_variable(newest, "global_step") == 7
 
 
-def test_goes_on_from_the_newest_sound_checkpoint(
+def test_resumes_from_the_newest_undamaged_checkpoint(
     tmp_path, tiny, pretrained, pretraining_flags
 ):
     folder, _ = pretrained

@@ -110,7 +110,7 @@ def test_serves_what_it_predicts(run):
     )
 
 
-def test_goes_on_and_names_what_is_wrong(run, tmp_path):
+def test_resumes_and_names_what_is_wrong(run, tmp_path):
     folder, flags, _ = run
     resumed, broken, sample = (
         tmp_path / name for name in ("resumed", "broken", "sample")

@@ -143,7 +143,7 @@ def test_the_demos_exports_take_text():
         assert {"--export_dir", "--vocab_file"} < flags, name
 
 
-def test_tables_can_be_made_again_byte_for_byte(tmp_path):
+def test_tables_are_reproduced_byte_for_byte(tmp_path):
     script = SAMPLES / "make_tables.py"
     subprocess.run([sys.executable, script, tmp_path], check=True)
     for name in [*TABLES, *QUESTIONS]:

@@ -115,7 +115,7 @@ def test_summaries_hold_what_the_log_holds(runs):
     assert 0.1 < found["peak_memory_gib"][4] < 20
 
 
-def test_summary_tells_how_to_repeat_the_run(runs, flags):
+def test_the_summary_shows_how_to_repeat_the_run(runs, flags):
     folder, _ = runs["plain"]
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["global_step"] == 4

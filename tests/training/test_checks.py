@@ -117,7 +117,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
         checks.check_labels_of_start(command, ["no", "yes"])
         with pytest.raises(ValueError, match="has the labels .'no', 'yes'.;"):
             checks.check_labels_of_start(command, ["a", "b"])
-    # Elsewhere, or in the folder of a run that goes on, nothing is at stake.
+    # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
     checks.check_labels_of_start(elsewhere, ["a", "b"])
     (tmp_path / "model.ckpt-5.index").write_text("")

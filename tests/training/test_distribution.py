@@ -14,7 +14,7 @@ from tests.golden import ROOT
 from tests.scripts import test_run_swag
 from training import checkpointing, ending
 
-# Steps that are compared. A run makes some more until it is told to stop.
+# Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
 
 # Runs a script on two devices made of one CPU.

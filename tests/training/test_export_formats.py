@@ -112,7 +112,7 @@ def test_a_fixed_length(name, tmp_path):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
-def test_other_libraries_are_told_of_the_case(tmp_path):
+def test_other_libraries_get_the_casing(tmp_path):
     # As extract_features.py exports, the flags in one object.
     serving.export_encoder(
         tmp_path / "model",

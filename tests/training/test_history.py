@@ -12,7 +12,7 @@ SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 
 
 class Seconds:
-    """A clock that moves when told."""
+    """A clock that the tests move."""
 
     def __init__(self):
         self.now = 100.0
@@ -21,7 +21,7 @@ class Seconds:
         return self.now
 
 
-def test_time_goes_on_where_a_checkpoint_was_saved():
+def test_time_resumes_where_a_checkpoint_was_saved():
     seconds = Seconds()
     first = clock.Clock(0.5, seconds)
     with first.running():

@@ -29,13 +29,13 @@ from training import (
 from training.options import LoopOptions
 
 
-def test_outputs_that_are_nan_are_told_of_once(caplog):
+def test_outputs_that_are_nan_are_reported_once(caplog):
     trainer = create_trainer()
     dataset = batches([1, np.nan, 1, np.nan]).take(5)
     assert len(list(trainer.predict(dataset))) == 5
-    told = [r.message for r in caplog.records if "NaN" in r.message]
-    assert len(told) == 1
-    assert "first in batch 2," in told[0]
+    logged = [r.message for r in caplog.records if "NaN" in r.message]
+    assert len(logged) == 1
+    assert "first in batch 2," in logged[0]
 
 
 class SumOfProducts(Sum):
@@ -165,7 +165,7 @@ def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
     ] == [5, 10, 15, 20]
 
 
-def test_a_hook_without_a_rhythm_is_told_after_each_call():
+def test_a_hook_without_an_interval_runs_after_each_call():
     seen = []
     create_trainer().train(
         batches([]),

@@ -90,18 +90,18 @@ def test_killed_runs_end_with_the_same_bits(
     output_dir = tmp_path / "killed"
     caught_saving = 0
     for number in range(num_kills):
-        # Every third is told to stop, the others are killed without notice,
+        # Every third gets SIGTERM, the others are killed without notice,
         # half of these while they write a checkpoint.
-        told = number % 3 == 2
+        gets_sigterm = number % 3 == 2
         status, saving = kill_somewhere(
             flags,
             output_dir,
             rng,
-            signal.SIGTERM if told else signal.SIGKILL,
+            signal.SIGTERM if gets_sigterm else signal.SIGKILL,
             while_saving=number % 3 == 0,
         )
         assert status == (
-            ending.INTERRUPTED_STATUS if told else -signal.SIGKILL
+            ending.INTERRUPTED_STATUS if gets_sigterm else -signal.SIGKILL
         )
         caught_saving += saving
         steps = checkpointing.checkpoint_steps(output_dir)
@@ -113,7 +113,7 @@ def test_killed_runs_end_with_the_same_bits(
     assert not list(output_dir.glob("*.partial*"))
 
 
-def test_ctrl_c_saves_and_the_run_goes_on(flags, undisturbed, tmp_path):
+def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
     flags = flags | {"save_checkpoints_steps": 7}
     with start(flags, tmp_path) as run:
         while run.is_alive():

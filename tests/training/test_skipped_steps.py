@@ -36,8 +36,8 @@ def test_an_overflow_by_loss_scaling_is_no_failure(steps_per_call, caplog):
     assert trainer.step == 5
     assert float(trainer.optimizer.dynamic_scale) == 2**13
     assert not [r for r in caplog.records if r.levelno > logging.INFO]
-    told = [r.message for r in caplog.records if "overflowed" in r.message]
-    assert [text.split()[1] for text in told] == ["2", "3"]
+    logged = [r.message for r in caplog.records if "overflowed" in r.message]
+    assert [text.split()[1] for text in logged] == ["2", "3"]
 
 
 ON_TWO_DEVICES = """

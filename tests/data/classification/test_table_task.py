@@ -137,7 +137,7 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
         ([], "multilabel", "needs 1 labels or more"),
     ],
 )
-def test_labels_can_be_told_apart(tmp_path, labels, mode, message):
+def test_labels_can_be_distinguished(tmp_path, labels, mode, message):
     with pytest.raises(ValueError, match=message):
         processor(tmp_path, labels=labels, output_mode=mode)
 

@@ -59,7 +59,7 @@ def test_iob1_becomes_iob2(tmp_path):
     assert example.labels == ["O", "O"]
 
 
-def test_columns_are_parted_by_spaces_and_tabs_alone(tmp_path):
+def test_only_spaces_and_tabs_separate_columns(tmp_path):
     path = tmp_path / "dev.txt"
     path.write_bytes("\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n".encode())
     first, second = reading.read_conll(path, "dev")

@@ -332,7 +332,7 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
 @pytest.mark.soak
 @pytest.mark.parametrize("num_processes", [1, 2])
 def test_memory_does_not_grow_with_the_number_of_windows(num_processes):
-    """Makes the records of 87,599 questions beside which 10,000 are little."""
+    """Makes the records of 87,599 questions, far more than 10,000."""
     path = golden.shared("data/squad/train-v1.1.json")
     vocab = golden.shared("data/vocab/uncased.txt")
     script = f"""

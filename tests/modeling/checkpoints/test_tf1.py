@@ -311,7 +311,7 @@ def test_a_checkpoint_of_something_else_is_refused(source, tmp_path):
         load_checkpoint(BertModel(source[1]), path)
 
 
-def test_two_berts_in_one_model_cannot_be_told_apart(source):
+def test_two_berts_in_one_model_cannot_be_distinguished(source):
     path, config = source
     input_ids = keras.Input((8,), dtype="int32")
     one = BertModel(config, name="one")(input_ids)["pooled_output"]

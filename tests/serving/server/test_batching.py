@@ -74,7 +74,7 @@ def test_what_waits_is_batched_by_key_and_size():
         batcher.submit("a", 1, 1)
 
 
-def test_a_request_waits_for_others_as_long_as_it_is_told():
+def test_a_request_waits_for_others_as_long_as_the_option_says():
     model = Model()
     options = BatchingOptions(max_batch_size=3, max_wait=600.0)
     batcher = Batcher(model, options)

@@ -79,7 +79,7 @@ def test_many_points_are_averaged(tmp_path):
     assert len(evaluated.points) == 200
 
 
-def test_a_folder_of_several_runs_stands_for_all(tmp_path):
+def test_a_folder_of_several_runs_means_all_of_them(tmp_path):
     for number in (1, 2, 10):
         write_run(tmp_path / "all" / f"run_{number}")
     found = series.read_runs([("", tmp_path / "all")])

@@ -173,7 +173,7 @@ class Stop(Exception):
     pass
 
 
-def test_interrupted_work_goes_on(tmp_path, monkeypatch):
+def test_interrupted_work_resumes(tmp_path, monkeypatch):
     whole, _ = create(tmp_path / "whole")
     write_shard = stages.shards.write_shard
     made = []
@@ -275,9 +275,7 @@ def test_too_many_shards_leave_a_job_that_takes_the_remedy(
     ],
 )
 @pytest.mark.parametrize("is_finished", [True, False])
-def test_a_damaged_shard_is_made_again(
-    tmp_path, monkeypatch, damage, is_finished
-):
+def test_a_damaged_shard_is_rebuilt(tmp_path, monkeypatch, damage, is_finished):
     write_shard = stages.shards.write_shard
     made = []
 
