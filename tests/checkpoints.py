@@ -1,5 +1,7 @@
 """Reads checkpoints, to compare what runs have made."""
 
+import re
+
 import numpy as np
 import tensorflow as tf
 
@@ -12,6 +14,15 @@ def values(path, step=None):
     return {
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()
+    }
+
+
+def listed(path):
+    """Returns {name: shape} of the weights in a checkpoint."""
+    return {
+        name: shape
+        for name, shape in tf.train.list_variables(str(path))
+        if not re.search(r"^global_step|/adam_[mv]$", name)
     }
 
 

@@ -22,6 +22,7 @@ from modeling import (
 )
 from modeling.checkpoints.names import original_name
 from tests import golden
+from tests.checkpoints import listed
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
 SMALL = BertConfig(
@@ -37,14 +38,6 @@ SMALL = BertConfig(
 
 def prefix(index):
     return str(index).removesuffix(".index")
-
-
-def listed(path):
-    return {
-        name: shape
-        for name, shape in tf.train.list_variables(str(path))
-        if not re.search(r"^global_step|/adam_[mv]$", name)
-    }
 
 
 @pytest.fixture
@@ -377,27 +370,3 @@ def test_weights_of_another_type_are_refused(tmp_path):
             match="bert/pooler/dense/bias in .* is of type .*float32",
         ):
             load_checkpoint(model, path)
-
-
-@pytest.mark.parametrize("name", ["keras_bert_test", "chinese_index"])
-def test_googles_own_files(name):
-    folder = golden.shared(f"data/checkpoints/{name}")
-    path = folder / "bert_model.ckpt"
-    model = BertPretrainer(load_config(folder))
-    model.build()
-    shapes = {original_name(w): list(w.shape) for w in model.weights}
-    assert shapes == listed(path)
-
-
-def test_a_checkpoint_of_another_implementation():
-    folder = golden.shared("data/checkpoints/keras_bert_test")
-    path = str(folder / "bert_model.ckpt")
-    model = BertPretrainer(load_config(folder))
-    report = load_checkpoint(model, path)
-    assert not report.missing
-    assert not report.unused  # Adam's slots and the step do not count.
-    reader = tf.train.load_checkpoint(path)
-    for weight in model.weights:
-        np.testing.assert_array_equal(
-            weight, reader.get_tensor(original_name(weight))
-        )

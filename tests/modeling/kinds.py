@@ -1,0 +1,129 @@
+"""Every layer and model by a name, with inputs for each."""
+
+import keras
+import numpy as np
+
+from modeling import (
+    AttentionLayer,
+    BertClassifier,
+    BertConfig,
+    BertModel,
+    BertMultipleChoice,
+    BertPretrainer,
+    BertSpanLabeler,
+    BertTokenClassifier,
+)
+from modeling.embeddings import Embeddings
+from modeling.encoder import Transformer, TransformerBlock
+from modeling.heads import MaskedLanguageModelHead, OutputHead
+from modeling.layers import Dense
+
+# batch, choices, length, masked positions, hidden size, vocabulary size
+B, C, T, P, W, V = 3, 2, 8, 4, 12, 40
+CONFIG = BertConfig(
+    vocab_size=V,
+    hidden_size=W,
+    num_hidden_layers=2,
+    num_attention_heads=3,
+    intermediate_size=20,
+    max_position_embeddings=T,
+    type_vocab_size=2,
+    initializer_range=0.2,
+)
+LAYERS = {
+    "dense": lambda **kwargs: Dense(5, **kwargs),
+    "attention": lambda **kwargs: AttentionLayer(3, 4, **kwargs),
+    "embeddings": lambda **kwargs: Embeddings(CONFIG, **kwargs),
+    "block": lambda **kwargs: TransformerBlock(CONFIG, **kwargs),
+    "encoder": lambda **kwargs: Transformer(CONFIG, **kwargs),
+    "output_head": lambda **kwargs: OutputHead(5, W, "normal", **kwargs),
+    "masked_lm": lambda **kwargs: MaskedLanguageModelHead(CONFIG, **kwargs),
+}
+MODELS = {
+    "bert": lambda **kwargs: BertModel(CONFIG, **kwargs),
+    "pretrainer": lambda **kwargs: BertPretrainer(CONFIG, **kwargs),
+    "classifier": lambda **kwargs: BertClassifier(CONFIG, 5, **kwargs),
+    "tokens": lambda **kwargs: BertTokenClassifier(CONFIG, 5, **kwargs),
+    "spans": lambda **kwargs: BertSpanLabeler(CONFIG, **kwargs),
+    "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
+}
+EVERYTHING = LAYERS | MODELS
+FITTED_IN_OTHERS = {"bert", "masked_lm"}
+# XLA takes seconds to compile each of the others, which are parts of the
+# classifier or consist of the same parts.
+QUICK_TO_FIT = {"dense", "output_head", "classifier"}
+# Dense layers in each model: six in a block, the pooler, the head's own.
+NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
+
+
+def draw_floats(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+def draw_ids(end, *shape):
+    return np.random.default_rng(0).integers(0, end, shape).astype("int32")
+
+
+def create_inputs(kind):
+    """Returns the arguments of a call."""
+    inputs = {
+        "dense": (draw_floats(B, T, W),),
+        "attention": (draw_floats(B, T, W), draw_floats(B, T + 1, W)),
+        "embeddings": (draw_ids(V, B, T), draw_ids(2, B, T)),
+        "block": (draw_floats(B, T, W),),
+        "encoder": (draw_floats(B, T, W),),
+        "output_head": (draw_floats(B, T, W),),
+        "masked_lm": (draw_floats(B, P, W), draw_floats(V, W)),
+    }
+    if kind in inputs:
+        return inputs[kind]
+    shape = (B, C, T) if kind == "choices" else (B, T)
+    features = {
+        "input_ids": draw_ids(V, *shape),
+        "input_mask": np.maximum(draw_ids(2, *shape), np.arange(T) < 2),
+        "segment_ids": draw_ids(2, *shape),
+    }
+    if kind == "pretrainer":
+        features["masked_lm_positions"] = draw_ids(T, B, P)
+    return (features,)
+
+
+def create_functional(kind, free=False, **kwargs):
+    """Returns a functional model of one layer or model, and inputs to it."""
+    inputs = create_inputs(kind)
+
+    def symbol(array):
+        shape = (None,) * (array.ndim - 1) if free else array.shape[1:]
+        if array.dtype == "float32":
+            shape = (*shape[:-1], array.shape[-1])
+        # The word embeddings of `masked_lm` are no batch.
+        batch = {"batch_size": V} if len(array) == V else {}
+        return keras.Input(shape, dtype=array.dtype.name, **batch)
+
+    symbols = keras.tree.map_structure(symbol, inputs)
+    outputs = EVERYTHING[kind](**kwargs)(*symbols)
+    model = keras.Model(list(symbols), outputs)
+    return model, list(inputs)
+
+
+def flat(outputs):
+    # NumPy's own bfloat16 cannot be compared.
+    return [
+        keras.ops.convert_to_numpy(keras.ops.cast(output, "float64"))
+        for output in keras.tree.flatten(outputs)
+    ]
+
+
+def assert_close(left, right, tolerance=1e-6):
+    for one, other in zip(flat(left), flat(right), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
+
+
+def save_and_load(model, folder):
+    model.save(folder / "model.keras")
+    return keras.models.load_model(folder / "model.keras")
+
+
+def dense_layers(model):
+    layers = model._flatten_layers()
+    return [each for each in layers if isinstance(each, keras.layers.Dense)]
