@@ -212,8 +212,10 @@ class LossFigures:
     def figures(self) -> dict[str, float]:
         """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
 
-        Each is the sum over the parts of the loss.
+        Each is the sum over the parts of the loss; NaN if no batch was read.
         """
+        if not self._parts:
+            return {"eval_loss": float("nan"), "loss": float("nan")}
         figures = {"eval_loss": 0.0, "loss": 0.0}
         for pairs in self._parts.values():
             sums, weights = np.array(pairs).T
