@@ -76,8 +76,8 @@ def without_dev(source: Path, folder: Path) -> dict[str, object]:
 
 
 def few_articles(source: Path, folder: Path) -> dict[str, object]:
-    """SQuAD v1.1: 40 articles to train on, 6 to answer."""
-    for name, number in (("train", 40), ("dev", 6)):
+    """SQuAD v1.1: 10 articles to train on, 3 to answer."""
+    for name, number in (("train", 10), ("dev", 3)):
         content = json.loads((source / f"{name}-v1.1.json").read_text("utf-8"))
         content["data"] = content["data"][:number]
         (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")

@@ -166,7 +166,7 @@ def test_ablations_with_a_bilstm_share_what_is_pretrained(small_bert, tmp_path):
     shown = commands["left-to-right with a BiLSTM"]
     assert "--left_to_right --bilstm" in shown
     shown = commands["NER by features and a BiLSTM"]
-    assert "--freeze_layers=2" in shown and "--left_to_right" not in shown
+    assert "--freeze_layers=3" in shown and "--left_to_right" not in shown
     # One pretraining for each pair.
     assert len(list(output.glob("*/pretraining"))) == 2
     assert len([line for line in shown.splitlines() if "| 0.0" in line]) >= 4
