@@ -169,7 +169,7 @@ def run(
         row.tasks,
         start / "bert_config.json",
         options.max_seq_length,
-        learning_rate=2e-4,
+        learning_rate=3e-4,
     )
     fine_tuning = dict(row.fine_tuning)
     if row.frozen:

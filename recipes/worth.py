@@ -61,7 +61,7 @@ def main() -> None:
         help="Weights to start from; may be given several times.",
     )
     parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
-    parser.add_argument("--learning_rate", type=float, default=2e-4)
+    parser.add_argument("--learning_rate", type=float, default=3e-4)
     options = parser.parse_args()
     starts: dict[str, Path | None] = {"random": None}
     for start in options.start:
