@@ -35,7 +35,7 @@ def create_png(
     figure = Figure(
         figsize=(5.2 * columns, 3.2 * rows + 0.5), layout="constrained"
     )
-    grid = figure.subplots(rows, columns, squeeze=False).flat
+    grid = [*figure.subplots(rows, columns, squeeze=False).flat]
     for panel, axes in zip(panels, grid, strict=False):
         axes.set_title(panel.metric.replace("$", r"\$"), fontsize=10)
         axes.set_xlabel(axis, fontsize=9)
@@ -50,7 +50,7 @@ def create_png(
                 linewidth=1.6 if is_eval else 0.9,
                 alpha=1.0 if is_eval else 0.55,
             )
-    for axes in list(grid)[len(panels) :]:
+    for axes in grid[len(panels) :]:
         axes.remove()
     figure.legend(
         [

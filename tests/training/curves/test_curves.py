@@ -1,6 +1,7 @@
 """Curves of runs: which points are drawn, and the files they are drawn to."""
 
 import html.parser
+import io
 import json
 import re
 
@@ -187,3 +188,14 @@ def test_the_image(runs):
     drawn = image.create_png(runs, series.create_panels(runs, "steps"), "steps")
     assert drawn.startswith(b"\x89PNG\r\n")
     assert int.from_bytes(drawn[16:20], "big") > 1000
+
+
+def test_the_image_has_no_panel_without_a_curve(runs):
+    pytest.importorskip("matplotlib", reason="needs requirements/plot.txt")
+    from matplotlib import image as images
+
+    panels = series.create_panels(runs, "steps")[:3]
+    drawn = images.imread(io.BytesIO(image.create_png(runs, panels, "steps")))
+    height, width, _ = drawn.shape
+    assert (drawn[: height // 2, width // 2 :] < 1).any()
+    assert (drawn[height // 2 + 20 :, width // 2 + 20 :] == 1).all()
