@@ -69,8 +69,8 @@ SIZES = {
         eval_fraction=0.05,
         eval_steps=500,
         phases=(
-            Phase(32, 128, 2e-3, 3000, 300, 0.4),
-            Phase(128, 64, 1e-3, 8000, 400, 0.2),
+            Phase(32, 128, 2e-3, 2000, 200, 0.4),
+            Phase(128, 64, 1e-3, 1000, 100, 0.3),
         ),
         num_train_epochs=3.0,
     ),
