@@ -1,0 +1,1 @@
+"""What every script needs as a command: flags, log lines, errors, processes."""

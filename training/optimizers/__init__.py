@@ -1,0 +1,1 @@
+"""How weights follow gradients, and their averages."""

@@ -1,0 +1,1 @@
+"""What a run writes: checkpoints, history, report, weights and exports."""

@@ -1,0 +1,1 @@
+"""One run: its model and optimizer, its steps, and what is done between them."""

@@ -1,0 +1,1 @@
+"""A task from its flags to its results."""
