@@ -16,7 +16,7 @@ from absl import flags, logging
 import modeling
 from data.text import tokenization, vocabulary
 from files import paths
-from training import cli
+from training.command_line import cli
 
 if TYPE_CHECKING:
     import keras

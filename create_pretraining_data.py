@@ -28,8 +28,9 @@ from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
 from files import paths
 from files.atomic import is_remote
-from training import cli, progress
-from training import flags as common_flags
+from training import progress
+from training.command_line import cli
+from training.command_line import flags as common_flags
 
 FLAGS = flags.FLAGS
 

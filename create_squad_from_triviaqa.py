@@ -16,7 +16,8 @@ from absl import flags, logging
 from data.squad import triviaqa
 from files import paths
 from files.atomic import atomic_open
-from training import cli, progress
+from training import progress
+from training.command_line import cli
 
 FLAGS = flags.FLAGS
 

@@ -18,8 +18,9 @@ from data.io import text_files
 from data.text import tokenization, vocabulary
 from files import paths
 from files.atomic import atomic_open
-from training import cli, progress
-from training import flags as common_flags
+from training import progress
+from training.command_line import cli
+from training.command_line import flags as common_flags
 
 FLAGS = flags.FLAGS
 

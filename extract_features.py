@@ -18,14 +18,14 @@ from data.classification.examples import InputExample
 from data.io import feature_files, projector, text_files
 from data.text import tokenization
 from files import paths
-from training import cli
-from training import flags as common_flags
+from training.command_line import cli
+from training.command_line import flags as common_flags
 from training.options import DeviceOptions
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from training import loop
+    from training.steps import loop
 
 FLAGS = flags.FLAGS
 
@@ -244,13 +244,9 @@ def main(_: Sequence[str]) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import token_features
-    from training import (
-        checks,
-        distribution,
-        export,
-        loop,
-        train_step,
-    )
+    from training.outputs import export
+    from training.steps import distribution, loop, train_step
+    from training.tasks import checks
 
     options = common_flags.read(ExtractionOptions)
     distribution.pack_weights(options)

@@ -11,7 +11,7 @@ from absl import flags, logging
 
 from files import paths
 from files.atomic import atomic_open, write_text
-from training import cli
+from training.command_line import cli
 from training.curves import image, page, series
 
 FLAGS = flags.FLAGS

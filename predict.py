@@ -35,7 +35,7 @@ from files import paths
 from files.atomic import atomic_open
 from files.json_files import format_json
 from files.named_errors import named_errors
-from training import cli
+from training.command_line import cli
 
 if TYPE_CHECKING:
     from serving import requests, text_task

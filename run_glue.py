@@ -19,8 +19,8 @@ from data.classification import glue, glue_suite
 from files import json_files, paths
 from files.atomic import remove_partial_files, write_json, write_text
 from files.overlaps import WHOLE_FILES
-from training import child, cli
-from training import flags as common_flags
+from training.command_line import child, cli
+from training.command_line import flags as common_flags
 
 FLAGS = flags.FLAGS
 

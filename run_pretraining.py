@@ -12,8 +12,8 @@ import serving
 from data.pretraining import flags as pretraining_flags
 from data.text import tokenization
 from files import paths
-from training import cli
-from training import flags as common_flags
+from training.command_line import cli
+from training.command_line import flags as common_flags
 from training.options import PretrainingOptions
 
 
@@ -133,7 +133,8 @@ def _define_evaluation_flags() -> None:
 def main(_: Sequence[str]) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import distribution, pretraining
+    from training.steps import distribution
+    from training.tasks import pretraining
 
     options = common_flags.read(PretrainingOptions)
     distribution.pack_weights(options)

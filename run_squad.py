@@ -26,9 +26,11 @@ from data.squad import (
 from data.squad import flags as squad_flags
 from data.text import tokenization
 from files import paths
-from training import cli, commands, task, text_samples
-from training import flags as common_flags
+from training import task, text_samples
+from training.command_line import cli
+from training.command_line import flags as common_flags
 from training.options import FineTuningOptions
+from training.tasks import commands
 
 
 def define_flags() -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from absl import flags, logging
 
 from files import path_checks, paths
-from training import cli
+from training.command_line import cli
 
 if TYPE_CHECKING:
     from serving.server import versions

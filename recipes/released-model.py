@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from training import child  # noqa: E402
+from training.command_line import child  # noqa: E402
 
 # By task: the folder of the benchmark's download, the metric, and the paper's
 # figures of BERT-Base and BERT-Large on the test set (table 1).

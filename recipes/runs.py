@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from training import child  # noqa: E402
+from training.command_line import child  # noqa: E402
 
 
 def run(script: str, log: Path, flags: dict[str, object]) -> None:

@@ -173,7 +173,7 @@ def read_results(name):
 
 def ask(question, context):
     """Returns the exported model's answer to a question about a text."""
-    from training import chatter
+    from training.command_line import chatter
 
     chatter.silence_tensorflow()
     import serving

@@ -13,7 +13,7 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from serving import inspection, signatures
 from serving.signatures import Features
-from training import export
+from training.outputs import export
 
 
 def export_classifier(

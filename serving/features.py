@@ -12,7 +12,7 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from serving import inspection, signatures
 from serving.signatures import Features
-from training import export
+from training.outputs import export
 
 # Maximum values of an output, padding too, unless at least a quarter are real:
 # 256 MB.

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from serving import signatures
 from serving.signatures import Features
-from training import export
 from training.options import ExportOptions
+from training.outputs import export
 
 
 def export_multiple_choice(

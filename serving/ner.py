@@ -12,7 +12,7 @@ import tensorflow as tf
 from data.ner.words_layer import NerWindows, split_punctuation
 from serving import inspection, signatures
 from serving.signatures import Features
-from training import export
+from training.outputs import export
 
 
 def export_token_classifier(

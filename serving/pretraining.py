@@ -16,8 +16,8 @@ from data.text.tokenizer_layer import TokenizerLayer
 from serving import inspection, signatures
 from serving.requests import MASK
 from serving.signatures import Features
-from training import export
 from training.options import ExportOptions
+from training.outputs import export
 
 
 def export_pretrainer(

@@ -15,8 +15,8 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from modeling import BertConfig
-from training import export
 from training.options import ExportOptions
+from training.outputs import export
 
 # Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20

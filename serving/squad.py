@@ -19,8 +19,8 @@ from data.squad.windows_layer import SquadWindows
 from data.text.packing_layer import PackingLayer
 from serving import inspection, signatures
 from serving.signatures import Features
-from training import export
 from training.options import ExportOptions
+from training.outputs import export
 
 _N_BEST = {
     "nbest_texts": "answers",

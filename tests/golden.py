@@ -96,7 +96,7 @@ def form(name: str) -> Iterator[Form]:
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
         pytest.skip("a form of TensorFlow's")
     from modeling.accelerated import choice
-    from training import accelerated_updates
+    from training.optimizers import accelerated_updates
 
     def run(function):
         with tf.device("CPU:0" if name == "cpu_graph" else None):

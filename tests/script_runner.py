@@ -33,7 +33,7 @@ PROCESSES.set_forkserver_preload(
     [
         *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
         *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
-        *("training.fine_tuning", "training.pretraining"),
+        *("training.tasks.fine_tuning", "training.tasks.pretraining"),
         *("serving.classifier", "serving.squad", "serving.ner"),
         "tests.frozen",
     ]

@@ -1,7 +1,8 @@
 """Options of training: the flags' values, frozen.
 
-`training/flags.py` defines the flags, with the defaults given here, and
-reads them once into one of these. A variation is a `dataclasses.replace`.
+`training/command_line/flags.py` defines the flags, with the defaults given
+here, and reads them once into one of these. A variation is a
+`dataclasses.replace`.
 Nothing here imports TensorFlow.
 """
 

@@ -20,18 +20,12 @@ from benchmarks.contestants import worker
 from data.io import tfrecords
 from modeling import losses, quantization
 from modeling.accelerated import inference as inference_forms
-from training import (
-    building,
-    checks,
-    fine_tuning,
-    preparation,
-    pretraining,
-    report,
-    runner,
-)
-from training import flags as common_flags
+from training.command_line import flags as common_flags
 from training.options import FineTuningOptions, PretrainingOptions
-from training.splits import Splits
+from training.outputs import report
+from training.steps import building, runner
+from training.tasks import checks, fine_tuning, preparation, pretraining
+from training.tasks.splits import Splits
 
 FLAGS = flags.FLAGS
 # Of a training that is never finished: its learning rate stays.

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from tests import campaign, script_runner
-from training import checkpointing, history
+from training.outputs import checkpointing, history
 
 pytestmark = pytest.mark.soak
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from data.text import tokenization
 from files import manifests
 from tests import script_runner
-from training import export
+from training.outputs import export
 
 PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
 

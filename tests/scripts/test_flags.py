@@ -17,7 +17,8 @@ from files import paths
 from files.paths import Kind
 from tests import script_runner
 from tests.golden import ROOT
-from training import cli, options
+from training import options
+from training.command_line import cli
 
 FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
 

@@ -6,7 +6,7 @@ import pytest
 from files import json_files
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, history
+from training.outputs import checkpointing, history
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests import events, script_runner
 from tests.checkpoints import values
-from training import checkpointing
+from training.outputs import checkpointing
 
 
 @pytest.fixture(scope="module")

@@ -4,13 +4,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from training import (
-    checkpointing,
-    distribution,
-    loop,
-    optimization,
-)
+from training.optimizers import optimization
 from training.options import LoopOptions, OptimizerOptions
+from training.outputs import checkpointing
+from training.steps import distribution, loop
 
 BATCH_SIZE = 2
 

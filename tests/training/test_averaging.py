@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from training import averaging, distribution, loop, optimization, train_step
+from training.optimizers import averaging, optimization
 from training.options import OptimizerOptions
+from training.steps import distribution, loop, train_step
 
 
 class Scale(keras.Model):

@@ -10,8 +10,9 @@ import tensorflow as tf
 
 import modeling
 from tests import conftest, toy_task
-from training import checkpointing, fine_tuning
 from training.options import FineTuningOptions
+from training.outputs import checkpointing
+from training.tasks import fine_tuning
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE

@@ -5,7 +5,9 @@ import json
 
 import pytest
 
-from training import checks, options, preparation, report, run_settings
+from training import options
+from training.outputs import report, run_settings
+from training.tasks import checks, preparation
 
 SIZES = {
     "vocab_size": 100,

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.golden import ROOT
-from training import child
+from training.command_line import child
 
 # Says that it runs; asked to stop it saves, which takes a moment.
 CHILD = """

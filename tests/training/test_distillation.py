@@ -13,8 +13,10 @@ from data.io import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest, script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
-from training import distillation, fine_tuning, run_settings
 from training.options import FineTuningOptions
+from training.outputs import run_settings
+from training.steps import distillation
+from training.tasks import fine_tuning
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 

@@ -12,7 +12,8 @@ import tensorflow as tf
 from tests import script_runner
 from tests.golden import ROOT
 from tests.scripts import test_run_swag
-from training import checkpointing, ending
+from training.outputs import checkpointing
+from training.steps import ending
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20

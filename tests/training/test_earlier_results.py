@@ -3,7 +3,7 @@
 import logging
 import os
 
-from training.earlier_results import EarlierResults
+from training.tasks.earlier_results import EarlierResults
 
 WRITTEN = ["predictions.json", "nbest_predictions.json"]
 OPTIONAL = ["null_odds.json", "report.html", "test_eval_results.txt"]

@@ -12,15 +12,10 @@ from tests.training.pair import (
     checkpointer_of,
     create_trainer,
 )
-from training import (
-    checkpointing,
-    distribution,
-    loop,
-    optimization,
-    schedules,
-    train_step,
-)
+from training.optimizers import optimization, schedules
 from training.options import LoopOptions, OptimizerOptions
+from training.outputs import checkpointing
+from training.steps import distribution, loop, train_step
 
 
 def test_the_rate_follows_the_time(tmp_path):

@@ -12,8 +12,9 @@ import modeling
 from tests import events, script_runner
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
-from training import ensembles, metrics
+from training import metrics
 from training.options import FineTuningOptions
+from training.tasks import ensembles
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 SQUAD = script_runner.SAMPLES / "squad"

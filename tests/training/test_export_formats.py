@@ -14,8 +14,8 @@ from benchmarks.contestants import runtime
 from data.squad import decoding, windows
 from data.text.packing_layer import PackingLayer
 from tests import conftest, script_runner
-from training import export_formats
 from training.options import ExportOptions
+from training.outputs import export_formats
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 TEXTS = ["the boat left at noon .", "a light .", "the sea is green and old ."]

@@ -9,8 +9,9 @@ import tensorflow as tf
 import modeling
 from modeling import losses
 from tests import golden
-from training import loop, optimization
+from training.optimizers import optimization
 from training.options import LoopOptions, OptimizerOptions
+from training.steps import loop
 
 
 def pretrainer(config, recording):

@@ -6,7 +6,8 @@ import pytest
 import tensorflow as tf
 
 from tests import events
-from training import batch_sizes, clock, history, text_samples
+from training import batch_sizes, clock, text_samples
+from training.outputs import history
 
 SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 

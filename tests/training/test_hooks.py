@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from files import json_files
-from training import checkpointing, hooks, report
+from training.outputs import checkpointing, report
+from training.steps import hooks
 
 
 def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):

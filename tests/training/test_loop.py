@@ -16,17 +16,11 @@ from tests.training.pair import (
     checkpointer_of,
     create_trainer,
 )
-from training import (
-    batch_sizes,
-    checkpointing,
-    clock,
-    history,
-    hooks,
-    loop,
-    optimization,
-    train_step,
-)
+from training import batch_sizes, clock
+from training.optimizers import optimization
 from training.options import LoopOptions
+from training.outputs import checkpointing, history
+from training.steps import hooks, loop, train_step
 
 
 def test_outputs_that_are_nan_are_reported_once(caplog):

@@ -8,8 +8,9 @@ import pytest
 import tensorflow as tf
 
 from tests import golden
-from training import optimization, train_step
+from training.optimizers import optimization
 from training.options import OptimizerOptions
+from training.steps import train_step
 
 
 @pytest.fixture(params=["plain", "eager", "compiled"])

@@ -13,7 +13,9 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, loop, pretraining
+from training.outputs import checkpointing
+from training.steps import loop
+from training.tasks import pretraining
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600

@@ -8,7 +8,7 @@ import pytest
 
 import modeling
 from tests import script_runner
-from training import report
+from training.outputs import report
 
 LENGTH, NUM_PREDICTIONS = 32, 5
 

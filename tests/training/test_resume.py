@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, ending, run_settings
+from training.outputs import checkpointing, run_settings
+from training.steps import ending
 
 NUM_STEPS = 60
 BATCH_SIZE = 8

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training import schedules
+from training.optimizers import schedules
 
 
 def rates(**kwargs):

@@ -13,11 +13,9 @@ from tests.training.pair import (
     create_trainer,
     every,
 )
-from training import (
-    checkpointing,
-    distribution,
-)
 from training.options import LoopOptions
+from training.outputs import checkpointing
+from training.steps import distribution
 
 
 @pytest.mark.parametrize("steps_per_call", [1, 4])

@@ -4,7 +4,7 @@ import os
 
 from tests.toy_task import ToyTask
 from training.options import FineTuningOptions
-from training.splits import Splits
+from training.tasks.splits import Splits
 
 
 class TwoEvalSets(ToyTask):

@@ -13,7 +13,8 @@ from typing import NoReturn
 from absl import app, flags, logging
 
 from files import locks, path_checks, paths
-from training import chatter, cluster
+from training import cluster
+from training.command_line import chatter
 
 # Errors in the user's input; anything else is a bug and keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)

@@ -3,7 +3,7 @@
 from absl import flags
 
 from files import paths
-from training import cli
+from training.command_line import cli
 
 
 def define() -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from absl import flags
 
 from files import paths
-from training import cli, distillation_flags, optimizer_flags, options
+from training import options
+from training.command_line import cli, distillation_flags, optimizer_flags
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

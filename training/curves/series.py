@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from training import history
+from training.outputs import history
 
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
 # Maximum points of a training curve; more are averaged, since no screen shows

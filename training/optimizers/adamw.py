@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from training import accelerated_updates
+from training.optimizers import accelerated_updates
 
 
 class Rates(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from training.adamw import AdamWeightDecayOptimizer
+from training.optimizers.adamw import AdamWeightDecayOptimizer
 
 
 @keras.saving.register_keras_serializable(package="bert")

@@ -8,10 +8,10 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.adamw import AdamWeightDecayOptimizer
-from training.lamb import LAMBOptimizer
+from training.optimizers.adamw import AdamWeightDecayOptimizer
+from training.optimizers.lamb import LAMBOptimizer
+from training.optimizers.schedules import WarmupPolynomialDecay, WarmupTimeDecay
 from training.options import OptimizerOptions
-from training.schedules import WarmupPolynomialDecay, WarmupTimeDecay
 
 # LayerNorm's variables and all biases are not decayed.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")

@@ -30,7 +30,7 @@ from absl import logging
 from files.atomic import remove_partial_files, write_text
 from files.overlaps import WHOLE_FILES
 from modeling.checkpoints import tf1
-from training import averaging
+from training.optimizers import averaging
 
 PREFIX = "model.ckpt"
 

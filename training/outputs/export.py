@@ -17,8 +17,8 @@ import tensorflow as tf
 from files import atomic, manifests
 from modeling import quantization
 from modeling.accelerated import int8
-from training import export_formats
 from training.options import ExportOptions
+from training.outputs import export_formats
 
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from files import json_files
 from files.atomic import write_text
-from training.checkpointing import checkpoint_steps
 from training.options import NETWORK
+from training.outputs.checkpointing import checkpoint_steps
 
 FILE = "run_settings.json"
 

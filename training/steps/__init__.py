@@ -1,1 +1,1 @@
-"""One run: its model and optimizer, its steps, and what is done between them."""
+"""One run: its model, its steps, and what is done between them."""

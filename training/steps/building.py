@@ -8,10 +8,11 @@ import keras
 import tensorflow as tf
 
 import modeling
-from training import averaging, distillation, distribution, loop, optimization
+from training.optimizers import averaging, optimization
 from training.options import TrainingOptions
+from training.steps import distillation, distribution, loop
+from training.steps.train_step import StepOptions
 from training.task import Loss
-from training.train_step import StepOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -21,12 +21,13 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training import distribution, loop, run_settings
 from training.options import (
     FineTuningOptions,
     PretrainingOptions,
     TrainingOptions,
 )
+from training.outputs import run_settings
+from training.steps import distribution, loop
 
 # Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0

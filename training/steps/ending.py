@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from training import checkpointing
+from training.outputs import checkpointing
 
 # Exit status of a run that saved after a stop signal (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75

@@ -9,8 +9,9 @@ from typing import Protocol, runtime_checkable
 from absl import logging
 
 from files import atomic, json_files
-from training import batch_sizes, checkpointing, report
-from training.history import History
+from training import batch_sizes
+from training.outputs import checkpointing, report
+from training.outputs.history import History
 
 # Maximum fraction of time for measuring the machine's peak rate.
 _MEASURING_SHARE = 0.01

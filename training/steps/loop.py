@@ -17,16 +17,12 @@ from modeling import quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
 from modeling.distillation import Distiller
-from training import (
-    batch_sizes,
-    checkpointing,
-    ending,
-    progress,
-    train_step,
-)
-from training.hooks import Hook, PeriodicHook
+from training import batch_sizes, progress
 from training.options import LoopOptions
-from training.skipped_steps import SkippedSteps
+from training.outputs import checkpointing
+from training.steps import ending, train_step
+from training.steps.hooks import Hook, PeriodicHook
+from training.steps.skipped_steps import SkippedSteps
 from training.task import Loss
 
 # Number of batches to measure int8 with.

@@ -12,20 +12,17 @@ from absl import logging
 import modeling
 from files.atomic import remove_partial_files
 from files.overlaps import WHOLE_FILES
-from training import (
-    building,
+from training import cluster
+from training.clock import Clock
+from training.options import LoopOptions, TrainingOptions
+from training.outputs import (
     checkpointing,
-    cluster,
-    distillation,
-    distribution,
     history,
-    hooks,
     report,
     run_settings,
     weights,
 )
-from training.clock import Clock
-from training.options import LoopOptions, TrainingOptions
+from training.steps import building, distillation, distribution, hooks
 
 _AS_IS = contextlib.nullcontext()
 

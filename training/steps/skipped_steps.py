@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from absl import logging
 
-from training import checkpointing, train_step
+from training.outputs import checkpointing
+from training.steps import train_step
 
 
 class SkippedSteps:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import keras
 import tensorflow as tf
 
-from training.averaging import WeightAverages
+from training.optimizers.averaging import WeightAverages
 from training.task import Loss
 
 Features = Mapping[str, tf.Tensor]

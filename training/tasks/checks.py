@@ -4,19 +4,14 @@ import os
 from collections.abc import Sequence
 
 import modeling
-from training import (
-    checkpointing,
-    distillation,
-    export,
-    export_formats,
-    report,
-)
 from training.options import (
     DeviceOptions,
     FineTuningOptions,
     PretrainingOptions,
     TrainingOptions,
 )
+from training.outputs import checkpointing, export, export_formats, report
+from training.steps import distillation
 
 
 def check_command(options: TrainingOptions) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from training import cli, flags
+from training.command_line import cli, flags
 from training.options import FineTuningOptions
 from training.task import Task
 
@@ -25,7 +25,8 @@ def run_task(
 
     def main(_: Sequence[str]) -> None:
         # It loads TensorFlow, which --help and wrong flags do not wait for.
-        from training import distribution, fine_tuning
+        from training.steps import distribution
+        from training.tasks import fine_tuning
 
         options = flags.read(FineTuningOptions)
         distribution.pack_weights(options)

@@ -13,8 +13,8 @@ import keras
 from absl import logging
 
 import modeling
-from training import checkpointing
 from training.options import FineTuningOptions
+from training.outputs import checkpointing
 from training.task import Batches, Task
 
 

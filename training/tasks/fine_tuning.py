@@ -13,19 +13,14 @@ import numpy as np
 from absl import logging
 
 import modeling
-from training import (
-    building,
-    distillation,
-    ensembles,
-    metrics,
-    preparation,
-    run_settings,
-    runner,
-)
-from training.earlier_results import EarlierResults
+from training import metrics
 from training.options import FineTuningOptions
-from training.splits import Splits, suffix_of
+from training.outputs import run_settings
+from training.steps import building, distillation, runner
 from training.task import Batches, Task
+from training.tasks import ensembles, preparation
+from training.tasks.earlier_results import EarlierResults
+from training.tasks.splits import Splits, suffix_of
 
 
 def run(task: Task, options: FineTuningOptions) -> None:

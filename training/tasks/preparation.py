@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import modeling
-from training import checkpointing, checks, run_settings
 from training.options import FineTuningOptions
-from training.splits import suffix_of
+from training.outputs import checkpointing, run_settings
 from training.task import Task
+from training.tasks import checks
+from training.tasks.splits import suffix_of
 
 
 def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:

@@ -10,15 +10,11 @@ import modeling
 from data.io import feature_specs, record_checks, tfrecords
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
-from training import (
-    building,
-    checks,
-    distillation,
-    run_settings,
-    runner,
-    text_samples,
-)
+from training import text_samples
 from training.options import PretrainingOptions
+from training.outputs import run_settings
+from training.steps import building, distillation, runner
+from training.tasks import checks
 
 # The metric of --target_accuracy.
 _ACCURACY = "masked_lm_accuracy"

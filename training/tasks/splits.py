@@ -11,8 +11,8 @@ from absl import logging
 from data.io import feature_specs, tfrecords
 from files.atomic import remove_partial_files
 from training import cluster, progress
-from training.distillation import Teacher
 from training.options import FineTuningOptions
+from training.steps.distillation import Teacher
 from training.task import Task
 
 

@@ -17,7 +17,7 @@ from modeling.accelerated.inference import Predictor
 from modeling.layers import Dense
 from tests import conftest, script_runner
 from tests.golden import ROOT
-from training import export
+from training.outputs import export
 
 RNG = np.random.default_rng(0)
 
