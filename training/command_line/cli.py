@@ -25,7 +25,7 @@ _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("data", "files", "modeling", "serving", "training")
 
 

@@ -44,7 +44,7 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(
     cpu, [tf.config.LogicalDeviceConfiguration()] * 2
 )
-from tests.training import test_skipped_steps
+from tests.training.steps import test_skipped_steps
 test_skipped_steps.overflow_on_all_devices()
 """
 
