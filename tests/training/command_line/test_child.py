@@ -28,7 +28,7 @@ PARENT = f"""
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-from training import child
+from training.command_line import child
 child.run([sys.executable, "-c", {CHILD!r}])
 """
 
