@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.modeling import kinds
 from tests.modeling.kinds import (
     CONFIG,
     EVERYTHING,
@@ -172,9 +173,7 @@ def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
     small = dict(num_hidden_layers=1)
     if kind != "classifier":
         small |= dict(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    monkeypatch.setitem(
-        globals(), "CONFIG", dataclasses.replace(CONFIG, **small)
-    )
+    monkeypatch.setattr(kinds, "CONFIG", dataclasses.replace(CONFIG, **small))
     if kind in LAYERS:
         model, inputs = create_functional(kind)
     else:
