@@ -25,10 +25,10 @@ from data.classification import (
 from data.classification import flags as classification_flags
 from data.io import feature_specs
 from data.text import tokenization
-from training import metrics, task, text_samples
+from training import metrics, text_samples
 from training.command_line import flags as common_flags
 from training.options import FineTuningOptions
-from training.tasks import commands
+from training.tasks import commands, task
 
 LOSSES = {
     "classification": "ClassifierLoss",

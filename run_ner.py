@@ -16,10 +16,10 @@ from data.io import feature_specs
 from data.ner import flags as ner_flags
 from data.ner import reading, report, scoring, windows
 from data.text import tokenization
-from training import task, text_samples
+from training import text_samples
 from training.command_line import flags as common_flags
 from training.options import FineTuningOptions
-from training.tasks import commands
+from training.tasks import commands, task
 
 
 def define_flags() -> None:

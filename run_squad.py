@@ -26,11 +26,11 @@ from data.squad import (
 from data.squad import flags as squad_flags
 from data.text import tokenization
 from files import paths
-from training import task, text_samples
+from training import text_samples
 from training.command_line import cli
 from training.command_line import flags as common_flags
 from training.options import FineTuningOptions
-from training.tasks import commands
+from training.tasks import commands, task
 
 
 def define_flags() -> None:

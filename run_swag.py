@@ -11,10 +11,10 @@ import serving
 from data.classification import decoding, features, swag
 from data.io import feature_specs
 from data.text import tokenization
-from training import metrics, task, text_samples
+from training import metrics, text_samples
 from training.command_line import flags as common_flags
 from training.options import FineTuningOptions
-from training.tasks import commands
+from training.tasks import commands, task
 
 LABELS = [str(choice) for choice in range(swag.NUM_CHOICES)]
 

@@ -143,7 +143,7 @@ def create_transformers(size, batch_size, length, num_predictions):
 
 
 def flops(size, batch_size, length, num_predictions):
-    """As training.outputs.report.training_flops, which imports TensorFlow."""
+    """As training.costs.training_flops, which imports TensorFlow."""
     config = read_config(size)
     width = config["hidden_size"]
     block = 4 * width**2 + 2 * width * config["intermediate_size"]

@@ -16,7 +16,7 @@ MFU is the operations of the work over its seconds, as a share of the rate of
 a product of two 2048 x 2048 matrices in the same precision: the best of
 TensorFlow's and torch's, measured before and after the row. Operations are
 those of the matrix products without padding, as `training_flops` of
-training/outputs/report.py counts them: 3 (forward and two gradients) x 2 x
+training/costs.py counts them: 3 (forward and two gradients) x 2 x
 (layers x length x (4 W^2 + 2 W I + 2 length W) + predictions x (W^2 +
 W vocabulary) + W^2) a sequence, W the hidden and I the intermediate size; a
 third of it where nothing is trained.

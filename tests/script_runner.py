@@ -29,15 +29,14 @@ TIMEOUT = 300.0
 PROCESSES = multiprocessing.get_context("forkserver")
 # What scripts import sooner or later. Modules alone: a process must not be
 # forked from one in which TensorFlow has started its threads.
-PROCESSES.set_forkserver_preload(
-    [
-        *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
-        *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
-        *("training.tasks.fine_tuning", "training.tasks.pretraining"),
-        *("serving.classifier", "serving.squad", "serving.ner"),
-        "tests.frozen",
-    ]
-)
+PRELOADED = [
+    *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
+    *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
+    *("training.tasks.fine_tuning", "training.tasks.pretraining"),
+    *("serving.classifier", "serving.squad", "serving.ner"),
+    "tests.frozen",
+]
+PROCESSES.set_forkserver_preload(PRELOADED)
 # A start also asks all other processes whether they have ended. Where two
 # threads ask at once, one gets the exit status and the other 255.
 _ASKING = threading.Lock()

@@ -3,7 +3,7 @@
 import modeling
 from data.io import feature_specs, tfrecords
 from modeling import losses
-from training import task
+from training.tasks import task
 
 
 class ToyTask(task.Task):

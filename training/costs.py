@@ -1,24 +1,19 @@
-"""Costs and results of a run: operations, memory, summary.json."""
+"""What training costs: operations and memory, and what this machine has."""
 
 import contextlib
 import functools
-import json
-import math
 import os
-import platform
 import resource
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from files import atomic
 from modeling.config import BertConfig
 from training.options import TrainingOptions
 
@@ -27,73 +22,6 @@ _RUNTIME_MEMORY = 1 << 30
 # Rows of the square matrices whose product measures a device's rate: enough
 # for its full rate, on an accelerator and on a CPU.
 _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
-
-
-class Report:
-    """Collects summary.json: all that is needed to repeat a run.
-
-    Args:
-        options: TrainingOptions.
-    """
-
-    def __init__(self, options: TrainingOptions) -> None:
-        self.options = options
-        # Settings at the start of the run: configuration, data, batch size.
-        self.settings: dict[str, Any] = {}
-        self._figures: dict[str, Mapping[str, Any]] = {}
-        self._seconds: dict[str, float] = {}
-        self._started = time.monotonic()
-
-    def add(self, name: str, figures: Mapping[str, Any]) -> None:
-        """Adds results under the name of their file."""
-        self._figures[name] = figures
-
-    @contextlib.contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Adds the duration of the block in seconds."""
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            self._seconds[name] = time.monotonic() - started
-
-    def write(self, output_dir: str | Path, global_step: int) -> None:
-        """Writes `summary.json`."""
-        seconds = self._seconds | {
-            "total_seconds": time.monotonic() - self._started
-        }
-        summary = {
-            "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
-            "flags": dict(self.options.given_flags),
-            "all_flags": dict(self.options.all_flags),
-            "settings": self.settings,
-            "versions": {
-                "python": platform.python_version(),
-                "tensorflow": tf.__version__,
-                "keras": keras.__version__,
-                "numpy": np.__version__,
-            },
-            "global_step": global_step,
-            "results": {
-                name: finite(figures) for name, figures in self._figures.items()
-            },
-            "seconds": seconds,
-            "peak_memory_bytes": peak_memory(),
-        }
-        atomic.write_text(
-            Path(output_dir) / "summary.json",
-            json.dumps(summary, indent=2, default=str) + "\n",
-        )
-
-
-def finite(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Replaces figures that are not finite by None, for JSON."""
-    return {
-        name: None
-        if isinstance(value, float) and not math.isfinite(value)
-        else value
-        for name, value in figures.items()
-    }
 
 
 def training_flops(

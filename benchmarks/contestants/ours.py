@@ -20,9 +20,9 @@ from benchmarks.contestants import worker
 from data.io import tfrecords
 from modeling import losses, quantization
 from modeling.accelerated import inference as inference_forms
+from training import costs
 from training.command_line import flags as common_flags
 from training.options import FineTuningOptions, PretrainingOptions
-from training.outputs import report
 from training.steps import building, runner
 from training.tasks import checks, fine_tuning, preparation, pretraining
 from training.tasks.splits import Splits
@@ -130,7 +130,7 @@ def pretrain(spec):
     dataset = tfrecords.create_dataset(
         records, run.batch_sizes.final, is_training=True
     )
-    flops = report.training_flops(config, length, num_predictions)
+    flops = costs.training_flops(config, length, num_predictions)
     return training(run, dataset, flops)
 
 
@@ -165,7 +165,7 @@ def inference(spec):
                 np.asarray(outputs[name])
 
     # The forward pass has one product where training has three.
-    flops = shape[0] * report.training_flops(config, shape[1]) / 3
+    flops = shape[0] * costs.training_flops(config, shape[1]) / 3
     return worker.Work(repeat, shape[0], flops)
 
 
@@ -204,7 +204,7 @@ def mrpc(spec):
             )
         ]
     )
-    flops = report.training_flops
+    flops = costs.training_flops
     return training(
         run,
         splits.create_dataset(
@@ -264,7 +264,7 @@ def squad(spec):
 
     features = create_task()[0].features
     flops = sum(
-        report.training_flops(config, sum(feature.input_mask)) / 3
+        costs.training_flops(config, sum(feature.input_mask)) / 3
         for feature in features
     )
     return worker.Work(repeat, len(features), flops)
@@ -301,7 +301,7 @@ def matmul(_):
     """The machine's rate of a matrix product in each precision."""
     rates = ("float32", "bfloat16")
     return worker.Work(
-        lambda _: {name: report.matmul_rate(name) for name in rates}, 0
+        lambda _: {name: costs.matmul_rate(name) for name in rates}, 0
     )
 
 

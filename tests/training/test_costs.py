@@ -8,7 +8,7 @@ import pytest
 
 import modeling
 from tests import script_runner
-from training.outputs import report
+from training import costs
 
 LENGTH, NUM_PREDICTIONS = 32, 5
 
@@ -45,7 +45,7 @@ def estimate_and_peak(pretraining_flags, config_file, folder, **more):
     )
     model.build()
     options = types.SimpleNamespace(**summary["all_flags"])
-    message = report.out_of_memory(model, options, LENGTH, NUM_PREDICTIONS)
+    message = costs.out_of_memory(model, options, LENGTH, NUM_PREDICTIONS)
     needed = float(re.search(r"needs about ([\d.]+) GiB", message)[1])
     return needed, summary["peak_memory_bytes"] / 2**30
 

@@ -1,1 +1,1 @@
-"""What every script needs as a command: flags, log lines, errors, processes."""
+"""What every script has as a command: flags, log lines, errors, processes."""

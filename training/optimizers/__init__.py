@@ -1,1 +1,1 @@
-"""How weights follow gradients, and their averages."""
+"""AdamW, LAMB, learning rates, and averages of the weights."""

@@ -1,4 +1,7 @@
-"""The original's create_optimizer: an optimizer with its learning rates."""
+"""The original's create_optimizer: an optimizer with its learning rates.
+
+The file has the original's name.
+"""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -68,23 +71,6 @@ def create_optimizer(
         learning_rate_factors=learning_rate_factors,
         aggregate_gradients=aggregate_gradients,
     )
-
-
-def freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Freezes the embeddings and the lowest blocks.
-
-    Raises:
-        ValueError: the model has fewer blocks.
-    """
-    if not num_layers:
-        return
-    blocks = model.bert.encoder.blocks
-    if num_layers > len(blocks):
-        raise ValueError(
-            f"--freeze_layers={num_layers}, but the model has {len(blocks)}"
-        )
-    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
-        layer.trainable = False
 
 
 def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:

@@ -1,1 +1,1 @@
-"""What a run writes: checkpoints, history, report, weights and exports."""
+"""What a run writes, and what a resumed run reads back."""

@@ -4,18 +4,20 @@ A run's checkpoint is a TF1 checkpoint with the original's names, as
 `model.ckpt-STEP`: the model's variables (dropout's state among them), for each
 trained one its optimizer slots (`.../adam_m`, `.../adam_v`), and `global_step`.
 So it serves both to resume training and as the --init_checkpoint of another
-task. With --ema_decay it has the weights' averages too (averaging.py), which a
-run that does not train reads instead of the weights.
+task. With --ema_decay it has the weights' averages too
+(optimizers/averaging.py), which a run that does not train reads instead.
 
 A run resumes in these steps; everything else follows from the step number:
 
-1. runner.Run restores the newest undamaged checkpoint (`Checkpointer.restore`),
-   and has `run_settings.check` refuse other settings than it began with.
-2. history.History gives clock.Clock the hours trained before, and drops its
-   lines after the checkpoint.
-3. batch_sizes.BatchSizes counts the examples seen; tfrecords.create_dataset
-   skips as many records. Their order depends only on the seed and the epoch.
-4. loop.Trainer.train continues with the next step.
+1. `Run` (steps/runner.py) restores the newest undamaged checkpoint
+   (`Checkpointer.restore`), and has `run_settings.check` refuse other settings
+   than it began with.
+2. `History` (history.py) gives the run's `Clock` (training/clock.py) the hours
+   trained before, and drops its lines after the checkpoint.
+3. `BatchSizes` (training/batch_sizes.py) counts the examples seen;
+   `create_dataset` (data/io/tfrecords.py) skips as many records. Their order
+   depends only on the seed and the epoch.
+4. `Trainer.train` (steps/loop.py) continues with the next step.
 """
 
 import os

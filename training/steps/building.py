@@ -8,11 +8,11 @@ import keras
 import tensorflow as tf
 
 import modeling
+from training.loss import Loss
 from training.optimizers import averaging, optimization
 from training.options import TrainingOptions
 from training.steps import distillation, distribution, loop
 from training.steps.train_step import StepOptions
-from training.task import Loss
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def create_trainer(
         )
         model.build()
         if plan.num_train_steps is not None:
-            optimization.freeze_layers(model, options.freeze_layers)
+            _freeze_layers(model, options.freeze_layers)
             if options.lr_schedule == "time":
                 time_spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
             optimizer = distribution.scale_losses(
@@ -100,3 +100,20 @@ def create_trainer(
         ),
         distiller,
     )
+
+
+def _freeze_layers(model: keras.Model, num_layers: int) -> None:
+    """Freezes the embeddings and the lowest blocks.
+
+    Raises:
+        ValueError: the model has fewer blocks.
+    """
+    if not num_layers:
+        return
+    blocks = model.bert.encoder.blocks
+    if num_layers > len(blocks):
+        raise ValueError(
+            f"--freeze_layers={num_layers}, but the model has {len(blocks)}"
+        )
+    for layer in [model.bert.embeddings, *blocks[:num_layers]]:
+        layer.trainable = False

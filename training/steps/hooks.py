@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 from absl import logging
 
 from files import atomic, json_files
-from training import batch_sizes
-from training.outputs import checkpointing, report
+from training import batch_sizes, costs
+from training.outputs import checkpointing, summary
 from training.outputs.history import History
 
 # Maximum fraction of time for measuring the machine's peak rate.
@@ -68,7 +68,7 @@ class Summaries:
         self._peak = None
         if flops is not None:
             self._peak = PeakRate(
-                lambda: report.matmul_rate(precision) * num_replicas
+                lambda: costs.matmul_rate(precision) * num_replicas
             )
         self._history = history
         self._last: tuple[int, float] | None = None
@@ -93,7 +93,7 @@ class Summaries:
                 values["mfu"] = achieved / self._peak.update(achieved)
             # Read after measuring the peak rate, which is not part of a step.
             self._last = (step, time.monotonic())
-        values["peak_memory_gib"] = report.peak_memory() / 2**30
+        values["peak_memory_gib"] = costs.peak_memory() / 2**30
         self._history.add("train", step, values)
         logging.info(
             "Step %d: %s",
@@ -183,7 +183,7 @@ class Evaluation:
             self._best = results
             self._checkpointer.save(step)
             if self._checkpointer.is_chief:
-                atomic.write_json(self._path, report.finite(results))
+                atomic.write_json(self._path, summary.finite(results))
             return False
         return self.has_ended(step)
 

@@ -18,12 +18,12 @@ from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
 from modeling.distillation import Distiller
 from training import batch_sizes, progress
+from training.loss import Loss
 from training.options import LoopOptions
 from training.outputs import checkpointing
 from training.steps import ending, train_step
 from training.steps.hooks import Hook, PeriodicHook
 from training.steps.skipped_steps import SkippedSteps
-from training.task import Loss
 
 # Number of batches to measure int8 with.
 _NUM_MEASURED = 16

@@ -10,16 +10,16 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
-from files.atomic import remove_partial_files
+from files.atomic import remove_partial_files, write_text
 from files.overlaps import WHOLE_FILES
-from training import cluster
+from training import cluster, costs
 from training.clock import Clock
 from training.options import LoopOptions, TrainingOptions
 from training.outputs import (
     checkpointing,
     history,
-    report,
     run_settings,
+    summary,
     weights,
 )
 from training.steps import building, distillation, distribution, hooks
@@ -44,7 +44,7 @@ class Run:
         model: its model.
         global_step: steps that the weights were trained.
         has_best: whether the weights are from the best evaluation.
-        report: the run's report.Report.
+        summary: the run's summary.Summary.
         clock: Clock of its training.
         history: history.History of the run.
         averages: averaging.WeightAverages of its weights, or None.
@@ -63,7 +63,7 @@ class Run:
         self.is_chief = cluster.is_chief(
             options.distribution_strategy, options.use_tpu
         )
-        self.report = report.Report(options)
+        self.summary = summary.Summary(options)
         keras.utils.set_random_seed(options.seed)
         if options.deterministic:
             tf.config.experimental.enable_op_determinism()
@@ -109,7 +109,7 @@ class Run:
             *((n, "--batch_size_warmup") for n, _ in self.batch_sizes.warmup),
         ):
             distribution.check_batch_size(self.strategy, size // parts, flag)
-        self.report.settings = {
+        self.summary.settings = {
             "bert_config": self.model.config.to_dict(),
             "batch_size": self.batch_sizes.final,
             "max_seq_length": plan.max_seq_length,
@@ -121,7 +121,7 @@ class Run:
             **(plan.teacher.settings if plan.teacher else {}),
         }
         run_settings.check(
-            options.output_dir, self.report.settings, self.is_chief
+            options.output_dir, self.summary.settings, self.is_chief
         )
 
     def _restore(self) -> int:
@@ -214,7 +214,7 @@ class Run:
             self.plan.max_seq_length,
             num_predictions,
         )
-        report.check_memory(*sizes, distribution.num_workers(self.strategy))
+        costs.check_memory(*sizes, distribution.num_workers(self.strategy))
         self.history.resume(self.global_step)
         self.history.add_hyperparameters(options.hyperparameters)
         made: list[hooks.Hook] = [self.history]
@@ -223,9 +223,9 @@ class Run:
         if options.summary_steps and self.is_chief:
             made.append(self._create_summaries(num_predictions))
         with (
-            self.report.timed("training_seconds"),
+            self.summary.timed("training_seconds"),
             self.clock.running(),
-            report.memory_advice(*sizes),
+            costs.memory_advice(*sizes),
         ):
             self.trainer.train(
                 distribution.distribute(
@@ -251,7 +251,7 @@ class Run:
         if not self.options.unpads:
             # Otherwise a step's work depends on the length of its batch.
             tokens = self.plan.max_seq_length
-            flops = report.training_flops(
+            flops = costs.training_flops(
                 self.model.config, tokens, num_predictions
             )
         return hooks.Summaries(
@@ -338,7 +338,7 @@ class Run:
         Args:
             options: options with the new folder, used for all later output.
         """
-        self.options = self.report.options = options
+        self.options = self.summary.options = options
         if self.is_chief:
             folder = options.output_dir
             checkpointing.remove_checkpoints(
@@ -356,16 +356,16 @@ class Run:
         logging.info("***** Eval results *****")
         for line in lines:
             logging.info("  %s", line)
-        self.report.add(name, results)
+        self.summary.add(name, results)
         if self.is_chief:
-            checkpointing.write_text(
+            write_text(
                 Path(self.options.output_dir) / name, "\n".join(lines) + "\n"
             )
 
     def write_summary(self) -> None:
         """Writes summary.json."""
         if self.is_chief:
-            self.report.write(self.options.output_dir, self.global_step)
+            self.summary.write(self.options.output_dir, self.global_step)
 
     def finish(self) -> None:
         """Writes --export_weights and summary.json, at the end of a script."""

@@ -13,8 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 import keras
 import tensorflow as tf
 
+from training.loss import Loss
 from training.optimizers.averaging import WeightAverages
-from training.task import Loss
 
 Features = Mapping[str, tf.Tensor]
 # (logs, outcomes, status); see TrainStep.
@@ -128,6 +128,8 @@ class TrainStep:
             and isinstance(optimizer, ScaledUpdates)
             and optimizer.takes_scaled
         )
+        # Variables that the loss reaches, known once a step has been traced.
+        self._trained: Sequence[tf.Variable] = ()
         self._batch_gradients = self._accumulate_gradients
         if options.jit_compile:
             self._batch_gradients = tf.function(

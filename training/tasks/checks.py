@@ -4,13 +4,14 @@ import os
 from collections.abc import Sequence
 
 import modeling
+from training import costs
 from training.options import (
     DeviceOptions,
     FineTuningOptions,
     PretrainingOptions,
     TrainingOptions,
 )
-from training.outputs import checkpointing, export, export_formats, report
+from training.outputs import checkpointing, export, export_formats
 from training.steps import distillation
 
 
@@ -160,7 +161,7 @@ def load_config(
             more weights than this machine's memory can hold.
     """
     config = modeling.load_config(bert_config_file)
-    needed, there = 4 * config.num_parameters, report.machine_memory()
+    needed, there = 4 * config.num_parameters, costs.machine_memory()
     if needed > there:
         raise ValueError(
             f"{bert_config_file}: the weights of this model alone take "

@@ -1,10 +1,13 @@
-"""The command of a fine-tuning script: reads its flags and runs its task."""
+"""The command of a fine-tuning script: reads its flags and runs its task.
+
+command_line/cli.py is what the commands of all scripts have in common.
+"""
 
 from collections.abc import Callable, Sequence
 
 from training.command_line import cli, flags
 from training.options import FineTuningOptions
-from training.task import Task
+from training.tasks.task import Task
 
 REQUIRED = ("bert_config_file", "vocab_file", "output_dir")
 

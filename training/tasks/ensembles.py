@@ -15,7 +15,7 @@ from absl import logging
 import modeling
 from training.options import FineTuningOptions
 from training.outputs import checkpointing
-from training.task import Batches, Task
+from training.tasks.task import Batches, Task
 
 
 def find_members(options: FineTuningOptions) -> list[str]:

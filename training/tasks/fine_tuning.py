@@ -1,6 +1,6 @@
 """The one driver of the fine-tuning scripts; see `run`.
 
-Nothing here names a task: a script gives its `Task` (training/task.py).
+Nothing here names a task: a script gives its `Task` (task.py).
 """
 
 import functools
@@ -17,10 +17,10 @@ from training import metrics
 from training.options import FineTuningOptions
 from training.outputs import run_settings
 from training.steps import building, distillation, runner
-from training.task import Batches, Task
 from training.tasks import ensembles, preparation
 from training.tasks.earlier_results import EarlierResults
 from training.tasks.splits import Splits, suffix_of
+from training.tasks.task import Batches, Task
 
 
 def run(task: Task, options: FineTuningOptions) -> None:

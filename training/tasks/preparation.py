@@ -5,9 +5,9 @@ from pathlib import Path
 import modeling
 from training.options import FineTuningOptions
 from training.outputs import checkpointing, run_settings
-from training.task import Task
 from training.tasks import checks
 from training.tasks.splits import suffix_of
+from training.tasks.task import Task
 
 
 def prepare(task: Task, options: FineTuningOptions) -> modeling.BertConfig:

@@ -286,7 +286,7 @@ def _report_target(run: runner.Run, target: float | None) -> None:
     found = {name: line[name] for name in names}
     found[_ACCURACY] = line["metrics"][_ACCURACY]
     logging.info("--target_accuracy=%g was first reached: %s", target, found)
-    run.report.add("target_accuracy", {"target": target, **found})
+    run.summary.add("target_accuracy", {"target": target, **found})
 
 
 def pretraining_metrics(

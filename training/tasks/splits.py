@@ -13,7 +13,7 @@ from files.atomic import remove_partial_files
 from training import cluster, progress
 from training.options import FineTuningOptions
 from training.steps.distillation import Teacher
-from training.task import Task
+from training.tasks.task import Task
 
 
 def suffix_of(split: str) -> str:

@@ -1,4 +1,4 @@
-"""The shape of a fine-tuning task; fine_tuning.py does everything else.
+"""What a fine-tuning task is; fine_tuning.py does everything else.
 
 A task is one class: how its examples are read and encoded, which model
 learns it, and how outputs become scores and files. docs/adding_a_task.md
@@ -13,37 +13,14 @@ import numpy as np
 
 import modeling
 from training import metrics, text_samples
+from training.loss import Loss
 
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 
 
-class Loss(Protocol):
-    """A loss as sums over a batch divided by weights; see modeling/losses.py.
-
-    For a batch cut into parts, sums and weights are added up first.
-    """
-
-    @property
-    def epsilon(self) -> Mapping[str, float]:
-        """Returns {part: number that is added to its weight}."""
-
-    def sums(
-        self, outputs: Any, features: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
-        """Returns {part: its sum over the batch}."""
-
-    def weights(self, features: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns {part: what its sum is divided by}."""
-
-    def __call__(
-        self, outputs: Any, features: Mapping[str, Any]
-    ) -> tuple[Any, Mapping[str, Any]]:
-        """Returns the loss of one batch, and {part: its share}."""
-
-
 class Task(Protocol):
-    """One fine-tuning task: subclass it, and give it to `fine_tuning.run`.
+    """One fine-tuning task: subclass it, and give it to `commands.run_task`.
 
     The driver calls the methods in the order in which they are defined here.
     Its splits are "train", "eval" and "predict"; `splits` can change that.

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from files import json_files
-from training.outputs import checkpointing, report
+from training import costs
+from training.outputs import checkpointing, summary
 from training.steps import hooks
 
 
@@ -34,7 +35,7 @@ def test_measuring_the_peak_rate_takes_little_of_the_time(monkeypatch):
 def test_the_machines_rate_is_measured_again_and_again():
     for precision in ("float32", "bfloat16"):
         for _ in range(2):
-            assert 0 < report.matmul_rate(precision) < float("inf")
+            assert 0 < costs.matmul_rate(precision) < float("inf")
 
 
 def evaluation(folder, values, patience=0):
@@ -86,6 +87,6 @@ def test_figures_of_the_best_that_cannot_be_read_are_named(
 
 def test_the_summary_is_json_whatever_was_reached(tmp_path):
     figures = {"pearson": float("nan"), "loss": float("inf"), "step": 3}
-    assert json.dumps(report.finite(figures), allow_nan=False) == (
+    assert json.dumps(summary.finite(figures), allow_nan=False) == (
         '{"pearson": null, "loss": null, "step": 3}'
     )

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from training import options
-from training.outputs import report, run_settings
+from training import costs, options
+from training.outputs import run_settings
 from training.tasks import checks, preparation
 
 SIZES = {
@@ -34,7 +34,7 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     tmp_path, monkeypatch, name, value
 ):
     # Some machines have room for the smallest of these.
-    monkeypatch.setattr(report, "machine_memory", lambda: 16 << 30)
+    monkeypatch.setattr(costs, "machine_memory", lambda: 16 << 30)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(SIZES))
     assert checks.load_config(str(path), 64).hidden_size == 32
