@@ -167,9 +167,9 @@ def run(
     flags = create_flags(
         options,
         row.tasks,
-        start / "bert_config.json",
+        runs.add_dropout(start / "bert_config.json", start / "fine_tuning"),
         options.max_seq_length,
-        learning_rate=3e-4,
+        learning_rate=1e-4,
     )
     fine_tuning = dict(row.fine_tuning)
     if row.frozen:

@@ -71,6 +71,20 @@ def write_config(path: Path, config: dict[str, object]) -> None:
     path.write_text(text, "utf-8")
 
 
+def add_dropout(config_file: Path, folder: Path) -> Path:
+    """Writes a model's configuration for fine-tuning; returns its file.
+
+    The small models are pretrained without dropout, but would learn a task's
+    few examples by heart without the original's.
+    """
+    config = json.loads(config_file.read_text("utf-8"))
+    dropout = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+    path = folder / "bert_config.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_config(path, config | dict.fromkeys(dropout, 0.1))
+    return path
+
+
 def create_parser(
     description: str | None, model_dir: str
 ) -> argparse.ArgumentParser:

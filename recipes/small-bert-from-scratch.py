@@ -204,11 +204,13 @@ def fine_tune(
         {
             "glue_dir": glue_dir,
             "vocab_file": output_dir / "vocab.txt",
-            "bert_config_file": output_dir / "bert_config.json",
+            "bert_config_file": runs.add_dropout(
+                output_dir / "bert_config.json", output_dir / "fine_tuning"
+            ),
             "init_checkpoint": checkpoint,
             "output_dir": folder,
-            "train_batch_size": 16,
-            "learning_rate": 2e-4,
+            "train_batch_size": 32,
+            "learning_rate": 1e-4,
             "num_train_epochs": size.num_train_epochs,
         },
     )

@@ -61,7 +61,7 @@ def main() -> None:
         help="Weights to start from; may be given several times.",
     )
     parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
-    parser.add_argument("--learning_rate", type=float, default=3e-4)
+    parser.add_argument("--learning_rate", type=float, default=1e-4)
     options = parser.parse_args()
     starts: dict[str, Path | None] = {"random": None}
     for start in options.start:
@@ -72,7 +72,9 @@ def main() -> None:
     flags = create_flags(
         options,
         options.task,
-        options.model_dir / "bert_config.json",
+        runs.add_dropout(
+            options.model_dir / "bert_config.json", options.output_dir
+        ),
         max_seq_length=128,
         learning_rate=options.learning_rate,
     )
