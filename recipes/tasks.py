@@ -22,7 +22,7 @@ class Recipe:
     Attributes:
         script: what runs it.
         folder: of its files in --data_dir.
-        figure: the figure of eval_results.txt that counts.
+        figure: name of its figure in eval_results.txt.
         prepare: (folder of the files, folder to write) -> its flags.
         scale: factor that maps the figure to [0, 1].
     """

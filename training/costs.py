@@ -1,4 +1,4 @@
-"""What training costs: operations and memory, and what this machine has."""
+"""Operations and memory of training, and the memory and rate of the machine."""
 
 import contextlib
 import functools

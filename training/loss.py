@@ -1,4 +1,4 @@
-"""What training needs of a loss."""
+"""The interface that training requires of a loss."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,1 +1,1 @@
-"""What every script has as a command: flags, log lines, errors, processes."""
+"""Flags, log lines, errors and child processes of every script."""

@@ -1,1 +1,1 @@
-"""What a run writes, and what a resumed run reads back."""
+"""Files that a run writes, and reads back when it resumes."""

@@ -1,1 +1,1 @@
-"""A task from its flags to its results; task.py says what a task is."""
+"""Tasks from their flags to their results; task.py is their interface."""

@@ -1,4 +1,4 @@
-"""What a fine-tuning task is; fine_tuning.py does everything else.
+"""Interface of a fine-tuning task; fine_tuning.py does everything else.
 
 A task is one class: how its examples are read and encoded, which model
 learns it, and how outputs become scores and files. docs/adding_a_task.md

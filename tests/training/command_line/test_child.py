@@ -64,13 +64,7 @@ def test_a_closed_terminal_ends_both():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the child")
 def test_a_child_saves_when_its_parent_is_killed():
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as parent:
-        assert parent.stdout.readline() == "runs\n"
+    with running() as parent:
         parent.kill()
         # Read to the end: no child has it open any more.
         assert parent.stdout.read() == "saved\n"
