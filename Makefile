@@ -2,7 +2,7 @@
 # is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
-.PHONY: demo test lint docs bench bench-runtimes bench-int8
+.PHONY: demo test lint docs bench bench-runtimes
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -32,13 +32,6 @@ bench-runtimes: .venv-bench/installed-runtimes
 	.venv-bench/bin/python benchmarks/runtimes_benchmark.py \
 	  $(if $(MODEL_DIR),--model_dir=$(MODEL_DIR)) \
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) $(BENCH_FLAGS)
-
-# make bench-int8 CHECKPOINT=... GLUE_DIR=... SQUAD_DIR=... CONLL_DIR=...
-bench-int8: .venv/installed
-	.venv/bin/python benchmarks/int8_accuracy.py --checkpoint=$(CHECKPOINT) \
-	  $(if $(GLUE_DIR),--glue_dir=$(GLUE_DIR)) \
-	  $(if $(SQUAD_DIR),--squad_dir=$(SQUAD_DIR)) \
-	  $(if $(CONLL_DIR),--conll_dir=$(CONLL_DIR)) $(BENCH_FLAGS)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -118,7 +118,7 @@ def _inference(full):
         | {
             "int8": [
                 [f"{policies[0]} int8", "float32 int8"],
-                [f"{policies[0]} int8 static"],
+                [f"{policies[0]} int8 static", "float32 int8 static"],
             ]
         },
         "keras_hub": both([""], policies),
@@ -164,7 +164,8 @@ def _tasks(full):
         "squad",
         "squad",
         {
-            "ours": None,
+            "ours": both(None, None)
+            | {"int8": ["", "--mixed_precision=float32"]},
             "transformers": IN_BFLOAT16 | {"int8": IN_BFLOAT16["bfloat16"]},
         },
         both("1.5 x", "1.4 x") | {"int8": "2 x"},

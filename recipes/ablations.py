@@ -166,7 +166,7 @@ def run(
     }
     flags = create_flags(
         options,
-        row.tasks,
+        {name: TASKS[name] for name in row.tasks},
         runs.add_dropout(start / "bert_config.json", start / "fine_tuning"),
         options.max_seq_length,
         learning_rate=1e-4,

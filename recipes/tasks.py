@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import runs
@@ -73,19 +73,29 @@ def without_dev(source: Path, folder: Path) -> dict[str, object]:
     return {"task_name": "sts-b", "data_dir": folder}
 
 
-def few_articles(source: Path, folder: Path) -> dict[str, object]:
-    """SQuAD v1.1: 3 articles to train on, 1 to answer."""
-    for name, number in (("train", 3), ("dev", 1)):
-        content = json.loads((source / f"{name}-v1.1.json").read_text("utf-8"))
-        content["data"] = content["data"][:number]
-        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
-    return {
-        "train_file": folder / "train.json",
-        "predict_file": folder / "dev.json",
-        "do_predict": True,
-        "doc_stride": 64,
-        "max_query_length": 32,
-    }
+def first_articles(
+    num_train: int, num_dev: int, **flags: object
+) -> Callable[[Path, Path], dict[str, object]]:
+    """SQuAD v1.1: its first articles.
+
+    Args:
+        num_train: articles to train on.
+        num_dev: articles to answer.
+        **flags: of run_squad.py.
+    """
+
+    def prepare(source: Path, folder: Path) -> dict[str, object]:
+        for name, number in (("train", num_train), ("dev", num_dev)):
+            path = source / f"{name}-v1.1.json"
+            content = json.loads(path.read_text("utf-8"))
+            content["data"] = content["data"][:number]
+            (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+        return flags | {
+            "train_file": folder / "train.json",
+            "predict_file": folder / "dev.json",
+        }
+
+    return prepare
 
 
 TASKS = {
@@ -97,7 +107,13 @@ TASKS = {
     "RTE": Recipe("run_classifier.py", "RTE", "eval_accuracy", whole("rte")),
     "STS-B": Recipe("run_classifier.py", "STS-B", "pearson", without_dev),
     "QNLI": Recipe("run_classifier.py", "QNLI", "eval_accuracy", part_of_dev),
-    "SQuAD": Recipe("run_squad.py", "squad", "f1", few_articles, scale=0.01),
+    "SQuAD": Recipe(
+        "run_squad.py",
+        "squad",
+        "f1",
+        first_articles(3, 1, doc_stride=64, max_query_length=32),
+        scale=0.01,
+    ),
     "CoNLL": Recipe("run_ner.py", "conll2003", "f1", whole(None)),
 }
 
@@ -107,30 +123,38 @@ def run_row(
     flags: dict[str, object],
     checkpoint: Path | None,
     folder: Path,
+    train: bool = True,
+    export_weights: Path | None = None,
 ) -> float:
-    """Fine-tunes once, or reads an earlier command's result.
+    """Fine-tunes or evaluates once, or reads an earlier command's result.
 
     Args:
         task: Recipe.
         flags: of the script, for all rows of the task.
         checkpoint: weights to start from; None for random ones.
         folder: of this run.
+        train: False to evaluate `checkpoint` as it is.
+        export_weights: folder for the model's weights.
 
     Returns:
         the task's figure, between 0 and 1.
     """
     results = folder / "eval_results.txt"
-    if not results.exists():
+    # Weights are exported after the evaluation.
+    if not (results.exists() and (export_weights or folder).exists()):
+        # run_squad.py evaluates what it predicts.
+        mode = "do_predict" if task.script == "run_squad.py" else "do_eval"
         runs.run(
             task.script,
             folder.with_suffix(".log"),
-            flags
+            {"num_train_epochs": 3}
+            | flags
             | {
                 "init_checkpoint": checkpoint,
                 "output_dir": folder,
-                "do_train": True,
-                "do_eval": None if task.script == "run_squad.py" else True,
-                "num_train_epochs": 3,
+                "export_weights": export_weights,
+                "do_train": train or None,
+                mode: True,
                 "save_checkpoints_steps": 1_000_000,
                 "keep_checkpoint_max": 1,
             },
@@ -144,7 +168,7 @@ def run_row(
 
 def create_flags(
     options: argparse.Namespace,
-    names: Iterable[str],
+    recipes: Mapping[str, Recipe],
     bert_config_file: Path,
     max_seq_length: int,
     learning_rate: float,
@@ -154,7 +178,7 @@ def create_flags(
     Args:
         options: `data_dir` has a folder for each task, `output_dir` gets one
             for each; `model_dir` has the vocabulary; and `mixed_precision`.
-        names: of TASKS.
+        recipes: {name: Recipe}.
         bert_config_file: of the model.
         max_seq_length: of its inputs.
         learning_rate: learning rate of fine-tuning.
@@ -174,8 +198,8 @@ def create_flags(
         "mixed_precision": options.mixed_precision,
     }
     found = {}
-    for name in names:
-        source = options.data_dir / TASKS[name].folder
+    for name, task in recipes.items():
+        source = options.data_dir / task.folder
         folder = options.output_dir / "data" / name
         if source.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
@@ -184,5 +208,5 @@ def create_flags(
                     f"error: {folder} is where the recipe writes its own part "
                     "of the data; give another --output_dir"
                 )
-            found[name] = common | TASKS[name].prepare(source, folder)
+            found[name] = common | task.prepare(source, folder)
     return found

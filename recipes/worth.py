@@ -71,7 +71,7 @@ def main() -> None:
             parser.error(f"--start={start}: there is no {checkpoint}.index")
     flags = create_flags(
         options,
-        options.task,
+        {name: TASKS[name] for name in options.task},
         runs.add_dropout(
             options.model_dir / "bert_config.json", options.output_dir
         ),

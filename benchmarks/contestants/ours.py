@@ -41,16 +41,16 @@ def parse_flags(script, spec, kind=FineTuningOptions, **arguments):
     script.define_flags()
     precision = spec["precision"]
     if precision == "int8":
-        # What is not in int8 is in bfloat16.
+        # What is not in int8 is in bfloat16, if the variant says no other.
         precision, arguments["quantize"] = "bfloat16", "int8"
-    if not arguments.get("do_train"):
-        inference_forms.pack_weights(precision)
     arguments |= {
         "output_dir": spec["folder"],
         "mixed_precision": precision,
     }
     given = [f"--{name}={value}" for name, value in arguments.items()]
     FLAGS([script.__name__, *given, *shlex.split(spec["variant"])])
+    if not arguments.get("do_train"):
+        inference_forms.pack_weights(FLAGS.mixed_precision)
     return common_flags.read(kind)
 
 

@@ -8,9 +8,7 @@ import sys
 
 import pytest
 
-import modeling
 from tests import script_runner
-from tests.conftest import TINY
 from tests.data.squad import test_triviaqa
 from tests.golden import ROOT
 
@@ -69,19 +67,6 @@ def test_scripts_know_the_flags_of_the_recipes():
 def test_contradictions_are_refused(arguments, message):
     done = evaluate("--model=m", "--output=o", *arguments, check=False)
     assert done.returncode and message in done.stderr
-
-
-@pytest.fixture
-def model(tmp_path):
-    """A folder laid out as a released model."""
-    config = modeling.BertConfig.from_dict(
-        TINY | {"max_position_embeddings": 128}
-    )
-    created = modeling.BertPretrainer(config, seed=1)
-    created.build()
-    folder = tmp_path / "released"
-    modeling.save_release(created, folder, script_runner.SAMPLES / "vocab.txt")
-    return folder
 
 
 @pytest.mark.soak

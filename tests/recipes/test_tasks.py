@@ -26,8 +26,9 @@ def test_the_data_are_not_replaced_by_a_part_of_them(tmp_path, tasks):
         model_dir=tmp_path,
         mixed_precision="float32",
     )
+    sst_2 = tasks.TASKS["SST-2"]
     with pytest.raises(SystemExit, match="data/SST-2 is where the recipe"):
-        tasks.create_flags(options, ["SST-2"], "config", 128, 1e-4)
+        tasks.create_flags(options, {"SST-2": sst_2}, "config", 128, 1e-4)
     assert (source / "train.tsv").read_text() == "mine"
 
 

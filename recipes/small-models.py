@@ -1,0 +1,213 @@
+"""Measures what int8 and a student of fewer layers cost in accuracy.
+
+    python recipes/small-models.py --model_dir=$MINILM --data_dir=$DATA \
+        --output_dir=output/small_models
+
+Fine-tunes a checkpoint on MRPC, SST-2, STS-B, SQuAD and CoNLL-2003 and
+evaluates it in float32 and in int8. On MRPC, SST-2 and SQuAD it also trains
+students of half the layers, alone and with the fine-tuned model as teacher.
+Means and standard deviations over the seeds go to small_models.json and
+small_models.md. Finished rows are skipped. The exit status is 1 if int8 loses
+more than half a point on a task.
+
+$DATA has the folders of recipes/worth.py; tasks whose folder is missing are
+left out.
+"""
+
+import dataclasses
+import itertools
+import json
+import statistics
+import sys
+from pathlib import Path
+
+import runs
+import tasks
+
+# Points of 100 that int8 may lose on a task, by the mean over the seeds.
+LIMIT = 0.5
+TASKS = {
+    "MRPC": dataclasses.replace(tasks.TASKS["MRPC"], figure="f1"),
+    "SST-2": tasks.TASKS["SST-2"],
+    "STS-B": dataclasses.replace(tasks.TASKS["STS-B"], figure="spearman"),
+    "SQuAD": dataclasses.replace(
+        tasks.TASKS["SQuAD"],
+        prepare=tasks.first_articles(
+            10, 2, max_seq_length=384, trim_padding=True, num_train_epochs=2
+        ),
+    ),
+    "CoNLL": tasks.TASKS["CoNLL"],
+}
+TAUGHT = ("MRPC", "SST-2", "SQuAD")
+# Rows of the fine-tuned model in int8, and their flags.
+INT8 = {
+    "int8": {"quantize": "int8"},
+    "int8, static ranges": {"quantize": "int8", "quantize_ranges": "static"},
+}
+ROWS = (
+    "fine-tuned",
+    *INT8,
+    "student",
+    "student with a teacher",
+    "student with a teacher, int8",
+)
+
+
+class Measurement:
+    """The rows of one task and seed.
+
+    Args:
+        task: Recipe.
+        flags: of its script, for all rows.
+        model_dir: folder of the checkpoint to fine-tune.
+        output_dir: folder of this task and seed.
+    """
+
+    def __init__(
+        self,
+        task: tasks.Recipe,
+        flags: dict[str, object],
+        model_dir: Path,
+        output_dir: Path,
+    ) -> None:
+        self._task = task
+        self._flags = flags
+        self._model_dir = model_dir
+        self._output_dir = output_dir
+
+    def _train(self, row: str, **flags: object) -> float:
+        folder = self._output_dir / row.replace(" ", "_")
+        return tasks.run_row(
+            self._task,
+            self._flags | flags,
+            self._model_dir,
+            folder,
+            export_weights=folder / "model",
+        )
+
+    def _quantize(self, row: str, of: str, **flags: object) -> float:
+        model = self._output_dir / of.replace(" ", "_") / "model"
+        return tasks.run_row(
+            self._task,
+            self._flags | flags | {"bert_config_file": model},
+            model,
+            self._output_dir / row.replace(" ", "_").replace(",", ""),
+            train=False,
+        )
+
+    def int8(self) -> dict[str, float]:
+        """Returns {row: figure} of the fine-tuned model."""
+        figures = {"fine-tuned": self._train("fine-tuned")}
+        for row, flags in INT8.items():
+            figures[row] = self._quantize(row, "fine-tuned", **flags)
+        return figures
+
+    def students(self) -> dict[str, float]:
+        """Returns {row: figure} of the students; `int8` has run."""
+        teacher = self._output_dir / "fine-tuned" / "model"
+        config = json.loads((teacher / "bert_config.json").read_text("utf-8"))
+        layers = range(1, config["num_hidden_layers"], 2)
+        path = self._output_dir / "student.json"
+        config["num_hidden_layers"] = len(layers)
+        runs.write_config(path, config)
+        flags: dict[str, object] = {
+            "bert_config_file": path,
+            "init_layers": ",".join(map(str, layers)),
+        }
+        taught = "student with a teacher"
+        return {
+            "student": self._train("student", **flags),
+            taught: self._train(taught, **flags, teacher=teacher),
+            f"{taught}, int8": self._quantize(
+                f"{taught}, int8", taught, quantize="int8"
+            ),
+        }
+
+
+Figures = dict[str, dict[str, list[float]]]
+
+
+def write_tables(figures: Figures, output_dir: Path) -> str:
+    """Writes small_models.json and small_models.md; returns the latter.
+
+    Args:
+        figures: {task: {row: figures of its seeds, between 0 and 1}}.
+        output_dir: where they go.
+    """
+    names = [name for name, found in figures.items() if found]
+    table = runs.markdown_table(
+        ("", *(f"{name}, {TASKS[name].figure}" for name in names)),
+        (
+            (
+                row,
+                *(
+                    runs.describe(figures[name][row])
+                    if row in figures[name]
+                    else ""
+                    for name in names
+                ),
+            )
+            for row in ROWS
+        ),
+    )
+    (output_dir / "small_models.json").write_text(
+        json.dumps(figures, indent=2) + "\n", "utf-8"
+    )
+    (output_dir / "small_models.md").write_text(table, "utf-8")
+    return table
+
+
+def losses(figures: Figures) -> dict[tuple[str, str], float]:
+    """Returns {(task, row of int8): points that its mean lost}."""
+    return {
+        (name, row): 100
+        * (statistics.mean(found["fine-tuned"]) - statistics.mean(found[row]))
+        for name, found in figures.items()
+        for row in INT8
+    }
+
+
+def main() -> None:
+    """Runs every row, prints the table and says whether int8 holds."""
+    parser = runs.create_parser(
+        __doc__,
+        "Folder with a checkpoint of either format, its configuration and\n"
+        "vocab.txt.",
+    )
+    parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
+    parser.add_argument("--learning_rate", type=float, default=5e-5)
+    options = parser.parse_args()
+    flags = tasks.create_flags(
+        options,
+        {name: TASKS[name] for name in options.task},
+        options.model_dir,
+        max_seq_length=128,
+        learning_rate=options.learning_rate,
+    )
+    if not flags:
+        parser.error(f"--data_dir={options.data_dir} has no task's folder")
+    figures: Figures = {name: {} for name in flags}
+    for seed, name in itertools.product(options.seed, flags):
+        measurement = Measurement(
+            TASKS[name],
+            flags[name] | {"seed": seed},
+            options.model_dir,
+            options.output_dir / name / f"seed_{seed}",
+        )
+        rows = measurement.int8()
+        if name in TAUGHT:
+            rows |= measurement.students()
+        for row, figure in rows.items():
+            figures[name].setdefault(row, []).append(figure)
+        write_tables(figures, options.output_dir)
+    print("\n" + write_tables(figures, options.output_dir))
+    too_many = {
+        row: points for row, points in losses(figures).items() if points > LIMIT
+    }
+    for (name, row), points in too_many.items():
+        print(f"{name}: {row} loses {points:.2f} points, more than {LIMIT}")
+    sys.exit(bool(too_many))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The recipe of int8 and of students, on the samples."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.golden import ROOT
+
+
+@pytest.fixture
+def recipe(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "recipes")
+    return importlib.import_module("small-models")
+
+
+def figures(static):
+    return {
+        "STS-B": {
+            "fine-tuned": [0.85, 0.87],
+            "int8": [0.846, 0.865],
+            "int8, static ranges": [static, static],
+        }
+    }
+
+
+def test_a_loss_is_that_of_the_means(recipe):
+    assert recipe.losses(figures(0.856)) == pytest.approx(
+        {("STS-B", "int8"): 0.45, ("STS-B", "int8, static ranges"): 0.4}
+    )
+
+
+def test_rows_that_a_task_does_not_have_are_empty(recipe, tmp_path):
+    table = recipe.write_tables(figures(0.856), tmp_path).splitlines()
+    assert table[0] == "|  | STS-B, spearman |"
+    assert "| fine-tuned | 86.0 ± 1.4 |" in table
+    assert "| student |  |" in table
+    written = json.loads((tmp_path / "small_models.json").read_text())
+    assert written == figures(0.856)
+
+
+def run(folder, model):
+    return subprocess.run(
+        [
+            *(sys.executable, ROOT / "recipes" / "small-models.py"),
+            *(f"--model_dir={model}", "--data_dir=data", "--output_dir=out"),
+            *("--seed", "1"),
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.soak
+def test_small_models(tmp_path, model):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "MRPC").symlink_to(ROOT / "samples" / "glue")
+    done = run(tmp_path, model)
+    # A model that knows nothing may lose more than the limit in int8.
+    assert done.returncode in (0, 1), done.stderr
+    assert "Traceback" not in done.stderr
+    rows = json.loads((tmp_path / "out/small_models.json").read_text())["MRPC"]
+    assert len(rows) == 6 and all(len(found) == 1 for found in rows.values())
+    runs = tmp_path / "out/MRPC/seed_1"
+    assert len(os.listdir(runs)) == 2 * 6 + 1
+    config = json.loads((runs / "student.json").read_text())
+    assert config["num_hidden_layers"] == 1
+    log = (runs / "student_with_a_teacher_int8.log").read_text()
+    assert "compute in int8" in log
+    # What is done is not done again.
+    again = run(tmp_path, model)
+    assert again.returncode == done.returncode
+    assert "$ python" in done.stdout and "$ python" not in again.stdout
+    assert again.stdout.splitlines()[-8:] == done.stdout.splitlines()[-8:]
