@@ -38,6 +38,8 @@ __all__ = [
 # In training: records that the next one is drawn from, and files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
 _NUM_PARALLEL_READS = 8
+# Batches that are parsed at once, and kept ready.
+_BATCHES_AHEAD = 4
 
 
 class Masking(Protocol):
@@ -183,11 +185,16 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
+    # The end of a dataset that is tuned waits for the tuner's next turn: up to
+    # as long as everything before it took, a minute at most.
+    options = tf.data.Options()
+    options.autotune.enabled = False
     # Parsing a batch at once costs a fraction of parsing each record.
     return (
         dataset.batch(batch_size, drop_remainder=is_training)
-        .map(parse, num_parallel_calls=tf.data.AUTOTUNE)
-        .prefetch(tf.data.AUTOTUNE)
+        .map(parse, num_parallel_calls=_BATCHES_AHEAD)
+        .prefetch(_BATCHES_AHEAD)
+        .with_options(options)
     )
 
 
@@ -255,13 +262,14 @@ def _epoch(
         [], [seed, number], 0, tf.int64.max, tf.int64
     )
     order = tf.random.experimental.stateless_shuffle(files, [seed, number])
+    num_reads = min(_NUM_PARALLEL_READS, len(files))
     return (
         tf.data.Dataset.from_tensor_slices(order)
         .interleave(
             read,
-            cycle_length=min(_NUM_PARALLEL_READS, len(files)),
+            cycle_length=num_reads,
             block_length=16,
-            num_parallel_calls=tf.data.AUTOTUNE,
+            num_parallel_calls=num_reads,
             deterministic=True,
         )
         .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
