@@ -40,6 +40,7 @@ COMPILED: Forms = {
     "dropout_add_norm": kernels.dropout_add_norm,
 }
 FUSED_ON_CPU: Forms = {
+    "activation": fusions.fused_activation,
     "attention_probs": fusions.attention_probs,
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,

@@ -13,6 +13,7 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
+from modeling.accelerated import int8
 from modeling.ops import Tensor
 
 
@@ -66,6 +67,23 @@ def activation(
     return _ACTIVATIONS[hidden_act](inputs)
 
 
+def fused_activation(
+    inputs: Tensor, hidden_act: str, *, seed: Tensor | None
+) -> Tensor:
+    """`activation` in a graph on the CPU, also after a product in int8."""
+    product = inputs
+    while product.op.type in ("Identity", "IdentityN", "Reshape"):
+        index = product.value_index if product.op.type == "IdentityN" else 0
+        product = product.op.inputs[index]
+    if product.op.type == "BiasAdd":
+        return activation(inputs, hidden_act, seed=seed)
+    outputs = int8.fuse_activation(product, hidden_act)
+    if outputs is None:
+        # Nothing is fused, so the form with the fewest passes is the fastest.
+        return ops.ACTIVATIONS[hidden_act](inputs)
+    return tf.reshape(outputs, tf.shape(inputs))
+
+
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,
@@ -97,7 +115,11 @@ def layer_norm(
     if layer.compute_dtype == "float16":
         return layer(inputs)
     shape, width = tf.shape(inputs), inputs.shape[-1]
-    number = tf.reduce_prod(shape[:-1])
+    # Not fused if the ones and zeros are constants, so their number must not
+    # be known where the shape is.
+    number = tf.compat.v1.placeholder_with_default(
+        tf.reduce_prod(shape[:-1]), []
+    )
     outputs, _, _ = tf.compat.v1.nn.fused_batch_norm(
         tf.reshape(inputs, (1, number, width, 1)),
         tf.ones(number),

@@ -1,15 +1,14 @@
 """int8 products by oneDNN, through TensorFlow's own operations.
 
-With one range for all rows, one operation multiplies, scales and adds the
-bias. With a range for each row, the scale is applied afterwards; the operation
-for that takes unsigned inputs, so they are shifted by 128, and the effect on
-each output, which depends only on the kernel, is subtracted as the product's
-bias. These operations have kernels only on CPUs with oneDNN, in graphs.
+One operation multiplies rows of int8, scales each column and adds the bias.
+With one range for all rows it can apply the activation too. With a range for
+each row, the row's scale and the bias follow. These operations have kernels
+only on CPUs with oneDNN, in graphs.
 """
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,13 @@ import tensorflow as tf
 from tensorflow.python.framework import op_def_library
 
 from modeling.ops import Tensor
+
+_PRODUCT = "_QuantizedMatMul"
+_FUSED_ACTIVATIONS = {
+    "gelu": "GeluApproximate",
+    "gelu_erf": "GeluExact",
+    "relu": "Relu",
+}
 
 _constant_weights = False
 
@@ -72,17 +78,44 @@ def int8_matmul(
     bias: Any,
     limit: float | None = None,
 ) -> Tensor:
-    """`ops.int8_matmul`; may round half up, not to even."""
+    """`ops.int8_matmul`."""
     shape = tf.shape(inputs)
     rows = tf.reshape(tf.cast(inputs, tf.float32), (-1, kernel.shape[0]))
-    whole, sums, factors = _read(kernel, kernel_scale)
+    whole, factors = _read(kernel, kernel_scale)
+    bias = tf.cast(bias, tf.float32)
     if limit is None:
-        products = _by_rows(rows, whole, sums) * factors
-        outputs = tf.cast(products, inputs.dtype) + tf.cast(bias, inputs.dtype)
+        outputs = _by_rows(rows, whole, factors, bias)
     else:
-        bias = tf.cast(bias, tf.float32)
-        outputs = _by_limit(rows, whole, factors, bias, limit, inputs.dtype)
+        exact = tf.bfloat16 if inputs.dtype == tf.bfloat16 else tf.float32
+        outputs = _by_limit(rows, whole, factors, bias, limit, exact)
+    outputs = tf.cast(outputs, inputs.dtype)
     return tf.reshape(outputs, tf.concat([shape[:-1], factors.shape], 0))
+
+
+def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
+    """Multiplies again, with an activation in the same operation.
+
+    What the first product was for is then used by nothing, and is not computed.
+
+    Args:
+        product: a tensor in a graph.
+        hidden_act: name of the activation in `ops.ACTIVATIONS`.
+
+    Returns:
+        the activation of `product`, without a gradient; None if that is not a
+        product with a limit, or the operation has no such activation.
+    """
+    if product.op.type != _PRODUCT or hidden_act not in _FUSED_ACTIVATIONS:
+        return None
+    quantized, kernel, bias, *ranges = product.op.inputs
+    return _multiply(
+        quantized,
+        kernel,
+        bias,
+        ranges,
+        product.dtype,
+        ["BiasAdd", _FUSED_ACTIVATIONS[hidden_act], "Dequantize"],
+    )
 
 
 def _by_limit(
@@ -93,9 +126,8 @@ def _by_limit(
     limit: float,
     dtype: tf.DType,
 ) -> tf.Tensor:
-    """Returns the outputs by one operation, which tf.raw_ops does not name."""
+    """Returns the outputs, all rows in one range."""
     limit = max(limit, 1e-30)
-    exact = dtype if dtype == tf.bfloat16 else tf.float32
     quantized = tf.raw_ops.QuantizeV2(
         input=rows,
         min_range=-limit,
@@ -105,64 +137,72 @@ def _by_limit(
         round_mode="HALF_TO_EVEN",
         narrow_range=True,
     )
+    ranges = _ranges(limit, factors)
+    return _multiply(quantized.output, kernel, bias, ranges, dtype)
+
+
+def _by_rows(
+    rows: tf.Tensor, kernel: tf.Tensor, factors: tf.Tensor, bias: tf.Tensor
+) -> tf.Tensor:
+    """Returns the outputs, each row in a range of its own."""
+    # Two reductions cost less than the absolute values of all elements.
+    largest = tf.maximum(
+        tf.reduce_max(rows, axis=-1, keepdims=True),
+        -tf.reduce_min(rows, axis=-1, keepdims=True),
+    )
+    largest = tf.maximum(largest, 1e-30)
+    quantized = tf.cast(tf.round(rows * (127.0 / largest)), tf.int8)
+    products = _multiply(
+        tf.bitcast(quantized, tf.qint8),
+        kernel,
+        tf.zeros_like(bias),
+        _ranges(127.0, factors),
+        tf.float32,
+    )
+    return products * (largest / 127.0) + bias
+
+
+def _ranges(limit: float, factors: tf.Tensor) -> list[tf.Tensor]:
+    """Returns the ranges of the inputs and of each column of the kernel."""
     largest = 127.0 * factors
+    return [tf.constant(-limit), tf.constant(limit), -largest, largest]
+
+
+def _multiply(
+    quantized: tf.Tensor,
+    kernel: tf.Tensor,
+    bias: tf.Tensor,
+    ranges: list[tf.Tensor],
+    dtype: tf.DType,
+    fused_ops: Sequence[str] = ("BiasAdd", "Dequantize"),
+) -> tf.Tensor:
+    """Returns the product by one operation, which tf.raw_ops does not name."""
     (outputs,), _ = op_def_library.apply_op(
-        "_QuantizedMatMul",
+        _PRODUCT,
         name="int8_matmul",
-        device_inputs=[quantized.output, kernel, bias],
-        # The ranges of the inputs and of each column of the kernel.
-        host_inputs=[
-            tf.constant(-limit),
-            tf.constant(limit),
-            -largest,
-            largest,
-        ],
-        Tdevice_outputs=[exact],
+        device_inputs=[quantized, kernel, bias],
+        host_inputs=ranges,
+        Tdevice_outputs=[dtype],
         Thost_outputs=[],
         T1=tf.qint8,
         T2=tf.qint8,
         Tbias=tf.float32,
         U=tf.float32,
-        Tout=exact,
+        Tout=dtype,
         transpose_a=False,
         transpose_b=False,
         is_weight_const=kernel.op.type == "Const",
         is_bias_const=False,
-        fused_ops=["BiasAdd", "Dequantize"],
+        fused_ops=list(fused_ops),
         input_quant_mode="SCALED",
         output_quant_mode="SCALED",
         leakyrelu_alpha=0.2,
     )
-    return tf.cast(outputs, dtype)
+    return outputs
 
 
-def _by_rows(rows: tf.Tensor, kernel: tf.Tensor, sums: tf.Tensor) -> tf.Tensor:
-    """Returns the products, each row in a range of its own."""
-    largest = tf.reduce_max(tf.abs(rows), axis=-1, keepdims=True)
-    largest = tf.maximum(largest, 1e-30)
-    shifted = rows * (127.0 / largest) + 128.5
-    products = tf.raw_ops.QuantizedMatMulWithBiasAndDequantize(
-        # Casts truncate, which rounds because nothing is below 0.
-        a=tf.bitcast(tf.cast(shifted, tf.uint8), tf.quint8),
-        b=kernel,
-        bias=-128.0 * sums,
-        # The scale is 1: every number stands for itself.
-        min_a=0.0,
-        max_a=255.0,
-        min_b=-127.0,
-        max_b=127.0,
-        min_freezed_output=0.0,
-        max_freezed_output=0.0,
-        Toutput=tf.float32,
-        input_quant_mode="SCALED",
-    )
-    return products * (largest / 127.0)
-
-
-def _read(
-    kernel: Any, kernel_scale: Any
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Returns the qint8 kernel, its columns' sums, and their factors."""
+def _read(kernel: Any, kernel_scale: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the qint8 kernel, and the factors of its columns."""
     values = None
     if isinstance(kernel, np.ndarray):
         values = kernel, kernel_scale
@@ -171,15 +211,12 @@ def _read(
             values = np.asarray(kernel.value), np.asarray(kernel_scale.value)
     if values is None:
         kernel, scale = map(tf.convert_to_tensor, (kernel, kernel_scale))
-        sums = tf.reduce_sum(tf.cast(kernel, tf.int32), axis=0)
         return (
             tf.bitcast(kernel, tf.qint8),
-            tf.cast(sums, tf.float32),
             1.0 / tf.cast(scale, tf.float32),
         )
     whole, scale = values
     return (
         tf.constant(whole.astype(tf.qint8.as_numpy_dtype), tf.qint8),
-        tf.constant(whole.sum(axis=0, dtype=np.int64).astype(np.float32)),
         tf.constant((1.0 / scale).astype(np.float32)),
     )

@@ -175,7 +175,7 @@ def test_inference_is_fused_in_graphs_of_the_cpu_alone(name):
         ("float32", "/device:GPU:0", True),
         ("float32", "/device:CPU:0", False),
     ):
-        assert chosen(dtype, device, graph) is None
+        assert chosen(dtype, device, graph) is choice.INFERENCE.get(name)
 
 
 def test_all_forms_stand_for_functions_that_ask_for_them():

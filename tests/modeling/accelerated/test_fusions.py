@@ -32,9 +32,9 @@ def create_model(hidden_act, dtype):
     return model
 
 
-def create_forward(model, device):
+def create_forward(model, device, shape=(None, None)):
     @tf.function(
-        input_signature=[tf.TensorSpec([None, None], tf.int32)] * 3,
+        input_signature=[tf.TensorSpec(shape, tf.int32)] * 3,
         autograph=False,
     )
     def forward(*inputs):
@@ -74,12 +74,13 @@ def operations(forward, *inputs):
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "mixed_bfloat16"])
 @pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
-def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype):
+@pytest.mark.parametrize("shape", [(None, None), (2, 16)])
+def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     if "bfloat16" in dtype and "avx512" not in CPU_INFO.read_text():
         pytest.skip("this CPU has no products in bfloat16")
     batch = create_batch([9, 16], 16)
     found = operations(
-        create_forward(create_model(hidden_act, dtype), "CPU:0"), *batch
+        create_forward(create_model(hidden_act, dtype), "CPU:0", shape), *batch
     )
     activation = {"gelu": "GeluApproximate", "gelu_erf": "GeluExact"}
     expected = {

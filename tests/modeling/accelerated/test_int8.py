@@ -56,14 +56,35 @@ def test_products_equal_the_definition(constant, limit):
             inputs, kernel, scale, bias, limit
         )
         assert found.shape == expected.shape
-        # A number halfway between two is rounded up here, to even there.
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-2)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
         if shape[0] == 70 and limit is None:
             exact = inputs @ (kernel / scale) + bias
             error = np.linalg.norm(found - exact) / np.linalg.norm(exact)
             assert error < 0.02
     half = tf.cast(RNG.normal(size=(2, 48)), tf.bfloat16)
     assert multiply(half).dtype == tf.bfloat16
+
+
+@needs_kernels
+@pytest.mark.parametrize("limit", [None, 4.0])
+@pytest.mark.parametrize("hidden_act", sorted(ops.ACTIVATIONS))
+def test_an_activation_follows_in_the_same_operation(hidden_act, limit):
+    layer = Dense(40)
+    layer.build((None, 48))
+    layer.quantize("int8")
+    layer.input_limit = limit
+    inputs = RNG.normal(size=(3, 5, 48)).astype("float32")
+
+    @tf.function(autograph=False)
+    def activate(inputs):
+        with tf.device("CPU:0"):
+            outputs = layer(inputs)
+            return outputs, ops.activation(outputs, hidden_act, seed=None)
+
+    outputs, found = activate(inputs)
+    expected = ops.ACTIVATIONS[hidden_act](outputs)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("limit", [None, 2.0])
@@ -127,9 +148,16 @@ def test_a_quantized_model_predicts_nearly_the_same(static, dtype):
     assert np.linalg.norm(found - plain) < 0.1 * size
     if int8.has_kernels():
         traced = graph.get_concrete_function(batch, predictor.cast_kernels())
-        names = [operation.type for operation in traced.graph.get_operations()]
-        by_rows = "QuantizedMatMulWithBiasAndDequantize"
-        assert names.count("_QuantizedMatMul" if static else by_rows) == 12
+        fused = [
+            operation.get_attr("fused_ops")
+            for operation in traced.graph.get_operations()
+            if operation.type == "_QuantizedMatMul"
+        ]
+        assert fused.count([b"BiasAdd", b"Dequantize"]) == 12
+        # The activations of two blocks multiply again, and the first product
+        # is not computed.
+        with_gelu = [b"BiasAdd", b"GeluApproximate", b"Dequantize"]
+        assert fused.count(with_gelu) == (2 if static else 0)
     with pytest.raises(ValueError, match="quantized already"):
         quantization.quantize(model, [batch])
 
