@@ -75,7 +75,8 @@ def define_flags():
     flags.DEFINE_multi_string(
         "our_flags",
         [""],
-        "Flags of our scripts; each time it is given, another contestant.",
+        "Flags of our scripts; each time it is given, another contestant of "
+        "the rows that fix none.",
     )
     flags.DEFINE_list(
         "contestants", ["ours", *race.PEERS], "Which to time.", short_name="c"
@@ -118,8 +119,7 @@ def main(_):
             if missing:
                 print(f"{name} needs {' and '.join(missing)}: not timed")
                 continue
-            # What is not int8 is bfloat16.
-            slow = emulated and row.precision != "float32"
+            slow = emulated and row.precision == "bfloat16"
             if slow and name not in FLAGS.rows:
                 print(
                     f"{name}: bfloat16 is emulated on this processor, so it "

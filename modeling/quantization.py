@@ -25,6 +25,9 @@ MAX_ERROR = 0.1
 _MAX_ROWS = 2048
 # Rows to measure a layer's error with, taken evenly from those.
 _ERROR_ROWS = 256
+# A static range is the one of these shares of the largest absolute input with
+# the least error: a few large inputs would leave few steps for all others.
+_SHARES = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +75,7 @@ def quantize(
     Args:
         model: any built model here; it cannot be trained afterwards.
         batches: representative inputs, such as a dev set's.
-        static_ranges: measure the range of each layer's inputs here, and clip
+        static_ranges: find a range for each layer's inputs here, and clip
             later inputs to it; else each call measures the range of each row.
             Exports keep static ranges, `.keras` files do not.
         max_error: largest error of a layer that is quantized.
@@ -87,15 +90,19 @@ def quantize(
     errors, limits = {}, {}
     for layer in layers:
         rows = inputs[id(layer)]
+        candidates: list[float | None] = [None]
         if static_ranges:
-            limits[id(layer)] = float(np.abs(rows).max(initial=0.0))
+            largest = float(np.abs(rows).max(initial=0.0))
+            candidates = [share * largest for share in _SHARES]
         some = rows[:: max(len(rows) // _ERROR_ROWS, 1)]
-        errors[id(layer)] = _error(layer, some, limits.get(id(layer)))
+        found = [_error(layer, some, limit) for limit in candidates]
+        errors[id(layer)] = min(found)
+        limits[id(layer)] = candidates[found.index(min(found))]
     model.quantize(
         "int8", filters=lambda layer: errors.get(id(layer), 1.0) <= max_error
     )
     for layer in layers:
-        layer.input_limit = limits.get(id(layer))
+        layer.input_limit = limits[id(layer)]
     named: dict[bool, dict[str, float]] = {True: {}, False: {}}
     for layer in layers:
         error = errors[id(layer)]

@@ -116,7 +116,7 @@ def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     config = json.loads((options.model_dir / "bert_config.json").read_text())
     config_file = folder / "bert_config.json"
-    runs.write_config(config_file, config | row.config)
+    runs.write_once(config_file, config | row.config)
     records = options.model_dir / f"records_{options.max_seq_length}"
     length = options.max_seq_length
     runs.run(

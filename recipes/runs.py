@@ -59,15 +59,18 @@ def folder(value: str) -> Path:
     return Path(value)
 
 
-def write_config(path: Path, config: dict[str, object]) -> None:
-    """Writes a model's configuration; another model's is kept.
+def write_once(path: Path, config: dict[str, object]) -> None:
+    """Writes a configuration or settings, which later runs must share.
 
     Raises:
-        SystemExit: there is another one.
+        SystemExit: the file has others.
     """
     text = json.dumps(config, indent=2) + "\n"
     if path.exists() and path.read_text("utf-8") != text:
-        sys.exit(f"error: {path} is another model's; give another --output_dir")
+        sys.exit(
+            f"error: {path} is of other settings or another model; give "
+            "another --output_dir"
+        )
     path.write_text(text, "utf-8")
 
 
@@ -81,7 +84,7 @@ def add_dropout(config_file: Path, folder: Path) -> Path:
     dropout = ("hidden_dropout_prob", "attention_probs_dropout_prob")
     path = folder / "bert_config.json"
     folder.mkdir(parents=True, exist_ok=True)
-    write_config(path, config | dict.fromkeys(dropout, 0.1))
+    write_once(path, config | dict.fromkeys(dropout, 0.1))
     return path
 
 

@@ -126,7 +126,7 @@ def pretrain(
                 "vocab_size": size.vocab_size,
             },
         )
-    runs.write_config(
+    runs.write_once(
         output_dir / "bert_config.json", create_config(size, vocab_file)
     )
     before = None

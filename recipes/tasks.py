@@ -140,8 +140,11 @@ def run_row(
         the task's figure, between 0 and 1.
     """
     results = folder / "eval_results.txt"
-    # Weights are exported after the evaluation.
-    if not (results.exists() and (export_weights or folder).exists()):
+    done = results
+    if export_weights is not None:
+        # The last file of an export, which follows the evaluation.
+        done = export_weights / "bert_model.ckpt.index"
+    if not (results.exists() and done.exists()):
         # run_squad.py evaluates what it predicts.
         mode = "do_predict" if task.script == "run_squad.py" else "do_eval"
         runs.run(
@@ -187,8 +190,17 @@ def create_flags(
         {name: flags of its script}.
 
     Raises:
-        SystemExit: a folder would be written over its own files.
+        SystemExit: a folder would be written over its own files, or has rows
+            of other settings.
     """
+    settings = {
+        "model_dir": str(options.model_dir.resolve()),
+        "max_seq_length": max_seq_length,
+        "learning_rate": learning_rate,
+        "mixed_precision": options.mixed_precision,
+    }
+    options.output_dir.mkdir(parents=True, exist_ok=True)
+    runs.write_once(options.output_dir / "settings.json", settings)
     common = {
         "vocab_file": options.model_dir / "vocab.txt",
         "bert_config_file": bert_config_file,

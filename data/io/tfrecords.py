@@ -4,6 +4,7 @@ The feature names and types are the original's: int64 for every feature but
 `masked_lm_weights`, which is float. B = batch.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -38,7 +39,8 @@ __all__ = [
 # In training: records that the next one is drawn from, and files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
 _NUM_PARALLEL_READS = 8
-# Batches that are parsed at once, and kept ready.
+# Batches that are parsed at once, and that are kept ready.
+_NUM_PARSERS = min(os.cpu_count() or 1, 16)
 _BATCHES_AHEAD = 4
 
 
@@ -192,7 +194,7 @@ def create_dataset(
     # Parsing a batch at once costs a fraction of parsing each record.
     return (
         dataset.batch(batch_size, drop_remainder=is_training)
-        .map(parse, num_parallel_calls=_BATCHES_AHEAD)
+        .map(parse, num_parallel_calls=_NUM_PARSERS)
         .prefetch(_BATCHES_AHEAD)
         .with_options(options)
     )

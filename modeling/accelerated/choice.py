@@ -9,8 +9,10 @@
 4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-5. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
-6. Otherwise: the plain form.
+5. In inference, in a graph whose int8 weights are frozen, as for prediction
+   and exports: `FROZEN`.
+6. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
+7. Otherwise: the plain form.
 """
 
 from collections.abc import Callable
@@ -40,11 +42,11 @@ COMPILED: Forms = {
     "dropout_add_norm": kernels.dropout_add_norm,
 }
 FUSED_ON_CPU: Forms = {
-    "activation": fusions.fused_activation,
     "attention_probs": fusions.attention_probs,
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,
 }
+FROZEN: Forms = {"activation": fusions.frozen_activation}
 INFERENCE: Forms = {
     "activation": fusions.activation,
     "int8_matmul": int8.int8_matmul,
@@ -67,6 +69,8 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
         return TRAINING.get(name)
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
+    if name in FROZEN and int8.is_frozen():
+        return FROZEN[name]
     if name == "int8_matmul" and not int8.is_usable():
         return None
     return INFERENCE.get(name)

@@ -4,7 +4,8 @@ TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
 they match its patterns exactly: a matrix product, its bias, and a residual or
 an activation; a layer normalisation. The functions here match those patterns.
 Each replaces the one of its name in modeling/ops.py and takes the same
-arguments.
+arguments. int8 products are no pattern of TensorFlow's: what follows them is
+fused here, by `frozen_activation`.
 """
 
 from collections.abc import Callable
@@ -67,10 +68,13 @@ def activation(
     return _ACTIVATIONS[hidden_act](inputs)
 
 
-def fused_activation(
+def frozen_activation(
     inputs: Tensor, hidden_act: str, *, seed: Tensor | None
 ) -> Tensor:
-    """`activation` in a graph on the CPU, also after a product in int8."""
+    """`activation` in a graph of frozen weights, also after an int8 product.
+
+    After an int8 product it has no gradient.
+    """
     product = inputs
     while product.op.type in ("Identity", "IdentityN", "Reshape"):
         index = product.value_index if product.op.type == "IdentityN" else 0
@@ -115,8 +119,8 @@ def layer_norm(
     if layer.compute_dtype == "float16":
         return layer(inputs)
     shape, width = tf.shape(inputs), inputs.shape[-1]
-    # Not fused if the ones and zeros are constants, so their number must not
-    # be known where the shape is.
+    # TensorFlow folds ones and zeros of a known number into constants, and then
+    # does not fuse; the placeholder hides the number.
     number = tf.compat.v1.placeholder_with_default(
         tf.reduce_prod(shape[:-1]), []
     )

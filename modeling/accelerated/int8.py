@@ -18,7 +18,7 @@ from tensorflow.python.framework import op_def_library
 from modeling.ops import Tensor
 
 _PRODUCT = "_QuantizedMatMul"
-_FUSED_ACTIVATIONS = {
+_FUSED = {
     "gelu": "GeluApproximate",
     "gelu_erf": "GeluExact",
     "relu": "Relu",
@@ -42,6 +42,11 @@ def constant_weights() -> Iterator[None]:
         _constant_weights = before
 
 
+def is_frozen() -> bool:
+    """Returns whether the graph being traced has constant int8 weights."""
+    return _constant_weights and not tf.executing_eagerly()
+
+
 def is_usable() -> bool:
     """Returns whether the graph being traced can use `int8_matmul`."""
     return not tf.executing_eagerly() and has_kernels()
@@ -57,14 +62,18 @@ def has_kernels() -> bool:
             inputs = np.array([[1.0, -0.5], [0.25, 1.0]], np.float32)
             kernel = np.array([[127, 1], [-3, 50]], np.int8)
             ones = np.ones(2, np.float32)
-            multiply = tf.function(
-                lambda rows: (
+
+            @tf.function(autograph=False)
+            def multiply(rows: tf.Tensor) -> list[tf.Tensor]:
+                by_limit = int8_matmul(rows, kernel, ones, ones, 1.0)
+                product = by_limit.op.inputs[0]
+                return [
                     int8_matmul(rows, kernel, ones, ones),
-                    int8_matmul(rows, kernel, ones, ones, 1.0),
-                ),
-                autograph=False,
-            )
-            found = multiply(tf.constant(inputs))
+                    by_limit,
+                    *(fuse_activation(product, name) for name in _FUSED),
+                ]
+
+            found = multiply(tf.constant(inputs))[:2]
     except (tf.errors.OpError, RuntimeError):
         # The latter where TensorFlow was built without the operation.
         return False
@@ -95,7 +104,7 @@ def int8_matmul(
 def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
     """Multiplies again, with an activation in the same operation.
 
-    What the first product was for is then used by nothing, and is not computed.
+    The first product is then unused, and TensorFlow drops it.
 
     Args:
         product: a tensor in a graph.
@@ -105,7 +114,7 @@ def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
         the activation of `product`, without a gradient; None if that is not a
         product with a limit, or the operation has no such activation.
     """
-    if product.op.type != _PRODUCT or hidden_act not in _FUSED_ACTIVATIONS:
+    if product.op.type != _PRODUCT or hidden_act not in _FUSED:
         return None
     quantized, kernel, bias, *ranges = product.op.inputs
     return _multiply(
@@ -114,7 +123,7 @@ def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
         bias,
         ranges,
         product.dtype,
-        ["BiasAdd", _FUSED_ACTIVATIONS[hidden_act], "Dequantize"],
+        ["BiasAdd", _FUSED[hidden_act], "Dequantize"],
     )
 
 

@@ -1,4 +1,4 @@
-"""What tests of recipes share."""
+"""Fixtures that the recipes' tests share."""
 
 import pytest
 

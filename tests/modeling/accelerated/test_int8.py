@@ -17,6 +17,7 @@ from modeling.accelerated.inference import Predictor
 from modeling.layers import Dense
 from tests import conftest, script_runner
 from tests.golden import ROOT
+from tests.modeling.accelerated.test_fusions import operations
 from training.outputs import export
 
 RNG = np.random.default_rng(0)
@@ -67,24 +68,34 @@ def test_products_equal_the_definition(constant, limit):
 
 @needs_kernels
 @pytest.mark.parametrize("limit", [None, 4.0])
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
 @pytest.mark.parametrize("hidden_act", sorted(ops.ACTIVATIONS))
-def test_an_activation_follows_in_the_same_operation(hidden_act, limit):
-    layer = Dense(40)
+def test_an_activation_follows_in_the_same_operation(hidden_act, dtype, limit):
+    layer = Dense(40, dtype=dtype)
     layer.build((None, 48))
     layer.quantize("int8")
     layer.input_limit = limit
     inputs = RNG.normal(size=(3, 5, 48)).astype("float32")
+    inputs = tf.cast(inputs, layer.compute_dtype)
 
     @tf.function(autograph=False)
     def activate(inputs):
-        with tf.device("CPU:0"):
+        with int8.constant_weights():
             outputs = layer(inputs)
             return outputs, ops.activation(outputs, hidden_act, seed=None)
 
     outputs, found = activate(inputs)
-    expected = ops.ACTIVATIONS[hidden_act](outputs)
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
+    expected = ops.ACTIVATIONS[hidden_act](tf.cast(outputs, "float32"))
+    assert found.shape == expected.shape and found.dtype == inputs.dtype
+    np.testing.assert_allclose(
+        tf.cast(found, "float32"),
+        expected,
+        **(
+            {"atol": 1e-4}
+            if dtype == "float32"
+            else {"rtol": 0.02, "atol": 0.02}
+        ),
+    )
 
 
 @pytest.mark.parametrize("limit", [None, 2.0])
@@ -140,6 +151,7 @@ def test_a_quantized_model_predicts_nearly_the_same(static, dtype):
     assert (limits == {None}) == (not static)
     predictor = Predictor(model)
     graph = tf.function(predictor, autograph=False)
+    ran = operations(graph, batch, predictor.cast_kernels())
     found = graph(batch, predictor.cast_kernels())
     size = np.linalg.norm(exact - exact.mean(0))
     assert np.linalg.norm(found - exact) < 0.1 * size
@@ -147,31 +159,44 @@ def test_a_quantized_model_predicts_nearly_the_same(static, dtype):
         plain = np.asarray(model(batch, training=False), "float32")
     assert np.linalg.norm(found - plain) < 0.1 * size
     if int8.has_kernels():
-        traced = graph.get_concrete_function(batch, predictor.cast_kernels())
-        fused = [
-            operation.get_attr("fused_ops")
-            for operation in traced.graph.get_operations()
-            if operation.type == "_QuantizedMatMul"
-        ]
-        assert fused.count([b"BiasAdd", b"Dequantize"]) == 12
-        # The activations of two blocks multiply again, and the first product
-        # is not computed.
-        with_gelu = [b"BiasAdd", b"GeluApproximate", b"Dequantize"]
-        assert fused.count(with_gelu) == (2 if static else 0)
+        with_gelu = 2 if static else 0
+        product = "_QuantizedMatMul+BiasAdd"
+        assert ran[f"{product}+Dequantize"] == 12 - with_gelu
+        assert ran[f"{product}+GeluApproximate+Dequantize"] == with_gelu
     with pytest.raises(ValueError, match="quantized already"):
         quantization.quantize(model, [batch])
 
 
+def set_useless_input(model, value):
+    """Gives a layer one large input, with weights of 0; returns the layer."""
+    block = model.bert.encoder.blocks[1]
+    bias = np.zeros(64, "float32")
+    kernel = np.asarray(block.output_dense.kernel).copy()
+    bias[0], kernel[0] = value, 0.0
+    block.intermediate.bias.assign(bias)
+    block.output_dense.kernel.assign(kernel)
+    return block.output_dense
+
+
+def test_static_ranges_are_those_with_the_least_error(monkeypatch):
+    batch, found = create_batch(), []
+    for shares in ((1.0,), quantization._SHARES):
+        monkeypatch.setattr(quantization, "_SHARES", shares)
+        model = create_classifier()
+        layer = set_useless_input(model, 20.0)
+        report = quantization.quantize(model, [batch], True)
+        found.append((report.quantized, layer.input_limit))
+    (largest, limit), (chosen, lower_limit) = found
+    assert all(chosen[name] <= largest[name] for name in largest)
+    name = "bert/encoder/layer_1/output/dense"
+    assert chosen[name] < 0.5 * largest[name]
+    assert lower_limit == pytest.approx(0.2 * limit)
+
+
 def test_a_layer_that_loses_too_much_is_kept_and_named():
     model, batch = create_classifier(), create_batch()
-    worst = model.bert.encoder.blocks[1].output_dense
-    # One input of each row is so large that the others vanish, and its row
-    # of the kernel is 0.
-    first = model.bert.encoder.blocks[1].intermediate
-    bias, kernel = np.zeros(64, "float32"), np.asarray(worst.kernel).copy()
-    bias[0], kernel[0] = 1e4, 0.0
-    first.bias.assign(bias)
-    worst.kernel.assign(kernel)
+    # The other inputs vanish next to the large one.
+    worst = set_useless_input(model, 1e4)
     report = quantization.quantize(model, [batch])
     assert list(report.kept) == ["bert/encoder/layer_1/output/dense"]
     assert "layer_1/output/dense" in str(report)
@@ -258,6 +283,8 @@ def test_scripts_evaluate_predict_and_export_in_int8(
     np.testing.assert_allclose(
         found["probabilities"], exact["probabilities"], rtol=0, atol=0.02
     )
+    written = (tmp_path / "export/saved_model.pb").read_bytes()
+    assert (b"GeluApproximate" in written) == int8.has_kernels()
 
 
 @pytest.mark.soak
