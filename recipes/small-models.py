@@ -8,6 +8,7 @@ dev set taken out of its train set), SQuAD v1.1 (10 articles, 2 to answer) and
 CoNLL-2003, and evaluates it in --mixed_precision and in int8. On MRPC, SST-2
 and SQuAD it also trains students of half the layers, alone and with the
 fine-tuned model as teacher.
+
 Means and standard deviations over the seeds go to small_models.json and
 small_models.md. Finished rows are skipped. The exit status is 1 if int8 loses
 more than half a point on a task.

@@ -187,8 +187,8 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
-    # The end of a dataset that is tuned waits for the tuner's next turn: up to
-    # as long as everything before it took, a minute at most.
+    # With tuning, the end of a dataset waited at times as long as everything
+    # before it took (benchmarks/NOTES.md).
     options = tf.data.Options()
     options.autotune.enabled = False
     # Parsing a batch at once costs a fraction of parsing each record.
