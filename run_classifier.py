@@ -27,7 +27,6 @@ from data.io import feature_specs
 from data.text import tokenization
 from training import metrics, text_samples
 from training.command_line import flags as common_flags
-from training.options import FineTuningOptions
 from training.tasks import commands, task
 
 LOSSES = {
@@ -44,27 +43,13 @@ def define_flags() -> None:
     classification_flags.define_table_flags()
 
 
-@dataclasses.dataclass(frozen=True)
-class ClassifierOptions:
-    """The task's own flags; those of tables are table_task.TableOptions."""
-
-    task_name: str
-    xnli_language: str = "zh"
-    glue_submission: bool = False
-    class_weights: str | None = None
-    report: bool = False
-
-
 class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
-    def __init__(self, options: FineTuningOptions) -> None:
-        self.options = options
-        self.examples: dict[str, Sequence[Any]] = {}
-
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
-        options, own = self.options, common_flags.read(ClassifierOptions)
+        options = self.options
+        own = common_flags.read(classification_flags.ClassifierOptions)
         self.own, name = own, own.task_name.lower()
         self.writes_report = own.report
         if own.report and not options.do_eval:
@@ -112,10 +97,9 @@ class ClassifierTask(task.Task):
                 raise
             return None
         if purpose == "train" and self.own.class_weights:
+            found = [example.label for example in examples]
             weights = class_weights.create(
-                self.own.class_weights,
-                self.labels,
-                [example.label for example in examples],
+                self.own.class_weights, self.labels, found
             )
             self.train_loss = modeling.ClassifierLoss([*weights.values()])
             self.settings["class_weights"] = weights
@@ -123,8 +107,6 @@ class ClassifierTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        if split != "train":
-            self.examples[split] = examples
         encoded = features.convert_examples_to_features(
             examples, self.labels, self.options.max_seq_length, self.tokenizer
         )
@@ -158,14 +140,9 @@ class ClassifierTask(task.Task):
         figures = metrics.compute_metrics(self.metrics, labels, predictions)
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
-        predicted = self.decoder.labels(outputs)
+        names = self.decoder.labels(outputs)
         self.samples = text_samples.spread(
-            [
-                decoding.describe_example(example, True) | {"label": label}
-                for example, label in zip(
-                    self.examples[split], predicted, strict=True
-                )
-            ]
+            decoding.describe_predictions(self.examples[split], names)
         )
         return figures
 
@@ -199,11 +176,9 @@ class ClassifierTask(task.Task):
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}
+        right = [example.label for example in examples]
         return metrics.score_known(
-            self.metrics,
-            [example.label for example in examples],
-            labels,
-            self.decoder.label_ids,
+            self.metrics, right, labels, self.decoder.label_ids
         )
 
     def export(self, export_dir: str, model: Any) -> None:

@@ -3,7 +3,6 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
-import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -28,15 +27,6 @@ def define_flags() -> None:
     ner_flags.define()
 
 
-@dataclasses.dataclass(frozen=True)
-class NerOptions:
-    """The task's own flags; see data/ner/flags.py."""
-
-    labels: list[str] | None = None
-    document_context: bool = False
-    report: bool = False
-
-
 class NerTask(task.Task):
     """Tags words that name persons, places or organisations."""
 
@@ -44,14 +34,13 @@ class NerTask(task.Task):
     labels: list[str]
 
     def __init__(self, options: FineTuningOptions) -> None:
-        self.options = options
-        # Decoding needs the sentences and windows of the evaluated splits.
-        self.examples: dict[str, Sequence[Any]] = {}
+        super().__init__(options)
+        # Decoding needs the windows of the evaluated splits.
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Finds the tags: those given, saved, or of the train set."""
-        options, own = self.options, common_flags.read(NerOptions)
+        options, own = self.options, common_flags.read(ner_flags.NerOptions)
         labels, self.writes_report = own.labels, own.report
         self.document_context = own.document_context
         if own.report and not options.do_eval:
@@ -71,7 +60,7 @@ class NerTask(task.Task):
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
         if split != "train":
-            self.examples[split], self.features[split] = examples, []
+            self.features[split] = []
         for feature in windows.create_features(
             examples,
             self.labels,
@@ -94,19 +83,9 @@ class NerTask(task.Task):
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns conlleval's figures."""
         examples, tags = self.examples[split], self._tag(split, batches)
-        self.samples = [
-            {
-                "text": " ".join(words),
-                "right": scoring.describe_entities(words, right),
-                "predicted": scoring.describe_entities(words, found),
-            }
-            for words, right, found in text_samples.spread(
-                [
-                    (example.words, example.labels, found)
-                    for example, found in zip(examples, tags, strict=True)
-                ]
-            )
-        ]
+        self.samples = text_samples.spread(
+            report.describe_sentences(examples, tags)
+        )
         right = [example.labels for example in examples]
         return scoring.score_entities(right, tags)
 
@@ -114,14 +93,9 @@ class NerTask(task.Task):
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
         """See Task."""
-        examples = self.examples[split]
         path = os.path.join(output_dir, "report.html")
-        report.write_report(
-            path,
-            [example.words for example in examples],
-            [example.labels for example in examples],
-            self._tag(split, batches),
-        )
+        tags = self._tag(split, batches)
+        report.write_report(path, self.examples[split], tags)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

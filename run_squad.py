@@ -3,7 +3,6 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
-import dataclasses
 import os
 import random
 from collections.abc import Iterator, Sequence
@@ -53,17 +52,6 @@ def define_flags() -> None:
     squad_flags.define_decoding_flags()
 
 
-@dataclasses.dataclass(frozen=True)
-class SquadOptions:
-    """The task's own flags; those of windows and decoding are apart."""
-
-    train_file: str = ""
-    predict_file: str = ""
-    version_2_with_negative: bool = False
-    num_processes: int = 1
-    report: bool = False
-
-
 class SquadTask(task.Task):
     """Finds the answer to a question in a passage.
 
@@ -74,13 +62,12 @@ class SquadTask(task.Task):
     has_eval_loss = False
 
     def __init__(self, options: FineTuningOptions) -> None:
-        self.options = options
-        self.examples: Sequence[Any] = []
+        super().__init__(options)
         self.features: list[windows.SquadFeatures] = []
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
-        options, own = self.options, common_flags.read(SquadOptions)
+        options, own = self.options, common_flags.read(squad_flags.SquadOptions)
         self.own = own
         if own.report and not options.do_predict:
             raise ValueError("--report needs --do_predict")
@@ -129,7 +116,6 @@ class SquadTask(task.Task):
                 is_training=True,
                 num_processes=self.own.num_processes,
             )
-        self.examples = examples
         features = self.features = list(
             windows.create_features(
                 examples, self.tokenizer, self.windows, is_training=False
@@ -193,7 +179,7 @@ class SquadTask(task.Task):
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
         """Returns the answers, as decoding.decode_predictions does."""
         return answers.find_answers(
-            self.examples, self.features, batches, self.decoding
+            self.examples["eval"], self.features, batches, self.decoding
         )
 
     def _score(

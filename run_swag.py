@@ -13,10 +13,7 @@ from data.io import feature_specs
 from data.text import tokenization
 from training import metrics, text_samples
 from training.command_line import flags as common_flags
-from training.options import FineTuningOptions
 from training.tasks import commands, task
-
-LABELS = [str(choice) for choice in range(swag.NUM_CHOICES)]
 
 
 def define_flags() -> None:
@@ -30,11 +27,7 @@ class SwagTask(task.Task):
 
     metrics = ("accuracy",)
     sequences_per_example = swag.NUM_CHOICES
-
-    def __init__(self, options: FineTuningOptions) -> None:
-        self.options = options
-        self.decoder = decoding.LabelDecoder("classification", LABELS)
-        self.examples: dict[str, Sequence[swag.SwagExample]] = {}
+    decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
@@ -49,8 +42,6 @@ class SwagTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        if split != "train":
-            self.examples[split] = examples
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
@@ -71,16 +62,9 @@ class SwagTask(task.Task):
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
-        self.samples = [
-            {
-                "text": f"{example.context_sentence} {example.start_ending}",
-                "right": example.endings[label],
-                "predicted": example.endings[choice],
-            }
-            for example, label, choice in text_samples.spread(
-                [*zip(self.examples[split], labels, predictions, strict=True)]
-            )
-        ]
+        self.samples = text_samples.spread(
+            swag.describe_choices(self.examples[split], predictions)
+        )
         return scores | {"eval_accuracy": scores["accuracy"]}
 
     def write_predictions(
@@ -89,9 +73,12 @@ class SwagTask(task.Task):
         """Writes test_results.tsv and predictions.jsonl; returns the score."""
         examples = self.examples[split]
         labels = decoding.write_predictions(
-            output_dir, map(_describe, examples), batches, self.decoder
+            output_dir,
+            map(swag.describe_example, examples),
+            batches,
+            self.decoder,
         )
-        right = [_gold_label(example) for example in examples]
+        right = [example.gold_label for example in examples]
         return metrics.score_known(
             self.metrics, right, labels, self.decoder.label_ids
         )
@@ -101,16 +88,6 @@ class SwagTask(task.Task):
         serving.export_multiple_choice(
             export_dir, model, self.options.vocab_file, self.options
         )
-
-
-def _gold_label(example: swag.SwagExample) -> str | None:
-    return None if example.label is None else LABELS[example.label]
-
-
-def _describe(example: swag.SwagExample) -> dict[str, str]:
-    """Returns an example's fields for predictions.jsonl."""
-    label = _gold_label(example)
-    return {"guid": example.guid} | ({"gold_label": label} if label else {})
 
 
 def command() -> None:

@@ -19,6 +19,9 @@ class ToyTask(task.Task):
     num_examples = 12
     max_seq_length = 8
 
+    def __init__(self, options=None):
+        super().__init__(options)
+
     def read_examples(self, split):
         return range(self.num_examples)
 

@@ -109,6 +109,21 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     return entry
 
 
+def describe_predictions(
+    examples: Iterable[InputExample], labels: Iterable[Label]
+) -> list[dict[str, Any]]:
+    """Returns {column: value} of each example, with its predicted label.
+
+    Args:
+        examples: InputExamples whose labels are true ones.
+        labels: the predicted label of each.
+    """
+    return [
+        describe_example(example, True) | {"label": label}
+        for example, label in zip(examples, labels, strict=True)
+    ]
+
+
 def write_predictions(
     output_dir: str | os.PathLike[str],
     entries: Iterable[dict[str, Any]],

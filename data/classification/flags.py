@@ -3,9 +3,22 @@
 Those of tables fill table_task.TableOptions.
 """
 
+import dataclasses
+
 from absl import flags
 
 from data.classification import features, processors, table_task
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassifierOptions:
+    """The task's own flags; those of tables are table_task.TableOptions."""
+
+    task_name: str
+    xnli_language: str = "zh"
+    glue_submission: bool = False
+    class_weights: str | None = None
+    report: bool = False
 
 
 def define_task_flags() -> None:

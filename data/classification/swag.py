@@ -20,9 +20,9 @@ from data.io.tables import check_text, read_table
 from data.text.tokenization import FullTokenizer
 
 NUM_CHOICES = 4
+LABELS = [str(i) for i in range(NUM_CHOICES)]
 
 _ENDINGS = tuple(f"ending{i}" for i in range(NUM_CHOICES))
-_LABELS = tuple(str(i) for i in range(NUM_CHOICES))
 _SET_FILES = {
     "train": ("train.csv", "train.jsonl"),
     "dev": ("val.csv", "val.jsonl"),
@@ -48,6 +48,11 @@ class SwagExample:
     start_ending: str
     endings: list[str]
     label: int | None
+
+    @property
+    def gold_label(self) -> str | None:
+        """The label's name, or None."""
+        return None if self.label is None else LABELS[self.label]
 
 
 class SwagProcessor(SetReader[SwagExample]):
@@ -103,10 +108,10 @@ def read_swag_examples(
 def _read_label(cell: Any, where: str) -> int:
     """Returns the number of an ending that a cell holds."""
     label = str(cell)
-    if label not in _LABELS:
+    if label not in LABELS:
         raise ValueError(
             f"{where}, column 'label': the label must be the number of "
-            f"an ending, {', '.join(_LABELS)}. Received: {label[:80]!r}"
+            f"an ending, {', '.join(LABELS)}. Received: {label[:80]!r}"
         )
     return int(label)
 
@@ -142,7 +147,7 @@ def create_features(
                     f"{example.start_ending} {ending}",
                     str(example.label or 0),
                 ),
-                _LABELS,
+                LABELS,
                 max_seq_length,
                 tokenizer,
             )
@@ -154,3 +159,28 @@ def create_features(
             [value for choice in choices for value in choice.segment_ids],
             example.label or 0,
         )
+
+
+def describe_example(example: SwagExample) -> dict[str, str]:
+    """Returns the fields of an example in predictions.jsonl."""
+    label = example.gold_label
+    return {"guid": example.guid} | ({"gold_label": label} if label else {})
+
+
+def describe_choices(
+    examples: Iterable[SwagExample], choices: Iterable[int]
+) -> list[dict[str, str]]:
+    """Returns {column: text} of each example, with its answers as text.
+
+    Args:
+        examples: SwagExamples whose label is known.
+        choices: the predicted ending of each.
+    """
+    return [
+        {
+            "text": f"{example.context_sentence} {example.start_ending}",
+            "right": example.endings[example.label or 0],
+            "predicted": example.endings[choice],
+        }
+        for example, choice in zip(examples, choices, strict=True)
+    ]

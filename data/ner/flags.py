@@ -1,6 +1,17 @@
 """Flags of run_ner.py."""
 
+import dataclasses
+
 from absl import flags
+
+
+@dataclasses.dataclass(frozen=True)
+class NerOptions:
+    """What the flags say."""
+
+    labels: list[str] | None = None
+    document_context: bool = False
+    report: bool = False
 
 
 def define() -> None:

@@ -2,11 +2,17 @@
 
 import collections
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from data.io import html_report
 from data.io.html_report import escape
-from data.ner.scoring import Entity, find_entities, score_entities
+from data.ner.reading import NerExample
+from data.ner.scoring import (
+    Entity,
+    describe_entities,
+    find_entities,
+    score_entities,
+)
 
 # Kinds of error: what is wrong with a predicted or a missed entity.
 KINDS = {
@@ -20,8 +26,7 @@ KINDS = {
 
 def write_report(
     output_file: str | os.PathLike[str],
-    sentences: Sequence[Sequence[str]],
-    right_tags: Sequence[Sequence[str]],
+    examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
     max_sentences: int = 1000,
 ) -> None:
@@ -29,35 +34,52 @@ def write_report(
 
     Args:
         output_file: the page.
-        sentences: the words of each.
-        right_tags: their tags.
-        predicted_tags: like right_tags.
+        examples: sentences with their right tags.
+        predicted_tags: the tags of each.
         max_sentences: maximum to show, those with most errors first.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: the sentences are not of the same lengths.
+        ValueError: a sentence has more or fewer tags than words.
     """
+    right_tags = [example.labels for example in examples]
     scores = score_entities(right_tags, predicted_tags)
     kinds: dict[str, collections.Counter[str]] = {
         kind: collections.Counter() for kind in KINDS
     }
     wrong = []
-    for words, expected, found in zip(
-        sentences, right_tags, predicted_tags, strict=True
-    ):
-        entities, guesses = find_entities(expected), find_entities(found)
+    for example, found in zip(examples, predicted_tags, strict=True):
+        entities, guesses = find_entities(example.labels), find_entities(found)
         errors = find_errors(entities, guesses)
         for kind, entity in errors:
             kinds[kind][entity[0]] += 1
         if errors:
-            wrong.append((len(errors), words, entities, guesses))
+            wrong.append((len(errors), example.words, entities, guesses))
     wrong.sort(key=lambda entry: -entry[0])
     html_report.write(
         output_file,
         "Named entities",
-        _parts(scores, kinds, wrong, len(sentences), max_sentences),
+        _parts(scores, kinds, wrong, len(examples), max_sentences),
     )
+
+
+def describe_sentences(
+    examples: Iterable[NerExample], predicted_tags: Iterable[Sequence[str]]
+) -> list[dict[str, str]]:
+    """Returns {column: text} of each sentence and its entities.
+
+    Args:
+        examples: sentences with their right tags.
+        predicted_tags: the tags of each.
+    """
+    return [
+        {
+            "text": " ".join(example.words),
+            "right": describe_entities(example.words, example.labels),
+            "predicted": describe_entities(example.words, found),
+        }
+        for example, found in zip(examples, predicted_tags, strict=True)
+    ]
 
 
 def find_errors(

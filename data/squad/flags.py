@@ -3,7 +3,20 @@
 Those of windows and answers fill WindowOptions and DecodingOptions.
 """
 
+import dataclasses
+
 from absl import flags
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadOptions:
+    """The task's own flags; those of windows and decoding are apart."""
+
+    train_file: str = ""
+    predict_file: str = ""
+    version_2_with_negative: bool = False
+    num_processes: int = 1
+    report: bool = False
 
 
 def define_task_flags() -> None:

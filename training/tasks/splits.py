@@ -46,12 +46,14 @@ class Splits:
             name: os.path.join(folder, f"{name}.tf_record")
             for name in self.num_examples
         }
-        # Examples are freed once they are records.
+        # Those to train on are freed once they are records.
         self.num_records: Mapping[str, int] = {
             name: self._write(name, examples.pop(name)) for name in self._paths
         }
 
     def _write(self, name: str, examples: Sequence[Any]) -> int:
+        if name != "train":
+            self._task.examples[name] = examples
         records = self._task.encode(name, examples)
         with tfrecords.RecordWriter([self._paths[name]]) as writer:
             for record in progress.track(records, None, "record", "Writing"):

@@ -14,6 +14,7 @@ import numpy as np
 import modeling
 from training import metrics, text_samples
 from training.loss import Loss
+from training.options import FineTuningOptions
 
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
@@ -25,7 +26,13 @@ class Task(Protocol):
     The driver calls the methods in the order in which they are defined here.
     Its splits are "train", "eval" and "predict"; `splits` can change that.
 
+    Args:
+        options: the flags that all tasks share.
+
     Attributes:
+        options: as given.
+        examples: {split: its examples}, of the splits that are evaluated or
+            predicted; set before `encode`.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize instead, such as one with weighted classes;
             None for `loss`.
@@ -42,6 +49,8 @@ class Task(Protocol):
         settings: further {name: value} that must not change in a resume.
     """
 
+    options: FineTuningOptions
+    examples: dict[str, Sequence[Any]]
     loss: Loss
     train_loss: Loss | None = None
     metrics: Sequence[str]
@@ -51,6 +60,10 @@ class Task(Protocol):
     writes_report: bool = False
     samples: Sequence[text_samples.Row] = ()
     settings: Mapping[str, Any] = {}
+
+    def __init__(self, options: FineTuningOptions) -> None:
+        self.options = options
+        self.examples = {}
 
     def prepare(
         self,

@@ -1,6 +1,6 @@
 """The page of named entities, as a browser would read it."""
 
-from data.ner import report
+from data.ner import reading, report
 from tests.data.report_page import ReportPage
 
 WORDS = ["Anna", "<b>", "of", "New", "York", "&", "Rome"]
@@ -32,7 +32,11 @@ def test_errors_by_kind():
 def test_page(tmp_path):
     found = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
     path = tmp_path / "report.html"
-    report.write_report(path, [WORDS, ["ok"]], [RIGHT, ["O"]], [found, ["O"]])
+    examples = [
+        reading.NerExample("1", WORDS, RIGHT, 0),
+        reading.NerExample("2", ["ok"], ["O"], 0),
+    ]
+    report.write_report(path, examples, [found, ["O"]])
     page = ReportPage(path.read_text(encoding="utf-8"))
     # Found 2, 1 of them right, of 3.
     assert "2 sentences: F1 0.4, precision 0.5, recall 0.3333." in page.text
@@ -60,9 +64,8 @@ def test_page(tmp_path):
 
 def test_many_sentences_are_cut(tmp_path):
     path = tmp_path / "report.html"
-    report.write_report(
-        path, [["a"]] * 1200, [["B-PER"]] * 1200, [["O"]] * 1200
-    )
+    example = reading.NerExample("1", ["a"], ["B-PER"], 0)
+    report.write_report(path, [example] * 1200, [["O"]] * 1200)
     page = ReportPage(path.read_text(encoding="utf-8"))
     assert len(page.details) == 1000
     assert "(1000 of 1200 are shown)" in page.text

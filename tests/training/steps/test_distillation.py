@@ -29,6 +29,7 @@ class ToyTask(toy_task.ToyTask):
     max_seq_length = LENGTH
 
     def __init__(self, first_label=0):
+        super().__init__()
         self.first_label = first_label
 
     def length(self, number):

@@ -205,7 +205,7 @@ def test_tags_are_averaged_and_reported(tmp_path):
 def test_labels_that_hold_or_not():
     import run_classifier
 
-    task = object.__new__(run_classifier.ClassifierTask)
+    task = run_classifier.ClassifierTask(None)
     task.decoder = run_classifier.decoding.LabelDecoder(
         "multilabel", ["a", "b"]
     )
