@@ -168,8 +168,8 @@ def run(
         options,
         {name: TASKS[name] for name in row.tasks},
         runs.add_dropout(start / "bert_config.json", start / "fine_tuning"),
-        options.max_seq_length,
-        learning_rate=1e-4,
+        max_seq_length=options.max_seq_length,
+        learning_rate=3e-4,
     )
     fine_tuning = dict(row.fine_tuning)
     if row.frozen:

@@ -74,6 +74,19 @@ SIZES = {
         ),
         num_train_epochs=3.0,
     ),
+    "tiny": Size(
+        vocab_size=8192,
+        num_hidden_layers=3,
+        hidden_size=128,
+        num_attention_heads=2,
+        eval_fraction=0.05,
+        eval_steps=500,
+        phases=(
+            Phase(32, 128, 3e-3, 3000, 300, 0.4),
+            Phase(128, 64, 2e-3, 1500, 150, 0.3),
+        ),
+        num_train_epochs=3.0,
+    ),
     "sample": Size(
         vocab_size=1600,
         num_hidden_layers=2,
@@ -188,6 +201,8 @@ def train(
             "eval_batch_size": 64,
             "target_accuracy": 0.4,
             "save_checkpoints_steps": size.eval_steps,
+            # For the recipe worth.
+            "keep_checkpoint_max": 0,
         },
     )
     return folder

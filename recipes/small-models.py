@@ -189,6 +189,7 @@ def main() -> None:
         options.model_dir,
         max_seq_length=128,
         learning_rate=options.learning_rate,
+        do_lower_case=not options.cased,
     )
     if not flags:
         parser.error(f"--data_dir={options.data_dir} has no task's folder")
@@ -196,7 +197,7 @@ def main() -> None:
     for seed, name in itertools.product(options.seed, flags):
         measurement = Measurement(
             TASKS[name],
-            flags[name] | {"seed": seed, "do_lower_case": not options.cased},
+            flags[name] | {"seed": seed},
             options.model_dir,
             options.output_dir / name / f"seed_{seed}",
         )

@@ -149,7 +149,7 @@ def run_row(
         mode = "do_predict" if task.script == "run_squad.py" else "do_eval"
         runs.run(
             task.script,
-            folder.with_suffix(".log"),
+            folder.with_name(f"{folder.name}.log"),
             {"num_train_epochs": 3}
             | flags
             | {
@@ -173,8 +173,7 @@ def create_flags(
     options: argparse.Namespace,
     recipes: Mapping[str, Recipe],
     bert_config_file: Path,
-    max_seq_length: int,
-    learning_rate: float,
+    **shared: object,
 ) -> dict[str, dict[str, object]]:
     """Creates the files of the tasks whose folder exists.
 
@@ -183,8 +182,7 @@ def create_flags(
             for each; `model_dir` has the vocabulary; and `mixed_precision`.
         recipes: {name: Recipe}.
         bert_config_file: of the model.
-        max_seq_length: of its inputs.
-        learning_rate: learning rate of fine-tuning.
+        **shared: more flags of all tasks, such as max_seq_length.
 
     Returns:
         {name: flags of its script}.
@@ -195,19 +193,17 @@ def create_flags(
     """
     settings = {
         "model_dir": str(options.model_dir.resolve()),
-        "max_seq_length": max_seq_length,
-        "learning_rate": learning_rate,
         "mixed_precision": options.mixed_precision,
+        **shared,
     }
     options.output_dir.mkdir(parents=True, exist_ok=True)
     runs.write_once(options.output_dir / "settings.json", settings)
     common = {
         "vocab_file": options.model_dir / "vocab.txt",
         "bert_config_file": bert_config_file,
-        "max_seq_length": max_seq_length,
         "train_batch_size": 32,
-        "learning_rate": learning_rate,
         "mixed_precision": options.mixed_precision,
+        **shared,
     }
     found = {}
     for name, task in recipes.items():

@@ -4,44 +4,52 @@
         --output_dir=output/worth \
         --start=pretrained=output/small_bert/pretraining_128/model.ckpt-1000
 
-Fine-tunes the same network from random weights and from each --start, with the
-same settings and three seeds, and writes mean and standard deviation to
-worth.json and worth.md. Finished rows are skipped. $DATA has the folders SST-2,
+Fine-tunes the same network from random weights and from each --start, at each
+learning rate and with three seeds, and writes mean and standard deviation at
+the rate that is best for the start (and the rate) to worth.json and worth.md.
+Finished rows are skipped. $DATA has the folders SST-2,
 MRPC, CoLA, RTE, STS-B, QNLI, squad and conll2003; tasks whose folder is missing
 are left out.
 """
 
 import itertools
 import json
+import statistics
 from pathlib import Path
 
 import runs
 from tasks import TASKS, create_flags, run_row
 
+# The figures of a start's seeds, by learning rate.
+Figures = dict[float, list[float]]
+
+
+def best(found: Figures) -> tuple[float, list[float]]:
+    """Returns the learning rate with the best mean, and its figures."""
+    return max(found.items(), key=lambda each: statistics.mean(each[1]))
+
 
 def write_tables(
-    figures: dict[str, dict[str, list[float]]], output_dir: Path
+    figures: dict[str, dict[str, Figures]], output_dir: Path
 ) -> str:
     """Writes worth.json and worth.md; returns the latter.
 
     Args:
-        figures: {task: {start: figures of its seeds}}.
+        figures: {task: {start: {learning rate: figures of its seeds}}}.
         output_dir: where they go.
     """
     starts = list(next(iter(figures.values())))
-    rows = [
-        (task, *(runs.describe(found[start]) for start in starts))
-        for task, found in figures.items()
-        if all(found.get(start) for start in starts)
-    ]
-    means = [
-        sum(sum(found[start]) / len(found[start]) for found in figures.values())
-        / len(figures)
-        for start in starts
-        if all(found.get(start) for found in figures.values())
-    ]
-    if len(means) == len(starts):
-        rows.append(("average", *(f"{100 * mean:.1f}" for mean in means)))
+    rows, means = [], []
+    for task, found in figures.items():
+        if all(found.values()):
+            picked = [best(found[start]) for start in starts]
+            means.append([statistics.mean(values) for _, values in picked])
+            cells = (f"{runs.describe(v)} ({rate:g})" for rate, v in picked)
+            rows.append((task, *cells))
+    if len(rows) == len(figures):
+        columns = zip(*means, strict=True)
+        averages = (f"{100 * statistics.mean(each):.1f}" for each in columns)
+        rows.append(("average", *averages))
     table = runs.markdown_table(("task", *starts), rows)
     (output_dir / "worth.json").write_text(json.dumps(figures, indent=2) + "\n")
     (output_dir / "worth.md").write_text(table)
@@ -61,7 +69,9 @@ def main() -> None:
         help="Weights to start from; may be given several times.",
     )
     parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
-    parser.add_argument("--learning_rate", type=float, default=1e-4)
+    parser.add_argument(
+        "--learning_rate", nargs="*", type=float, default=[1e-4, 3e-4]
+    )
     options = parser.parse_args()
     starts: dict[str, Path | None] = {"random": None}
     for start in options.start:
@@ -76,22 +86,22 @@ def main() -> None:
             options.model_dir / "bert_config.json", options.output_dir
         ),
         max_seq_length=128,
-        learning_rate=options.learning_rate,
     )
     if not flags:
         parser.error(f"--data_dir={options.data_dir} has no task's folder")
-    figures: dict[str, dict[str, list[float]]] = {
-        name: {start: [] for start in starts} for name in flags
+    figures: dict[str, dict[str, Figures]] = {
+        name: {start: {} for start in starts} for name in flags
     }
-    for seed, name, start in itertools.product(options.seed, flags, starts):
-        figures[name][start].append(
-            run_row(
-                TASKS[name],
-                flags[name] | {"seed": seed},
-                starts[start],
-                options.output_dir / start / f"{name}_seed_{seed}",
-            )
+    for seed, name, start, rate in itertools.product(
+        options.seed, flags, starts, options.learning_rate
+    ):
+        figure = run_row(
+            TASKS[name],
+            flags[name] | {"seed": seed, "learning_rate": rate},
+            starts[start],
+            options.output_dir / start / f"{name}_rate_{rate:g}_seed_{seed}",
         )
+        figures[name][start].setdefault(rate, []).append(figure)
         write_tables(figures, options.output_dir)
     print("\n" + write_tables(figures, options.output_dir))
 

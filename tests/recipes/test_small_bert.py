@@ -13,8 +13,8 @@ from tests.golden import ROOT
 SAMPLES = ROOT / "samples"
 
 
-def run(cwd, recipe, **flags):
-    command = [sys.executable, ROOT / "recipes" / recipe]
+def run(cwd, recipe, *more, **flags):
+    command = [sys.executable, ROOT / "recipes" / recipe, *more]
     command += [f"--{name}={value}" for name, value in flags.items()]
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -96,16 +96,19 @@ def test_worth(small_bert, tmp_path):
         "output_dir": tmp_path / "worth",
         "seed": 1,
     }
-    shown = run(tmp_path, "worth.py", **flags)
+    rates = ["--learning_rate", "0.0001", "0.01"]
+    shown = run(tmp_path, "worth.py", *rates, **flags)
     assert "| task | random | mine |" in shown
     figures = json.loads((tmp_path / "worth/worth.json").read_text())
     assert figures.keys() == {"MRPC"}
-    assert {name: len(found) for name, found in figures["MRPC"].items()} == {
-        "random": 1,
-        "mine": 1,
-    }
+    assert figures["MRPC"].keys() == {"random", "mine"}
+    for found in figures["MRPC"].values():
+        # The better rate stands in the table.
+        assert [len(each) for each in found.values()] == [1, 1]
+        rate, (figure,) = max(found.items(), key=lambda each: each[1])
+        assert f" {100 * figure:.1f} ({rate}) |" in shown
     # A row that is done is not done again.
-    again = run(tmp_path, "worth.py", **flags)
+    again = run(tmp_path, "worth.py", *rates, **flags)
     assert "run_classifier.py" in shown and "run_classifier.py" not in again
     assert again.splitlines()[-3:] == shown.splitlines()[-3:]
 

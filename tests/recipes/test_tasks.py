@@ -28,7 +28,7 @@ def test_the_data_are_not_replaced_by_a_part_of_them(tmp_path, tasks):
     )
     sst_2 = tasks.TASKS["SST-2"]
     with pytest.raises(SystemExit, match="data/SST-2 is where the recipe"):
-        tasks.create_flags(options, {"SST-2": sst_2}, "config", 128, 1e-4)
+        tasks.create_flags(options, {"SST-2": sst_2}, "config")
     assert (source / "train.tsv").read_text() == "mine"
 
 
@@ -54,9 +54,9 @@ def test_rows_of_other_settings_are_refused(tmp_path, tasks):
         mixed_precision="float32",
     )
     for _ in range(2):
-        tasks.create_flags(options, {}, "config", 128, learning_rate=1e-4)
+        tasks.create_flags(options, {}, "config", learning_rate=1e-4)
     with pytest.raises(SystemExit, match="settings.json is of other settings"):
-        tasks.create_flags(options, {}, "config", 128, learning_rate=5e-5)
+        tasks.create_flags(options, {}, "config", learning_rate=5e-5)
 
 
 def test_a_row_whose_export_was_killed_runs_again(tmp_path, tasks, monkeypatch):
