@@ -6,6 +6,7 @@
 predict.py, serve.py and its page use the same classes (text_tasks.py).
 """
 
+import mmap
 import os
 import re
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from modeling.accelerated import inference
+from modeling.accelerated import inference, int8
 from serving.text_task import DEFAULTS, TaskOptions, TextTask, listed
 from serving.text_tasks import TASKS
 
@@ -41,6 +42,7 @@ class TextModel:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
+        self._check_int8()
         try:
             self.saved_model = tf.saved_model.load(self.path)
         except Exception as error:
@@ -54,6 +56,21 @@ class TextModel:
             for kind in TASKS
             if kind.signature in self.saved_model.signatures
         }
+
+    def _check_int8(self) -> None:
+        """Refuses int8 operations that are wrong or missing on this CPU."""
+        with open(os.path.join(self.path, "saved_model.pb"), "rb") as file:
+            # An empty file cannot be mapped.
+            if not os.fstat(file.fileno()).st_size:
+                return
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as graph:
+                is_int8 = graph.find(int8.OPERATION.encode()) >= 0
+        if is_int8 and not int8.are_kernels_right():
+            raise OSError(
+                f"{self.path} computes in int8 by operations that need a CPU "
+                "with VNNI, which this one lacks: its answers would be wrong. "
+                "Export it here, or without --quantize=int8"
+            )
 
     @property
     def computes_in_bfloat16(self) -> bool:

@@ -17,7 +17,7 @@ from tensorflow.python.framework import op_def_library
 
 from modeling.ops import Tensor
 
-_PRODUCT = "_QuantizedMatMul"
+OPERATION = "_QuantizedMatMul"
 _FUSED = {
     "gelu": "GeluApproximate",
     "gelu_erf": "GeluExact",
@@ -52,15 +52,23 @@ def is_usable() -> bool:
     return not tf.executing_eagerly() and has_kernels()
 
 
-@functools.cache
 def has_kernels() -> bool:
-    """Returns whether TensorFlow has the kernels, by trying them."""
-    if tf.config.list_logical_devices("GPU"):
-        return False
+    """Returns whether TensorFlow has the kernels, and no GPU to prefer."""
+    return not tf.config.list_logical_devices("GPU") and are_kernels_right()
+
+
+@functools.cache
+def are_kernels_right() -> bool:
+    """Returns whether the CPU's kernels work, by trying them.
+
+    Without the instructions of VNNI, oneDNN adds pairs of products in 16 bits,
+    and cuts off larger sums.
+    """
     try:
         with tf.init_scope(), tf.device("CPU:0"):
-            inputs = np.array([[1.0, -0.5], [0.25, 1.0]], np.float32)
-            kernel = np.array([[127, 1], [-3, 50]], np.int8)
+            # The last sum is the largest one.
+            inputs = np.array([[1.0, -0.5], [1.0, 1.0]], np.float32)
+            kernel = np.array([[1, 127], [50, 127]], np.int8)
             ones = np.ones(2, np.float32)
 
             @tf.function(autograph=False)
@@ -114,7 +122,7 @@ def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
         the activation of `product`, without a gradient; None if that is not a
         product with a limit, or the operation has no such activation.
     """
-    if product.op.type != _PRODUCT or hidden_act not in _FUSED:
+    if product.op.type != OPERATION or hidden_act not in _FUSED:
         return None
     quantized, kernel, bias, *ranges = product.op.inputs
     return _multiply(
@@ -187,7 +195,7 @@ def _multiply(
 ) -> tf.Tensor:
     """Returns the product by one operation, which tf.raw_ops does not name."""
     (outputs,), _ = op_def_library.apply_op(
-        _PRODUCT,
+        OPERATION,
         name="int8_matmul",
         device_inputs=[quantized, kernel, bias],
         host_inputs=ranges,

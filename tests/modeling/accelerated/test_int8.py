@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+import serving
 from modeling import ops, quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
@@ -64,6 +65,34 @@ def test_products_equal_the_definition(constant, limit):
             assert error < 0.02
     half = tf.cast(RNG.normal(size=(2, 48)), tf.bfloat16)
     assert multiply(half).dtype == tf.bfloat16
+
+
+@pytest.mark.parametrize("limit", [None, 1.0])
+def test_sums_beyond_16_bits(limit):
+    """Kernels that cut them off are not used."""
+    kernel = np.full((48, 40), 127, "int8")
+    ones = np.ones(40, "float32")
+    multiply = tf.function(ops.int8_matmul, autograph=False)
+    with tf.device("CPU:0"):
+        found = multiply(tf.ones((3, 48)), kernel, ones, ones, limit)
+    np.testing.assert_allclose(found, np.full((3, 40), 48 * 127 + 1), rtol=1e-4)
+
+
+def test_a_model_whose_int8_this_cpu_cuts_off_is_not_served(tmp_path):
+    class Model(tf.Module):
+        @tf.function(
+            autograph=False,
+            input_signature=[tf.TensorSpec([None, 48], tf.float32)],
+        )
+        def __call__(self, rows):
+            return int8.int8_matmul(rows, *kernel_of(48, 40), np.zeros(40))
+
+    tf.saved_model.save(Model(), str(tmp_path))
+    if int8.are_kernels_right():
+        assert serving.load(tmp_path).tasks == []
+        return
+    with pytest.raises(OSError, match="needs? a CPU with VNNI"):
+        serving.load(tmp_path)
 
 
 @needs_kernels
