@@ -141,8 +141,9 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
-        self.samples = text_samples.spread(
-            decoding.describe_predictions(self.examples[split], names)
+        labelled = zip(self.examples[split], names, strict=True)
+        self.samples = decoding.describe_predictions(
+            text_samples.spread([*labelled])
         )
         return figures
 

@@ -83,8 +83,8 @@ class NerTask(task.Task):
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns conlleval's figures."""
         examples, tags = self.examples[split], self._tag(split, batches)
-        self.samples = text_samples.spread(
-            report.describe_sentences(examples, tags)
+        self.samples = report.describe_sentences(
+            text_samples.spread([*zip(examples, tags, strict=True)])
         )
         right = [example.labels for example in examples]
         return scoring.score_entities(right, tags)

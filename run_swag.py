@@ -62,9 +62,8 @@ class SwagTask(task.Task):
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
-        self.samples = text_samples.spread(
-            swag.describe_choices(self.examples[split], predictions)
-        )
+        answered = zip(self.examples[split], predictions, strict=True)
+        self.samples = swag.describe_choices(text_samples.spread([*answered]))
         return scores | {"eval_accuracy": scores["accuracy"]}
 
     def write_predictions(

@@ -65,13 +65,12 @@ def write_once(path: Path, config: dict[str, object]) -> None:
     Raises:
         SystemExit: the file has others.
     """
-    text = json.dumps(config, indent=2) + "\n"
-    if path.exists() and path.read_text("utf-8") != text:
+    if path.exists() and json.loads(path.read_text("utf-8")) != config:
         sys.exit(
             f"error: {path} is of other settings or another model; give "
             "another --output_dir"
         )
-    path.write_text(text, "utf-8")
+    path.write_text(json.dumps(config, indent=2) + "\n", "utf-8")
 
 
 def add_dropout(config_file: Path, folder: Path) -> Path:

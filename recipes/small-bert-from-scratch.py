@@ -201,7 +201,7 @@ def train(
             "eval_batch_size": 64,
             "target_accuracy": 0.4,
             "save_checkpoints_steps": size.eval_steps,
-            # For the recipe worth.
+            # recipes/worth.py may start from any of them.
             "keep_checkpoint_max": 0,
         },
     )

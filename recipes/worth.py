@@ -5,8 +5,8 @@
         --start=pretrained=output/small_bert/pretraining_128/model.ckpt-1000
 
 Fine-tunes the same network from random weights and from each --start with three
-seeds, at the learning rate that is best for the start and the first seed, and
-writes mean and standard deviation (and the rate) to worth.json and worth.md.
+seeds, at the learning rate that is best for the start and the first seed.
+worth.md has mean and standard deviation (and the rate), worth.json all figures.
 Finished rows are skipped. $DATA has the folders SST-2, MRPC, CoLA, RTE, STS-B,
 QNLI, squad and conll2003; tasks whose folder is missing are left out.
 """
@@ -69,9 +69,10 @@ def main() -> None:
     )
     parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
     parser.add_argument(
-        "--learning_rate", nargs="*", type=float, default=[1e-4, 3e-4]
+        "--learning_rate", nargs="+", type=float, default=[1e-4, 3e-4]
     )
     options = parser.parse_args()
+    rates = dict.fromkeys(options.learning_rate)
     starts: dict[str, Path | None] = {"random": None}
     for start in options.start:
         name, _, checkpoint = start.partition("=")
@@ -93,7 +94,7 @@ def main() -> None:
     }
     for seed, name, start in itertools.product(options.seed, flags, starts):
         found = figures[name][start]
-        for rate in [best(found)[0]] if found else options.learning_rate:
+        for rate in [best(found)[0]] if found else rates:
             row = f"{name}_rate_{rate:g}_seed_{seed}"
             figure = run_row(
                 TASKS[name],

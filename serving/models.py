@@ -64,12 +64,13 @@ class TextModel:
             if not os.fstat(file.fileno()).st_size:
                 return
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as graph:
-                is_int8 = graph.find(int8.OPERATION.encode()) >= 0
+                # In the names of all such operations.
+                is_int8 = graph.find(b"QuantizedMatMul") >= 0
         if is_int8 and not int8.are_kernels_right():
             raise OSError(
-                f"{self.path} computes in int8 by operations that need a CPU "
-                "with VNNI, which this one lacks: its answers would be wrong. "
-                "Export it here, or without --quantize=int8"
+                f"{self.path} computes in int8 by operations that are missing "
+                "or wrong here (they need oneDNN and a CPU with VNNI); export "
+                "it on this machine, or without --quantize=int8"
             )
 
     @property

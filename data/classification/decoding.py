@@ -110,17 +110,17 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
 
 
 def describe_predictions(
-    examples: Iterable[InputExample], labels: Iterable[Label]
+    labelled: Iterable[tuple[InputExample, Label]],
 ) -> list[dict[str, Any]]:
-    """Returns {column: value} of each example, with its predicted label.
+    """Returns {column: value} of examples, with their predicted labels.
 
     Args:
-        examples: InputExamples whose labels are true ones.
-        labels: the predicted label of each.
+        labelled: InputExamples whose labels are true ones, each with the label
+            that was predicted.
     """
     return [
         describe_example(example, True) | {"label": label}
-        for example, label in zip(examples, labels, strict=True)
+        for example, label in labelled
     ]
 
 

@@ -168,13 +168,13 @@ def describe_example(example: SwagExample) -> dict[str, str]:
 
 
 def describe_choices(
-    examples: Iterable[SwagExample], choices: Iterable[int]
+    answered: Iterable[tuple[SwagExample, int]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of each example, with its answers as text.
+    """Returns {column: text} of examples, with their answers as text.
 
     Args:
-        examples: SwagExamples whose label is known.
-        choices: the predicted ending of each.
+        answered: SwagExamples whose label is known, each with the ending that
+            was predicted.
     """
     return [
         {
@@ -182,5 +182,5 @@ def describe_choices(
             "right": example.endings[example.label or 0],
             "predicted": example.endings[choice],
         }
-        for example, choice in zip(examples, choices, strict=True)
+        for example, choice in answered
     ]

@@ -7,7 +7,7 @@ from absl import flags
 
 @dataclasses.dataclass(frozen=True)
 class NerOptions:
-    """What the flags say."""
+    """The task's own flags."""
 
     labels: list[str] | None = None
     document_context: bool = False

@@ -64,13 +64,12 @@ def write_report(
 
 
 def describe_sentences(
-    examples: Iterable[NerExample], predicted_tags: Iterable[Sequence[str]]
+    tagged: Iterable[tuple[NerExample, Sequence[str]]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of each sentence and its entities.
+    """Returns {column: text} of sentences and their entities.
 
     Args:
-        examples: sentences with their right tags.
-        predicted_tags: the tags of each.
+        tagged: sentences with their right tags, each with those predicted.
     """
     return [
         {
@@ -78,7 +77,7 @@ def describe_sentences(
             "right": describe_entities(example.words, example.labels),
             "predicted": describe_entities(example.words, found),
         }
-        for example, found in zip(examples, predicted_tags, strict=True)
+        for example, found in tagged
     ]
 
 

@@ -17,7 +17,7 @@ from tensorflow.python.framework import op_def_library
 
 from modeling.ops import Tensor
 
-OPERATION = "_QuantizedMatMul"
+_PRODUCT = "_QuantizedMatMul"
 _FUSED = {
     "gelu": "GeluApproximate",
     "gelu_erf": "GeluExact",
@@ -72,20 +72,23 @@ def are_kernels_right() -> bool:
             ones = np.ones(2, np.float32)
 
             @tf.function(autograph=False)
-            def multiply(rows: tf.Tensor) -> list[tf.Tensor]:
+            def multiply(rows: tf.Tensor, activate: bool) -> list[tf.Tensor]:
                 by_limit = int8_matmul(rows, kernel, ones, ones, 1.0)
                 product = by_limit.op.inputs[0]
-                return [
-                    int8_matmul(rows, kernel, ones, ones),
-                    by_limit,
-                    *(fuse_activation(product, name) for name in _FUSED),
-                ]
+                if activate:
+                    return [fuse_activation(product, name) for name in _FUSED]
+                return [by_limit, int8_matmul(rows, kernel, ones, ones)]
 
-            found = multiply(tf.constant(inputs))[:2]
+            rows, right = tf.constant(inputs), inputs @ kernel + 1
+            found = multiply(rows, False)
+            if not np.allclose(found, [right] * 2, rtol=0, atol=1.0):
+                return False
+            # Where the products are wrong, this can end the process.
+            multiply(rows, True)
     except (tf.errors.OpError, RuntimeError):
         # The latter where TensorFlow was built without the operation.
         return False
-    return np.allclose(found, [inputs @ kernel + 1] * 2, rtol=0, atol=1.0)
+    return True
 
 
 def int8_matmul(
@@ -122,7 +125,7 @@ def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
         the activation of `product`, without a gradient; None if that is not a
         product with a limit, or the operation has no such activation.
     """
-    if product.op.type != OPERATION or hidden_act not in _FUSED:
+    if product.op.type != _PRODUCT or hidden_act not in _FUSED:
         return None
     quantized, kernel, bias, *ranges = product.op.inputs
     return _multiply(
@@ -195,7 +198,7 @@ def _multiply(
 ) -> tf.Tensor:
     """Returns the product by one operation, which tf.raw_ops does not name."""
     (outputs,), _ = op_def_library.apply_op(
-        OPERATION,
+        _PRODUCT,
         name="int8_matmul",
         device_inputs=[quantized, kernel, bias],
         host_inputs=ranges,

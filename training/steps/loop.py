@@ -124,9 +124,9 @@ class Trainer:
         logging.info("%s", report)
         if not int8.has_kernels():
             logging.warning(
-                "TensorFlow has no int8 kernels here that are right (they "
-                "need oneDNN and a CPU with VNNI): int8 is computed by float32 "
-                "operations, slower than without --quantize."
+                "TensorFlow's int8 kernels are not used here (they need "
+                "oneDNN, a CPU with VNNI and no GPU): int8 is computed by "
+                "float32 operations, slower than without --quantize."
             )
         self._create_predictor()
 

@@ -38,6 +38,7 @@ class Splits:
         # Specs of splits whose records hold more than the task wrote.
         self._specs: dict[str, feature_specs.Spec] = {}
         examples = _read_examples(task, options)
+        task.examples = {}
         folder = _records_folder(options)
         self.num_examples: Mapping[str, int] = {
             name: len(found) for name, found in examples.items()

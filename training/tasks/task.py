@@ -32,7 +32,7 @@ class Task(Protocol):
     Attributes:
         options: as given.
         examples: {split: its examples}, of the splits that are evaluated or
-            predicted; set before `encode`.
+            predicted; the driver sets them before `encode`.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize instead, such as one with weighted classes;
             None for `loss`.
@@ -63,7 +63,6 @@ class Task(Protocol):
 
     def __init__(self, options: FineTuningOptions) -> None:
         self.options = options
-        self.examples = {}
 
     def prepare(
         self,

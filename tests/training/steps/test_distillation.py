@@ -29,7 +29,6 @@ class ToyTask(toy_task.ToyTask):
     max_seq_length = LENGTH
 
     def __init__(self, first_label=0):
-        super().__init__()
         self.first_label = first_label
 
     def length(self, number):

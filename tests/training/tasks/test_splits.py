@@ -21,10 +21,25 @@ def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
         output_dir=str(tmp_path),
         do_eval=True,
     )
-    splits = Splits(TwoEvalSets(), options)
+    task = TwoEvalSets()
+    splits = Splits(task, options)
     assert splits.of("eval") == ["eval", "eval_hard"]
     assert sorted(os.listdir(tmp_path)) == [
         "eval.tf_record",
         "eval_hard.tf_record",
         "mine.tf_record.partial-5",
     ]
+
+
+def test_a_task_keeps_the_examples_that_it_is_evaluated_on(tmp_path):
+    options = FineTuningOptions(
+        bert_config_file="",
+        vocab_file="",
+        output_dir=str(tmp_path),
+        do_train=True,
+        do_eval=True,
+    )
+    task = TwoEvalSets()
+    splits = Splits(task, options)
+    assert [*splits.num_examples] == ["train", "eval", "eval_hard"]
+    assert task.examples == dict.fromkeys(["eval", "eval_hard"], range(12))
