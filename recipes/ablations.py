@@ -3,11 +3,10 @@
     python recipes/ablations.py --model_dir=output/small_bert --data_dir=$DATA \
         --output_dir=output/ablations --row="no next sentence"
 
-Pretrains the row's variant of a network of 3 layers x 128, on the records of
-small-bert-from-scratch.py, and fine-tunes it on MRPC and SST-2, for table 7 on
-CoNLL-2003. Without --row it does all rows. The same command resumes; the table
-of finished rows, with the paper's figures next to them, is written to
-ablations.md.
+Pretrains the row's variant of small-bert-from-scratch.py's network on its
+records, and fine-tunes it on MRPC and SST-2, for table 7 on CoNLL-2003. Without
+--row it does all rows. The same command resumes; the table of finished rows,
+with the paper's figures next to them, is written to ablations.md.
 """
 
 import argparse

@@ -63,19 +63,6 @@ class Size:
 SIZES = {
     "small": Size(
         vocab_size=8192,
-        num_hidden_layers=4,
-        hidden_size=256,
-        num_attention_heads=4,
-        eval_fraction=0.05,
-        eval_steps=500,
-        phases=(
-            Phase(32, 128, 2e-3, 2000, 200, 0.4),
-            Phase(128, 64, 1e-3, 1000, 100, 0.3),
-        ),
-        num_train_epochs=3.0,
-    ),
-    "tiny": Size(
-        vocab_size=8192,
         num_hidden_layers=3,
         hidden_size=128,
         num_attention_heads=2,
