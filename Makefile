@@ -2,7 +2,7 @@
 # is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
-.PHONY: demo test lint docs bench bench-runtimes
+.PHONY: demo test test-slow lint docs bench bench-runtimes
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -10,6 +10,10 @@ demo: .venv/installed
 
 test: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4
+
+# Servers, kills and resumes, several processes that train together.
+test-slow: .venv/installed-dev
+	.venv/bin/python -m pytest -n auto --maxprocesses=4 -m slow
 
 lint: .venv/installed-dev
 	.venv/bin/ruff check .

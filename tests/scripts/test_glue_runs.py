@@ -285,6 +285,7 @@ def test_a_labelled_test_set_is_scored_and_kept(runs):
     assert entry.keys() == {"guid", "text_a", "text_b", "label"}
 
 
+@pytest.mark.slow
 def test_resumes_from_what_is_there(runs, tmp_path):
     folder, commands = runs
     before = read_results(folder / "mrpc")

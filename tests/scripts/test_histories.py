@@ -114,6 +114,7 @@ def test_tensorboard_shows_what_is_filled_in(undisturbed):
         assert all(one.endswith("%") for one in predicted)
 
 
+@pytest.mark.slow
 def test_a_killed_run_has_the_same_history_and_weights(
     undisturbed, flags, tmp_path
 ):
@@ -192,6 +193,7 @@ def test_averages_are_what_is_evaluated_and_kept(undisturbed, flags, tmp_path):
     assert again == before.replace("step = 8", "step = 0")
 
 
+@pytest.mark.slow
 def test_training_ends_when_its_time_is_over(flags, tmp_path):
     folder = tmp_path / "timed"
     short = flags | {

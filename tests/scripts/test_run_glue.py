@@ -78,6 +78,7 @@ def flags(tiny, tmp_path_factory):
     }
 
 
+@pytest.mark.slow
 def test_a_suite_resumes_where_it_was_stopped(flags):
     out = flags["output_dir"]
     script_runner.run("run_glue.py", out.parent, seeds="3", **flags).check()

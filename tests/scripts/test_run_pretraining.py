@@ -75,6 +75,7 @@ def test_checkpoints_are_the_originals(pretrained):
     assert tf.train.load_variable(newest, "global_step") == 7
 
 
+@pytest.mark.slow
 def test_resumes_from_the_newest_undamaged_checkpoint(
     tmp_path, tiny, pretrained, pretraining_flags
 ):
@@ -125,6 +126,7 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
         np.testing.assert_allclose(after[name], value, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_trains_from_a_checkpoint_the_same_each_time(
     tmp_path, pretrained, pretraining_flags
 ):

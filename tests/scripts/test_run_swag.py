@@ -110,6 +110,7 @@ def test_serves_what_it_predicts(run):
     )
 
 
+@pytest.mark.slow
 def test_resumes_and_names_what_is_wrong(run, tmp_path):
     folder, flags, _ = run
     resumed, broken, sample = (

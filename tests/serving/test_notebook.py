@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.golden import ROOT
 
 # The models of `make demo`, and the exports that stand for them.
@@ -13,6 +15,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 def test_the_notebook_runs(served, export_folder, tmp_path, monkeypatch):
     for name, export in MODELS.items():
         (tmp_path / name).symlink_to(export_folder / "uncased" / export)

@@ -63,6 +63,7 @@ def answer_packed(*paths):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_packed_weights_give_the_same_answers(models):
     expected = []
     for path in models:

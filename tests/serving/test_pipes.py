@@ -47,6 +47,7 @@ def test_a_pipe_is_answered_line_by_line(exported):
         assert process.wait() == 0
 
 
+@pytest.mark.slow
 def test_a_broken_pipe_ends_quietly(exported):
     request = json.dumps({"text": "The harbor."}).encode() + b"\n"
     with start_predict(
@@ -65,6 +66,7 @@ def test_a_broken_pipe_ends_quietly(exported):
     assert b"Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_saved_model_cli(exported):
     # It loads neither this project nor TensorFlow Text.
     done = subprocess.run(

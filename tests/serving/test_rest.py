@@ -130,6 +130,7 @@ def requests_of(name, signature, specs):
     return CHOICES if name == "multiple_choice" else IDS
 
 
+@pytest.mark.slow
 def test_every_signature_keeps_the_rules(models):
     num_signatures = 0
     for name, model in models.items():

@@ -13,6 +13,7 @@ import pytest
 from tests.serving.server.server_process import running, send
 
 
+@pytest.mark.slow
 def test_limits_versions_and_the_end(
     tmp_path, served, export_folder, needs_serve
 ):

@@ -23,6 +23,7 @@ def flags(model_flags, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_script_prints_its_own_lines_alone(flags):
     # In a new process, as it is TensorFlow's start that prints most; and with
     # the environment that a user has, not that of the tests.

@@ -88,6 +88,7 @@ def trained(tmp_path_factory, teacher):
     return options, Path(options.output_dir)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [False, True])
 def test_a_resumed_run_ends_with_the_same_bits(
     trained, options, tmp_path, layers
@@ -137,6 +138,7 @@ def create_dataset(path, spec):
     return tfrecords.create_dataset(records, EXAMPLES, False)
 
 
+@pytest.mark.slow
 def test_outputs_are_kept_until_what_they_are_made_from_changes(
     options, tmp_path, teacher
 ):

@@ -152,6 +152,7 @@ def wait_for_step(output_dir, step):
     raise TimeoutError(f"no checkpoint of step {step} in {output_dir}")
 
 
+@pytest.mark.slow
 def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     with workers(flags, tmp_path) as pair:
         stop_after_some_steps(pair[1], tmp_path)
@@ -178,6 +179,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     assert f"to resume from step {last}" in lost.error
 
 
+@pytest.mark.slow
 def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     for name, count in (("train", 16), ("val", 8), ("test", 5)):
         test_run_swag.write_set(tmp_path / f"{name}.csv", count)

@@ -82,7 +82,11 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
 
 
 @pytest.mark.parametrize(
-    "num_kills", [3, pytest.param(10, marks=pytest.mark.soak)]
+    "num_kills",
+    [
+        pytest.param(3, marks=pytest.mark.slow),
+        pytest.param(10, marks=pytest.mark.soak),
+    ],
 )
 def test_killed_runs_end_with_the_same_bits(
     flags, undisturbed, tmp_path, num_kills
@@ -114,6 +118,7 @@ def test_killed_runs_end_with_the_same_bits(
     assert not list(output_dir.glob("*.partial*"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
     flags = flags | {"save_checkpoints_steps": 7}
     with start(flags, tmp_path) as run:
