@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from data.io import records
-from data.pretraining import masking
+from data.pretraining.at_scale import masking
 from data.pretraining.at_scale.token_store import TokenStore
 from data.pretraining.options import InstanceOptions
 

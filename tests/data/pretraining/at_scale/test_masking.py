@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from data.pretraining import masking
+from data.pretraining.at_scale import masking
 from data.pretraining.options import InstanceOptions, MaskingOptions
 
 MASK, VOCAB_SIZE = 4, 1000
