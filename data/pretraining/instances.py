@@ -11,12 +11,13 @@ import collections
 import dataclasses
 import itertools
 import random
-from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from absl import logging
 
 from data.io import text_files
 from data.pretraining import corpus_report
+from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
 from data.text.tokenization import FullTokenizer
 
@@ -153,7 +154,7 @@ def create_training_instances(
     for line, is_warning in corpus_report.lines(corpus_report.count(documents)):
         logging.log(logging.WARNING if is_warning else logging.INFO, line)
     rng = random.Random(options.random_seed)
-    _shuffle(documents, rng)
+    shuffle(documents, rng)
 
     vocab_words = list(tokenizer.vocab)
     instances = []
@@ -166,7 +167,7 @@ def create_training_instances(
                 documents, index, vocab_words, rng, options
             )
         )
-    _shuffle(instances, rng)
+    shuffle(instances, rng)
     return instances
 
 
@@ -260,67 +261,6 @@ def _draw_tokens(
     return tokens
 
 
-def create_masked_lm_predictions(
-    tokens: Sequence[str],
-    vocab_words: Sequence[str],
-    rng: random.Random,
-    options: InstanceOptions,
-) -> tuple[list[str], list[int], list[str]]:
-    """Masks WordPieces to be predicted.
-
-    Of those chosen, `mask_token_prob` (80%) become [MASK], `same_token_prob`
-    (10%) stay, and the rest become random words; each WordPiece of a whole
-    word has a draw of its own.
-
-    Args:
-        tokens: list of str with [CLS] and [SEP], which are never masked.
-        vocab_words: list of str that random words are drawn from.
-        rng: random.Random.
-        options: see `create_training_instances`.
-
-    Returns:
-        (tokens after masking, positions ascending, labels), three lists.
-    """
-    whole_words = options.do_whole_word_mask
-    candidates: list = []
-    for index, token in enumerate(tokens):
-        if token == "[CLS]" or token == "[SEP]":
-            continue
-        if whole_words and candidates and token.startswith("##"):
-            candidates[-1].append(index)
-        else:
-            candidates.append([index] if whole_words else index)
-    _shuffle(candidates, rng)
-    num_to_predict = min(
-        options.max_predictions_per_seq,
-        max(1, int(round(len(tokens) * options.masked_lm_prob))),
-    )
-    if whole_words:
-        # A word that would exceed the number is skipped.
-        chosen: list[int] = []
-        for word in candidates:
-            if len(chosen) + len(word) <= num_to_predict:
-                chosen.extend(word)
-    else:
-        chosen = candidates[:num_to_predict]
-
-    # Of those that do not become [MASK]; rounded, so that 0.1 of 0.2 is 0.5.
-    others = 1.0 - options.mask_token_prob
-    same_of_others = 0.0
-    if others:
-        same_of_others = round(options.same_token_prob / others, 9)
-    output_tokens = list(tokens)
-    for index in chosen:
-        if rng.random() < options.mask_token_prob:
-            output_tokens[index] = "[MASK]"
-        elif rng.random() >= same_of_others:
-            output_tokens[index] = vocab_words[
-                rng.randint(0, len(vocab_words) - 1)
-            ]
-    chosen.sort()
-    return output_tokens, chosen, [tokens[index] for index in chosen]
-
-
 def truncate_seq_pair(
     tokens_a: list, tokens_b: list, max_num_tokens: int, rng: random.Random
 ) -> None:
@@ -339,19 +279,3 @@ def truncate_seq_pair(
     for tokens, length, front in zip(lists, lengths, fronts, strict=True):
         if length < len(tokens):
             tokens[:] = tokens[front : front + length]
-
-
-def _shuffle(items: MutableSequence, rng: random.Random) -> None:
-    """Shuffles exactly as rng.shuffle(items), in less than half the time."""
-    getrandbits = rng.getrandbits
-    bound = len(items)
-    while bound > 1:
-        # Bounds of the same bit length are handled together.
-        num_bits = bound.bit_length()
-        lowest = 1 << (num_bits - 1)
-        for last in range(bound - 1, lowest - 2, -1):
-            draw = getrandbits(num_bits)
-            while draw > last:
-                draw = getrandbits(num_bits)
-            items[last], items[draw] = items[draw], items[last]
-        bound = lowest - 1

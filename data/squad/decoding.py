@@ -38,7 +38,7 @@ class DecodingOptions:
 
     Attributes:
         n_best_size: number of starts and ends to keep of a window, and of
-        answers.
+            answers.
         max_answer_length: WordPieces.
         do_lower_case: as in the tokenizer.
         version_2_with_negative: whether questions may have no answer.

@@ -1,6 +1,6 @@
-"""Finds and reads checkpoints of either format, TF1 or Hugging Face.
+"""Finds, reads and writes checkpoints, TF1's or Hugging Face's.
 
-tf1.py and huggingface/ read and write one format each.
+tf1.py, which also writes those of training, and huggingface/ are a format each.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Masks many instances at once, with the original's probabilities.
 
-The counterpart of `instances.create_masked_lm_predictions` for arrays.
+The counterpart of data/pretraining/masking.py for arrays.
 n = instances, F = max_seq_length, P = max_predictions_per_seq.
 """
 

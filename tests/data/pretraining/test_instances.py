@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from data.pretraining import instances as pretraining
+from data.pretraining import masking
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from tests import golden
@@ -74,7 +75,7 @@ def test_shuffle_is_that_of_random(length):
     expected, shuffled = list(range(length)), list(range(length))
     rng, other = random.Random(length), random.Random(length)
     rng.shuffle(expected)
-    pretraining._shuffle(shuffled, other)
+    masking.shuffle(shuffled, other)
     assert shuffled == expected
     assert other.random() == rng.random()
 
@@ -83,7 +84,7 @@ def test_whole_words_are_masked_whole():
     tokens = "[CLS] un ##want ##ed dog [SEP] runn ##ing cat [SEP]".split()
     words = [{1, 2, 3}, {4}, {6, 7}, {8}]
     for seed in range(50):
-        output, positions, labels = pretraining.create_masked_lm_predictions(
+        output, positions, labels = masking.create_masked_lm_predictions(
             tokens,
             ["x"],
             random.Random(seed),
@@ -143,7 +144,7 @@ def test_shares_of_the_papers_table_8(mask, same):
     counts = collections.Counter()
     for _ in range(300):
         tokens = ["[CLS]", *rng.choices(vocab_words, k=98), "[SEP]"]
-        output, positions, labels = pretraining.create_masked_lm_predictions(
+        output, positions, labels = masking.create_masked_lm_predictions(
             tokens,
             vocab_words,
             rng,
