@@ -20,7 +20,7 @@ class ToyTask(task.Task):
     max_seq_length = 8
 
     def __init__(self, options=None):
-        self.options = options
+        super().__init__(options)
 
     def read_examples(self, split):
         return range(self.num_examples)
