@@ -118,7 +118,7 @@ class Trainer:
         """
         report = quantization.quantize(
             self.model,
-            map(_for_model, itertools.islice(dataset, _NUM_MEASURED)),
+            map(self._inputs, itertools.islice(dataset, _NUM_MEASURED)),
             static_ranges,
         )
         logging.info("%s", report)
@@ -129,6 +129,15 @@ class Trainer:
                 "float32 operations, slower than without --quantize."
             )
         self._create_predictor()
+
+    def _inputs(self, features: train_step.Features) -> train_step.Features:
+        """Returns the features that the model reads: no labels, no guids."""
+        read = getattr(self.model, "feature_ranks", features)
+        return {
+            name: value
+            for name, value in features.items()
+            if name in read and value.dtype != tf.string
+        }
 
     @property
     def step(self) -> int:
@@ -234,11 +243,13 @@ class Trainer:
         """
         # Cast once, not for every batch.
         kernels = self._predictor.cast_kernels()
+        if isinstance(dataset, tf.data.Dataset):
+            _trace(self._forward, self._inputs(dataset.element_spec), kernels)
         found_nan = False
         batches = progress.track(dataset, num_batches, "batch", label)
         for number, features in enumerate(batches, start=1):
             outputs = tf.nest.map_structure(
-                np.asarray, self._forward(_for_model(features), kernels)
+                np.asarray, self._forward(self._inputs(features), kernels)
             )
             if not found_nan and _has_nan(outputs):
                 found_nan = True
@@ -281,6 +292,7 @@ class Trainer:
 
         if max_batches is not None:
             dataset = dataset.take(max_batches)
+        _trace(step, dataset.element_spec, kernels)
         sums: dict[str, np.ndarray] = {}
         for features in progress.track(
             dataset, max_batches, "batch", "Evaluating"
@@ -316,13 +328,13 @@ def _num_steps(
     )
 
 
-def _for_model(features: train_step.Features) -> train_step.Features:
-    # Strings (guids, record names) are not inputs of the model.
-    return {
-        name: value
-        for name, value in features.items()
-        if value.dtype != tf.string
-    }
+def _trace(function: Any, spec: train_step.Features, kernels: Any) -> None:
+    """Traces a function of batches once, for all shapes of a dataset.
+
+    Otherwise it is traced for the first batch, and again for the first one of
+    another length or size.
+    """
+    function.get_concrete_function(spec, kernels)
 
 
 def _has_nan(outputs: Any) -> bool:
