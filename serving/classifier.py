@@ -5,7 +5,6 @@ N = texts, L = labels.
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -47,7 +46,6 @@ def export_classifier(
     """
     packing = options.create_packing()
     signature = signatures.text_signature("text_a", "text_b")
-    tokenize = tf.function(packing.tokenize, signature, autograph=False)
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -57,9 +55,7 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    classify = _classify(
-        predict, packing, tokenize, label_list, options, output_mode
-    )
+    classify = _classify(predict, packing, label_list, options, output_mode)
 
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, tf.zeros_like(text))
@@ -74,7 +70,7 @@ def export_classifier(
                 classify_text,
                 signatures.text_signature("text"),
             ),
-            **inspection.inspect(model.bert, packing, tokenize),
+            **inspection.inspect(model.bert, packing),
         },
         signatures.bert_files(model, options.vocab_file, label_list),
         options,
@@ -84,7 +80,6 @@ def export_classifier(
 def _classify(
     predict: Callable[[Features], Features],
     packing: PackingLayer,
-    tokenize: Callable[..., Any],
     label_list: Sequence[str] | None,
     options: signatures.ServingOptions,
     output_mode: str,
@@ -101,7 +96,7 @@ def _classify(
         input_signature=signatures.text_signature("text_a", "text_b"),
     )
     def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = tokenize(text_a, text_b)
+        tokens = packing.tokenize(text_a, text_b)
 
         def classify_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = packing.pack(*(some[begin:end] for some in tokens))

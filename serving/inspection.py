@@ -21,7 +21,6 @@ MAX_WEIGHTS = 12 * 12 * 512 * 512
 def inspect(
     bert: BertModel,
     packing: PackingLayer,
-    tokenize_pairs: Callable[..., Any] | None = None,
 ) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
     """Returns the two endpoints that all exports over text share.
 
@@ -41,11 +40,8 @@ def inspect(
     Args:
         bert: the encoder.
         packing: packs the texts, and cuts long ones.
-        tokenize_pairs: its `tokenize`, as a graph that other endpoints share;
-            None where none does.
     """
     vocab = packing.tokenizer.vocab
-    tokenize_pairs = tokenize_pairs or packing.tokenize
     signature = signatures.text_signature("text_a", "text_b")
 
     # One graph for both endpoints.
@@ -53,7 +49,7 @@ def inspect(
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor
     ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:
-        tokens = tokenize_pairs(text_a, text_b)
+        tokens = packing.tokenize(text_a, text_b)
         ids, _ = packing.join(*tokens)
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
         return tokens, {

@@ -5,7 +5,6 @@ N = texts, M = most masks in a text, K = WordPieces given for each mask.
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -91,18 +90,16 @@ def _over_text(
     """Returns the endpoints over text; see `export_pretrainer`."""
     packing = options.create_packing()
     signature = signatures.text_signature("text_a", "text_b")
-    # One graph for all endpoints over pairs.
-    tokenize = tf.function(packing.tokenize, signature, autograph=False)
     return {
         "fill_mask": (
             _fill_mask(predict, packing, options, top_k),
             signatures.text_signature("text"),
         ),
         "next_sentence": (
-            _next_sentence(predict, packing, tokenize, options),
+            _next_sentence(predict, packing, options),
             signature,
         ),
-        **inspection.inspect(model.bert, packing, tokenize),
+        **inspection.inspect(model.bert, packing),
     }
 
 
@@ -163,13 +160,12 @@ def _fill_mask(
 def _next_sentence(
     predict: Callable[[Features, tf.Tensor], Features],
     packing: PackingLayer,
-    tokenize: Callable[..., Any],
     options: signatures.ServingOptions,
 ) -> Callable[[tf.Tensor, tf.Tensor], Features]:
     """Returns the function of `next_sentence`; see `export_pretrainer`."""
 
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = tokenize(text_a, text_b)
+        tokens = packing.tokenize(text_a, text_b)
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = packing.pack(*(some[begin:end] for some in tokens))

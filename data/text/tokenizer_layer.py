@@ -79,6 +79,12 @@ class TokenizerLayer(keras.layers.Layer):
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab)
+        # One graph for all that tokenize with this layer.
+        self._split = tf.function(
+            self._split_texts,
+            [tf.TensorSpec([None], tf.string)],
+            autograph=False,
+        )
         self.built = True  # no weights
 
     @property
@@ -110,7 +116,12 @@ class TokenizerLayer(keras.layers.Layer):
             (ids, first, last, chars): ragged int32 [N, None]; int32 [P], the
             first and the last character of each WordPiece; Characters.
         """
-        chars = self._split_words(tf.convert_to_tensor(texts))
+        return self._split(texts)
+
+    def _split_texts(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, Characters]:
+        chars = self._split_words(texts)
         word_starts = tf.cast(tf.where(chars.begins)[:, 0], tf.int32)
         ids, first, last = self._table.split(chars.cps, word_starts)
         row_splits = tf.searchsorted(first, chars.row_splits)

@@ -170,6 +170,7 @@ def children(process):
         return [int(child) for child in file.read().split()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
 def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)

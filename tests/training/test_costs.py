@@ -50,6 +50,7 @@ def estimate_and_peak(pretraining_flags, config_file, folder, **more):
     return needed, summary["peak_memory_bytes"] / 2**30
 
 
+@pytest.mark.slow
 def test_the_memory_that_is_said_is_right_within_a_factor_of_two(
     pretraining_flags, config_file, tmp_path
 ):

@@ -14,6 +14,7 @@ VOCAB = SAMPLES / "vocab.txt"
 MOST = 100  # bytes of memory for each byte of text
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_bytes():
     found = memory.measure(VOCAB, "", 400_000, memory.TOKENIZER_SHAPES)
     assert len(found) == len(memory.TOKENIZER_SHAPES)

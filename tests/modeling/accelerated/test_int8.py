@@ -283,6 +283,7 @@ def test_an_export_holds_each_kernel_once(tmp_path):
     assert sizes["float32"] - sizes["int8"] > 2 * 2.5 * kernels
 
 
+@pytest.mark.slow
 def test_scripts_evaluate_predict_and_export_in_int8(
     classified, model_flags, tmp_path
 ):

@@ -47,6 +47,7 @@ def read_best(folder):
     return json.loads(path.read_text()) if path.is_file() else None
 
 
+@pytest.mark.slow
 def test_early_stopping_survives_kills(flags, tmp_path):
     flags = flags | {
         "early_stopping_patience": 3,
@@ -124,7 +125,10 @@ CHANGES = {
 # Half precision has 11 bits.
 @pytest.mark.parametrize(
     "name, tolerance",
-    [("two", 1e-5), pytest.param("float16", 2e-3, marks=pytest.mark.soak)],
+    [
+        pytest.param("two", 1e-5, marks=pytest.mark.slow),
+        pytest.param("float16", 2e-3, marks=pytest.mark.soak),
+    ],
 )
 def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path, name, tolerance):
     config = json.loads((tiny / "one_block/bert_config.json").read_text())

@@ -134,6 +134,7 @@ def test_evaluations_are_the_same(tmp_path):
     assert padded == pytest.approx(packed, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_bits(tiny, pretraining_flags):
     flags = pretraining_flags | {
         "bert_config_file": tiny / "one_block/bert_config.json",
