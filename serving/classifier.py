@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
+from data.text.ragged import rows
 from serving import inspection, signatures
 from serving.signatures import Features
 from training.outputs import export
@@ -99,7 +100,9 @@ def _classify(
         tokens = packing.tokenize(text_a, text_b)
 
         def classify_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = packing.pack(*(some[begin:end] for some in tokens))
+            features = packing.pack(
+                *(rows(some, begin, end) for some in tokens)
+            )
             return predict(signatures.trim(features))
 
         outputs = signatures.call_in_batches(

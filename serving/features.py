@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
+from data.text.ragged import rows
 from serving import inspection, signatures
 from serving.signatures import Features
 from training.outputs import export
@@ -89,7 +90,9 @@ def _embed(
         def embed_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = {
                 name: value[:, :longest]
-                for name, value in packing.pack(tokens[begin:end]).items()
+                for name, value in packing.pack(
+                    rows(tokens, begin, end)
+                ).items()
             }
             outputs = encode(features)
             is_real = features["input_mask"] > 0

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from data.text.ragged import first_values, with_row_splits
+from data.text.ragged import first_values, rows, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 from serving import inspection, signatures
 from serving.requests import MASK
@@ -119,7 +119,7 @@ def _fill_mask(
         tokens = first_values(tokens, options.max_seq_length - 2)
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = signatures.trim(packing.pack(tokens[begin:end]))
+            features = signatures.trim(packing.pack(rows(tokens, begin, end)))
             # The tokenizer never produces [MASK] itself.
             is_mask = features["input_ids"] == mask_id
             positions = tf.RaggedTensor.from_row_lengths(
@@ -168,7 +168,9 @@ def _next_sentence(
         tokens = packing.tokenize(text_a, text_b)
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = packing.pack(*(some[begin:end] for some in tokens))
+            features = packing.pack(
+                *(rows(some, begin, end) for some in tokens)
+            )
             features = signatures.trim(features)
             # The masked LM's outputs are not needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]

@@ -10,7 +10,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from data.text.ragged import first_values
+from data.text.ragged import row_ids, rows, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 
 
@@ -81,7 +81,7 @@ class PackingLayer(keras.layers.Layer):
         # One call for both halves the graph.
         tokens = self.tokenizer(tf.concat([text_a, text_b], 0))
         count = tf.shape(text_a)[0]
-        return tokens[:count], tokens[count:]
+        return rows(tokens, 0, count), rows(tokens, count, 2 * count)
 
     def pack(
         self,
@@ -91,12 +91,11 @@ class PackingLayer(keras.layers.Layer):
         """Packs the ids of texts; see `call`."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
         positions = tf.range(self.max_seq_length, dtype=tf.int64)
-        is_second = (positions >= lengths_a[:, None] + 2) & (
-            positions < ids.row_lengths()[:, None]
-        )
+        is_real = positions < ids.row_lengths()[:, None]
+        is_second = is_real & (positions >= lengths_a[:, None] + 2)
         return {
-            "input_ids": self._pad(ids),
-            "input_mask": self._pad(tf.ones_like(ids)),
+            "input_ids": ids.to_tensor(shape=[None, self.max_seq_length]),
+            "input_mask": tf.cast(is_real, tf.int32),
             "segment_ids": tf.cast(is_second, tf.int32),
         }
 
@@ -115,41 +114,40 @@ class PackingLayer(keras.layers.Layer):
             (ids, lengths_a): ragged int32 [N, None], with [CLS] and [SEP], at
             most F each; int64 [N], WordPieces of the first text among them.
         """
-        lengths_a = tokens_a.row_lengths()
         if tokens_b is None:
-            tokens_b = tf.zeros_like(tokens_a)[:, :0]
-        is_pair = tokens_b.row_lengths() > 0
+            tokens_b = with_row_splits(
+                tokens_a.flat_values[:0], tf.zeros_like(tokens_a.row_splits)
+            )
+        lengths_a, lengths_b = tokens_a.row_lengths(), tokens_b.row_lengths()
+        is_pair = tf.cast(lengths_b > 0, tf.int64)
         # The longer one is cut first; the second in a tie.
-        room = self.max_seq_length - 2 - tf.cast(is_pair, tf.int64)
+        room = self.max_seq_length - 2 - is_pair
         lengths_a = tf.minimum(
-            lengths_a,
-            tf.where(
-                is_pair,
-                tf.maximum(room - tokens_b.row_lengths(), (room + 1) // 2),
-                room,
-            ),
+            lengths_a, room - tf.minimum(lengths_b, room // 2)
         )
-        ids = self._join(
-            first_values(tokens_a, lengths_a),
-            first_values(tokens_b, room - lengths_a),
-            is_pair,
-        )
-        return ids, lengths_a
-
-    def _join(
-        self,
-        tokens_a: tf.RaggedTensor,
-        tokens_b: tf.RaggedTensor,
-        is_pair: tf.Tensor,
-    ) -> tf.RaggedTensor:
-        """Puts [CLS] before the texts, and [SEP] after each one."""
+        lengths_b = tf.minimum(lengths_b, room - lengths_a)
+        # [CLS], the first text, [SEP], and in a pair the second one, [SEP].
+        lengths = lengths_a + lengths_b + 2 + is_pair
+        row_splits = tf.cumsum(tf.concat([[0], lengths], 0))
+        number = row_splits[-1]
+        row = row_ids(row_splits, number)
+        place = tf.range(number) - tf.gather(row_splits, row)
+        place_b = place - tf.gather(lengths_a, row) - 2
         vocab = self.tokenizer.vocab
-        cls = tf.fill([tf.size(is_pair), 1], vocab.index("[CLS]"))
-        sep = tf.fill([tf.size(is_pair), 1], vocab.index("[SEP]"))
-        last_sep = tf.RaggedTensor.from_tensor(
-            sep, lengths=tf.cast(is_pair, tf.int64)
+        special = [vocab.index("[CLS]"), vocab.index("[SEP]")]
+        texts = [special, tokens_a.flat_values, tokens_b.flat_values]
+        starts_a = tokens_a.row_starts() + 2
+        starts_b = tokens_b.row_starts() + 2 + tf.size(texts[1], tf.int64)
+        source = tf.where(
+            place_b < 0,
+            tf.gather(starts_a, row) + place - 1,
+            tf.gather(starts_b, row) + place_b,
         )
-        return tf.concat([cls, tokens_a, sep, tokens_b, last_sep], 1)
-
-    def _pad(self, values: tf.RaggedTensor) -> tf.Tensor:
-        return values.to_tensor(shape=[None, self.max_seq_length])
+        is_special = (
+            (place == 0)
+            | (place_b == -1)
+            | (place_b == tf.gather(lengths_b, row))
+        )
+        source = tf.where(is_special, tf.cast(place > 0, tf.int64), source)
+        ids = tf.gather(tf.concat(texts, 0), source)
+        return with_row_splits(ids, row_splits), lengths_a

@@ -6,6 +6,8 @@ longest. `tf.math.bincount` takes a copy of its bins for each processor. Use
 these instead.
 """
 
+from typing import Any
+
 import tensorflow as tf
 
 
@@ -34,13 +36,32 @@ def with_row_splits(
     )
 
 
-def first_values(rows: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
+def rows(values: tf.RaggedTensor, begin: Any, end: Any) -> tf.RaggedTensor:
+    """Returns the rows from `begin` to before `end`.
+
+    The same as `values[begin:end]`, in a third of its operations.
+
+    Args:
+        values: ragged [rows, None].
+        begin: int32, in [0, rows].
+        end: int32, in [begin, rows].
+    """
+    row_splits = values.row_splits[begin : end + 1]
+    first, last = row_splits[0], row_splits[-1]
+    return with_row_splits(values.flat_values[first:last], row_splits - first)
+
+
+def first_values(
+    values: tf.RaggedTensor, lengths: tf.Tensor
+) -> tf.RaggedTensor:
     """Returns the first values of each row, at most `lengths`, int64 [rows]."""
-    starts = rows.row_starts()
+    starts = values.row_starts()
     kept = tf.ragged.range(
-        starts, starts + tf.minimum(rows.row_lengths(), lengths)
+        starts, starts + tf.minimum(values.row_lengths(), lengths)
     )
-    return kept.with_flat_values(tf.gather(rows.flat_values, kept.flat_values))
+    return kept.with_flat_values(
+        tf.gather(values.flat_values, kept.flat_values)
+    )
 
 
 def where(condition: tf.Tensor) -> tf.Tensor:
