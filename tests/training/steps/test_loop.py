@@ -32,6 +32,35 @@ def test_outputs_that_are_nan_are_reported_once(caplog):
     assert "first in batch 2," in logged[0]
 
 
+class Counting(Pair):
+    """Counts its calls: one for each time that a graph of it is traced."""
+
+    feature_ranks = {"factor": 1, "zero": 1}
+
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def call(self, features, training=None, seed=None):
+        self.calls += 1
+        return super().call(features, training, seed)
+
+
+def test_all_batches_that_are_predicted_share_a_graph():
+    model = Counting()
+    trainer = loop.Trainer(model)
+    features = {"factor": np.arange(7.0, dtype="float32"), "zero": np.ones(7)}
+    labels = {"label_ids": np.arange(7), "guid": ["a"] * 7}
+    # Splits with and without labels; the last batches are smaller.
+    for given, size in ((features | labels, 3), (features, 2)):
+        dataset = tf.data.Dataset.from_tensor_slices(given).batch(size)
+        found = [*trainer.predict(dataset)]
+        assert all(set(batch) == set(given) for batch, _ in found)
+        products = np.concatenate([outputs[0] for _, outputs in found])
+        np.testing.assert_array_equal(products, features["factor"])
+    assert model.calls == 1
+
+
 class SumOfProducts(Sum):
     """Without the root, whose gradient XLA makes not finite."""
 
