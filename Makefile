@@ -11,7 +11,7 @@ demo: .venv/installed
 test: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4
 
-# Servers, kills and resumes, several processes that train together.
+# Servers, kills and resumes, several processes that train together, memory.
 test-slow: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4 -m slow
 

@@ -24,8 +24,8 @@ class FeaturesModel(keras.Model):
     LoRA weights are merged into the kernels, as in Keras.
 
     Attributes:
-        feature_ranks: {name: rank} of the features that an export takes, all
-            int32.
+        feature_ranks: {name: rank} of the features that the model reads, all
+            int32; exports take these, and predictions pass no others.
     """
 
     feature_ranks: dict[str, int] = {

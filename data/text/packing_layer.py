@@ -78,8 +78,9 @@ class PackingLayer(keras.layers.Layer):
         """Returns the ids of each text, ragged int32 [N, None], for `pack`."""
         if text_b is None:
             return (self.tokenizer(text_a),)
-        # One call for both halves the graph.
-        tokens = self.tokenizer(tf.concat([text_a, text_b], 0))
+        # `stack` refuses texts of unequal number.
+        texts = tf.reshape(tf.stack([text_a, text_b]), [-1])
+        tokens = self.tokenizer(texts)
         count = tf.shape(text_a)[0]
         return rows(tokens, 0, count), rows(tokens, count, 2 * count)
 
@@ -135,9 +136,11 @@ class PackingLayer(keras.layers.Layer):
         place_b = place - tf.gather(lengths_a, row) - 2
         vocab = self.tokenizer.vocab
         special = [vocab.index("[CLS]"), vocab.index("[SEP]")]
-        texts = [special, tokens_a.flat_values, tokens_b.flat_values]
-        starts_a = tokens_a.row_starts() + 2
-        starts_b = tokens_b.row_starts() + 2 + tf.size(texts[1], tf.int64)
+        values = [special, tokens_a.flat_values, tokens_b.flat_values]
+        starts_a = tokens_a.row_starts() + len(special)
+        starts_b = tokens_b.row_starts() + len(special)
+        starts_b += tf.size(tokens_a.flat_values, tf.int64)
+        # Where each id comes from in `values`.
         source = tf.where(
             place_b < 0,
             tf.gather(starts_a, row) + place - 1,
@@ -149,5 +152,5 @@ class PackingLayer(keras.layers.Layer):
             | (place_b == tf.gather(lengths_b, row))
         )
         source = tf.where(is_special, tf.cast(place > 0, tf.int64), source)
-        ids = tf.gather(tf.concat(texts, 0), source)
+        ids = tf.gather(tf.concat(values, 0), source)
         return with_row_splits(ids, row_splits), lengths_a

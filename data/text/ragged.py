@@ -6,8 +6,6 @@ longest. `tf.math.bincount` takes a copy of its bins for each processor. Use
 these instead.
 """
 
-from typing import Any
-
 import tensorflow as tf
 
 
@@ -36,8 +34,10 @@ def with_row_splits(
     )
 
 
-def rows(values: tf.RaggedTensor, begin: Any, end: Any) -> tf.RaggedTensor:
-    """Returns the rows from `begin` to before `end`.
+def rows(
+    values: tf.RaggedTensor, begin: int | tf.Tensor, end: int | tf.Tensor
+) -> tf.RaggedTensor:
+    """Returns the rows from `begin` up to `end`.
 
     The same as `values[begin:end]`, in a third of its operations.
 

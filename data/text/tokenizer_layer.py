@@ -80,8 +80,8 @@ class TokenizerLayer(keras.layers.Layer):
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab)
         # One graph for all that tokenize with this layer.
-        self._split = tf.function(
-            self._split_texts,
+        self._graph = tf.function(
+            self._tokenize,
             [tf.TensorSpec([None], tf.string)],
             autograph=False,
         )
@@ -116,9 +116,10 @@ class TokenizerLayer(keras.layers.Layer):
             (ids, first, last, chars): ragged int32 [N, None]; int32 [P], the
             first and the last character of each WordPiece; Characters.
         """
-        return self._split(texts)
+        # Any shape, as `keras.Input((1,))` has, is taken as a list.
+        return self._graph(tf.reshape(texts, [-1]))
 
-    def _split_texts(
+    def _tokenize(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, Characters]:
         chars = self._split_words(texts)

@@ -131,12 +131,16 @@ class Trainer:
         self._create_predictor()
 
     def _inputs(self, features: train_step.Features) -> train_step.Features:
-        """Returns the features that the model reads: no labels, no guids."""
-        read = getattr(self.model, "feature_ranks", features)
+        """Returns the features that the model reads, if it says which.
+
+        Then splits with and without labels share a graph. Strings (guids) are
+        never among them.
+        """
+        names = getattr(self.model, "feature_ranks", features)
         return {
             name: value
             for name, value in features.items()
-            if name in read and value.dtype != tf.string
+            if name in names and value.dtype != tf.string
         }
 
     @property

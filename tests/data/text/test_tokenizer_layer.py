@@ -237,6 +237,19 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
         packing_layer.PackingLayer(SMALL_VOCAB, 2)
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_texts_of_unequal_number_are_refused(count):
+    layer = packing_layer.PackingLayer(SMALL_VOCAB, 16)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]hape"):
+        layer(tf.constant(["a", "b"]), tf.fill([count], "c"))
+
+
+def test_texts_in_a_column_are_a_list():
+    layer = tokenizer_layer.TokenizerLayer(SMALL_VOCAB)
+    texts = tf.constant(["The harbor.", "", "A light"])
+    assert layer(texts[:, None]).to_list() == layer(texts).to_list()
+
+
 def test_layers_are_saved_by_keras(tmp_path):
     text_a = keras.Input((), dtype="string", name="text_a")
     text_b = keras.Input((), dtype="string", name="text_b")

@@ -46,9 +46,11 @@ class Counting(Pair):
         return super().call(features, training, seed)
 
 
-def test_all_batches_that_are_predicted_share_a_graph():
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_all_batches_that_are_predicted_share_a_graph(jit_compile):
     model = Counting()
-    trainer = loop.Trainer(model)
+    options = train_step.StepOptions(jit_compile=jit_compile)
+    trainer = loop.Trainer(model, options=options)
     features = {"factor": np.arange(7.0, dtype="float32"), "zero": np.ones(7)}
     labels = {"label_ids": np.arange(7), "guid": ["a"] * 7}
     # Splits with and without labels; the last batches are smaller.
