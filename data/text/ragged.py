@@ -39,7 +39,7 @@ def rows(
 ) -> tf.RaggedTensor:
     """Returns the rows from `begin` up to `end`.
 
-    The same as `values[begin:end]`, in a third of its operations.
+    The same as `values[begin:end]`, in half of its operations.
 
     Args:
         values: ragged [rows, None].
