@@ -1,7 +1,10 @@
 """Fixtures that tests of several scripts share: a tiny model and its runs."""
 
+import fcntl
 import gc
 import json
+import os
+import pickle
 
 import pytest
 from absl import logging as absl_logging
@@ -67,19 +70,48 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory):
+def made_once(tmp_path_factory):
+    """(make) -> what `make(folder)` returned in the process that came first.
+
+    The processes of one run of tests share what takes seconds to make. What
+    `make` returns is pickled, and no test may change what it wrote.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def made_once(make):
+        result = shared / f"{make.__name__}.pickle"
+        with open(shared / f"{make.__name__}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not result.exists():
+                made = make(tmp_path_factory.mktemp(make.__name__))
+                result.write_bytes(pickle.dumps(made))
+        return pickle.loads(result.read_bytes())
+
+    return made_once
+
+
+@pytest.fixture(scope="session")
+def tiny(made_once):
     """A folder with a tiny configuration and records for pretraining.
 
     And `one_block`, half the model, for tests to which a second block shows
     nothing and costs seconds.
     """
-    folder = tmp_path_factory.mktemp("tiny")
-    (folder / "one_block").mkdir()
-    for path, changes in ((".", {}), ("one_block", {"num_hidden_layers": 1})):
-        config = folder / path / "bert_config.json"
-        config.write_text(json.dumps(TINY | changes))
-    script_runner.create_records(folder, "train.tfrecord")
-    return folder
+
+    def make_tiny(folder):
+        (folder / "one_block").mkdir()
+        for path, changes in (
+            (".", {}),
+            ("one_block", {"num_hidden_layers": 1}),
+        ):
+            config = folder / path / "bert_config.json"
+            config.write_text(json.dumps(TINY | changes))
+        script_runner.create_records(folder, "train.tfrecord")
+        return folder
+
+    return made_once(make_tiny)
 
 
 @pytest.fixture(scope="session")
@@ -97,19 +129,23 @@ def pretraining_flags(tiny):
 
 
 @pytest.fixture(scope="session")
-def pretrained(tiny, pretraining_flags):
-    """A folder with `run`, 7 steps of pretraining; and what they said."""
-    done = script_runner.run(
-        "run_pretraining.py",
-        tiny,
-        **pretraining_flags,
-        output_dir="run",
-        do_train=True,
-        do_eval=True,
-        num_train_steps=7,
-        save_checkpoints_steps=1,
-    )
-    return tiny / "run", done.check()
+def pretrained(made_once, pretraining_flags):
+    """A folder of 7 steps of pretraining; and what they said."""
+
+    def make_pretrained(folder):
+        done = script_runner.run(
+            "run_pretraining.py",
+            folder,
+            **pretraining_flags,
+            output_dir="run",
+            do_train=True,
+            do_eval=True,
+            num_train_steps=7,
+            save_checkpoints_steps=1,
+        )
+        return folder / "run", done.check()
+
+    return made_once(make_pretrained)
 
 
 @pytest.fixture(scope="session")
@@ -124,25 +160,28 @@ def model_flags(tiny, pretrained):
 
 
 @pytest.fixture(scope="session")
-def classified(tmp_path_factory, model_flags):
+def classified(made_once, model_flags):
     """A folder with a classifier's `run` and `export`; and what it said."""
-    folder = tmp_path_factory.mktemp("classifier")
-    done = script_runner.run(
-        "run_classifier.py",
-        folder,
-        **model_flags,
-        task_name="MRPC",
-        data_dir=script_runner.SAMPLES / "glue",
-        output_dir="run",
-        export_dir="export",
-        do_train=True,
-        do_eval=True,
-        do_predict=True,
-        report=True,
-        max_seq_length=32,
-        num_train_epochs=0.3,
-    )
-    return folder, done.check()
+
+    def make_classified(folder):
+        done = script_runner.run(
+            "run_classifier.py",
+            folder,
+            **model_flags,
+            task_name="MRPC",
+            data_dir=script_runner.SAMPLES / "glue",
+            output_dir="run",
+            export_dir="export",
+            do_train=True,
+            do_eval=True,
+            do_predict=True,
+            report=True,
+            max_seq_length=32,
+            num_train_epochs=0.3,
+        )
+        return folder, done.check()
+
+    return made_once(make_classified)
 
 
 @pytest.fixture(autouse=True)

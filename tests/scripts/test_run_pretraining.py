@@ -77,11 +77,13 @@ def test_checkpoints_are_the_originals(pretrained):
 
 @pytest.mark.slow
 def test_resumes_from_the_newest_undamaged_checkpoint(
-    tmp_path, tiny, pretrained, pretraining_flags
+    tmp_path, pretrained, pretraining_flags
 ):
     folder, _ = pretrained
-    resumed, damaged = tmp_path / "resumed", tmp_path / "damaged"
-    for copy in (resumed, damaged):
+    resumed, finished, damaged = (
+        tmp_path / name for name in ("resumed", "finished", "damaged")
+    )
+    for copy in (resumed, finished, damaged):
         shutil.copytree(folder, copy)
     newest = damaged / "model.ckpt-7.data-00000-of-00001"
     newest.write_bytes(newest.read_bytes()[:1000])
@@ -89,7 +91,7 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
         [
             (
                 "run_pretraining.py",
-                tiny,
+                tmp_path,
                 {
                     **pretraining_flags,
                     "output_dir": output_dir,
@@ -101,7 +103,7 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
             )
             for output_dir, num_train_steps in (
                 (resumed, 9),
-                (folder, 7),
+                (finished, 7),
                 (damaged, 7),
             )
         ]

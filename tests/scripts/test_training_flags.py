@@ -282,7 +282,7 @@ def test_starting_from_scratch_is_said(runs):
 
 def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
     folder, _ = runs["plain"]
-    other = tiny / "other_config.json"
+    other = tmp_path / "other_config.json"
     config = json.loads((tiny / "bert_config.json").read_text())
     other.write_text(json.dumps(config | {"hidden_dropout_prob": 0.2}))
     records = list(tf.data.TFRecordDataset(tiny / "train.tfrecord"))
@@ -306,7 +306,7 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
         [
             (
                 "run_pretraining.py",
-                tiny,
+                tmp_path,
                 {**flags, "output_dir": folder, "num_train_steps": 9, **more},
             )
             for more in changes.values()

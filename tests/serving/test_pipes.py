@@ -31,12 +31,12 @@ def start_predict(model, *flags, stderr):
 
 def test_a_pipe_is_answered_line_by_line(exported):
     with start_predict(
-        exported / "squad", "--keep_going", stderr=subprocess.DEVNULL
+        exported / "features", "--keep_going", stderr=subprocess.DEVNULL
     ) as process:
         for request, field in [
-            ({"question": "what", "context": "A harbor."}, "answer"),
-            ({"question": "what"}, "error"),
-            ({"question": "", "context": "the sea " * 99}, "answer"),
+            ({"text": "A harbor."}, "pooled"),
+            ({"text": 7}, "error"),
+            ({"text": "the sea " * 99}, "pooled"),
         ]:
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()

@@ -135,7 +135,9 @@ def test_evaluations_are_the_same(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_run_ends_with_the_same_bits(tiny, pretraining_flags):
+def test_a_killed_run_ends_with_the_same_bits(
+    tiny, pretraining_flags, tmp_path
+):
     flags = pretraining_flags | {
         "bert_config_file": tiny / "one_block/bert_config.json",
         "trim_padding": True,
@@ -143,20 +145,20 @@ def test_a_killed_run_ends_with_the_same_bits(tiny, pretraining_flags):
         "num_train_steps": 20,
         "save_checkpoints_steps": 3,
     }
-    undisturbed, killed = tiny / "undisturbed", tiny / "killed"
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     script_runner.run(
-        "run_pretraining.py", tiny, **flags, output_dir=undisturbed
+        "run_pretraining.py", tmp_path, **flags, output_dir=undisturbed
     ).check()
     done = script_runner.run(
         "run_pretraining.py",
-        tiny,
+        tmp_path,
         kill_when=lambda: checkpointing.checkpoint_steps(killed),
         **flags,
         output_dir=killed,
     )
     assert done.status == -signal.SIGKILL
     done = script_runner.run(
-        "run_pretraining.py", tiny, **flags, output_dir=killed
+        "run_pretraining.py", tmp_path, **flags, output_dir=killed
     )
     assert "Restored the checkpoint" in done.check().stderr
     assert_same_bits(values(killed, 20), values(undisturbed, 20))
