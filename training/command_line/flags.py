@@ -346,7 +346,7 @@ def define_device_flags() -> None:
     flags.DEFINE_bool(
         "jit_compile",
         False,
-        "Compile the network with XLA; rarely faster on a CPU.",
+        "Compile the network with XLA, for GPUs and TPUs; slower on a CPU.",
     )
     flags.DEFINE_bool("use_tpu", False, "Run on a TPU.")
     flags.DEFINE_string("tpu_name", None, "Name or grpc address of the TPU.")
