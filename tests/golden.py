@@ -8,6 +8,8 @@ from what they find, so any folder of that layout can be used.
 
 import contextlib
 import dataclasses
+import filecmp
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -33,12 +35,31 @@ def label(folder):
     return "shipped" if "testdata" in folder.parts else folder.name
 
 
+def _new(folder: Path, inside: Path) -> bool:
+    """Whether a folder in a golden folder is not in an earlier one as well."""
+    files = [path for path in inside.rglob("*") if path.is_file()]
+
+    def holds_them_all(earlier: Path) -> bool:
+        return all(
+            (copy := earlier / path.relative_to(folder)).is_file()
+            and filecmp.cmp(path, copy, shallow=False)
+            for path in files
+        )
+
+    earlier = itertools.takewhile(lambda each: each != folder, folders())
+    return not any(map(holds_them_all, earlier))
+
+
 def paths(pattern):
-    """Returns a pytest param for every path that matches, in every folder."""
+    """Returns a pytest param for every path that matches, in every folder.
+
+    A recording that two folders have is read once.
+    """
     return [
         pytest.param(path, id=f"{label(folder)}/{path.relative_to(folder)}")
         for folder in folders()
         for path in sorted(folder.glob(pattern))
+        if _new(folder, path if path.is_dir() else path.parent)
     ]
 
 
@@ -46,12 +67,12 @@ def cases(kind):
     """Returns a pytest param for every case of `kind`/cases.json.
 
     Each is the case's dict with `folder` added, the directory that its
-    relative paths start from.
+    relative paths start from. Cases that two folders have are read once.
     """
     params = []
     for folder in folders():
         path = folder / kind / "cases.json"
-        if not path.is_file():
+        if not path.is_file() or not _new(folder, path.parent):
             continue
         found = json.loads(path.read_text())
         for case in found if isinstance(found, list) else [found]:

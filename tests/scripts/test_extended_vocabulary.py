@@ -14,7 +14,7 @@ BIAS = "cls/predictions/output_bias"
 
 
 @pytest.fixture(scope="module")
-def extended(tmp_path_factory, pretrained):
+def extended(tmp_path_factory, pretrained, tiny):
     """A folder with a text, its vocabulary, and a checkpoint for it."""
     folder = tmp_path_factory.mktemp("extended")
     run, _ = pretrained
@@ -35,7 +35,7 @@ def extended(tmp_path_factory, pretrained):
     ).check()
     convert = {
         "init_checkpoint": run / "model.ckpt-7",
-        "bert_config_file": run.parent / "bert_config.json",
+        "bert_config_file": tiny / "bert_config.json",
         "vocab_file": VOCAB,
         "extended_vocab_file": "new.txt",
         "output_dir": "model",
