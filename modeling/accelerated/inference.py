@@ -1,7 +1,8 @@
 """Calls a trained model for prediction, as fast as possible."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -39,26 +40,69 @@ class Predictor:
         with (
             tf.device(self.device),
             int8.constant_weights(),
-            keras.StatelessScope() as scope,
+            _kernels_as(self.model, kernels),
         ):
-            if kernels:
-                for update in zip(self._kernels(), kernels, strict=True):
-                    scope.add_update(update)
             return self.model(features, training=False)
 
     def cast_kernels(self) -> list[tf.Tensor]:
         """Returns the kernels in the compute dtype; [] = no cast needed."""
-        dtype = self.model.compute_dtype
-        if self.device is None or dtype == self.model.variable_dtype:
-            return []
-        return [tf.cast(kernel.value, dtype) for kernel in self._kernels()]
+        return [] if self.device is None else _cast_kernels(self.model)
 
-    def _kernels(self) -> list[keras.Variable]:
-        return [
-            v
-            for v in self.model.weights
-            if v.path.endswith("/kernel") and v.dtype != "int8"
+
+class CastKernels:
+    """Copies of a model's kernels in the dtype that they are computed in.
+
+    They are variables, so that an export stores 16 bits for a weight, and no
+    call casts it. Results are the same.
+
+    Args:
+        model: a keras.Model.
+    """
+
+    def __init__(self, model: keras.Model) -> None:
+        self._model = model
+        self._variables = [
+            tf.Variable(cast, name=kernel.path)
+            for cast, kernel in zip(
+                _cast_kernels(model), _kernels(model), strict=False
+            )
         ]
+
+    def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns a function that calls the model with these kernels."""
+
+        def call(*inputs: Any) -> Any:
+            with _kernels_as(self._model, self._variables):
+                return function(*inputs)
+
+        return call
+
+
+@contextlib.contextmanager
+def _kernels_as(model: keras.Model, values: Sequence[Any]) -> Iterator[None]:
+    """Has a model compute with other values of its kernels; [] = its own."""
+    with keras.StatelessScope() as scope:
+        if values:
+            for update in zip(_kernels(model), values, strict=True):
+                scope.add_update(update)
+        yield
+
+
+def _cast_kernels(model: keras.Model) -> list[tf.Tensor]:
+    """Returns the kernels in the compute dtype; [] = no cast needed."""
+    if model.compute_dtype == model.variable_dtype:
+        return []
+    return [
+        tf.cast(kernel.value, model.compute_dtype) for kernel in _kernels(model)
+    ]
+
+
+def _kernels(model: keras.Model) -> list[keras.Variable]:
+    return [
+        v
+        for v in model.weights
+        if v.path.endswith("/kernel") and v.dtype != "int8"
+    ]
 
 
 def pack_weights(compute_dtype: str) -> None:

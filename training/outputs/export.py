@@ -15,8 +15,7 @@ import keras
 import tensorflow as tf
 
 from files import atomic, manifests
-from modeling import quantization
-from modeling.accelerated import int8
+from modeling.accelerated import inference, int8
 from training.options import ExportOptions
 from training.outputs import export_formats
 
@@ -154,15 +153,14 @@ def _write_saved_model(
 ) -> None:
     """Writes the SavedModel of an export into a folder; see above."""
     archive = keras.export.ExportArchive()
+    kernels = inference.CastKernels(model)
     with int8.constant_weights():
-        if not quantization.is_quantized(model):
-            # Otherwise its kernels would be stored twice, as constants too; the
-            # archive finds the variables that the functions use.
-            archive.track(model)
+        # The archive finds the variables that the functions use. Those of a
+        # model that it tracked it would store a second time.
         for name, (function, signature) in endpoints.items():
             archive.add_endpoint(
                 name,
-                _trace(function, signature),
+                _trace(kernels.used_by(function), signature),
                 input_signature=signature,
             )
         try:
