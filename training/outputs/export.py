@@ -156,7 +156,8 @@ def _write_saved_model(
     kernels = inference.CastKernels(model)
     with int8.constant_weights():
         # The archive finds the variables that the functions use. Those of a
-        # model that it tracked it would store a second time.
+        # model that it tracks would be stored, and loaded, a second time
+        # (https://github.com/keras-team/keras/issues/23553).
         for name, (function, signature) in endpoints.items():
             archive.add_endpoint(
                 name,
