@@ -69,8 +69,8 @@ SIZES = {
         eval_fraction=0.05,
         eval_steps=500,
         phases=(
-            Phase(32, 128, 3e-3, 3000, 300, 0.4),
-            Phase(128, 64, 2e-3, 1500, 150, 0.3),
+            Phase(32, 128, 3e-3, 8000, 500, 0.4),
+            Phase(128, 64, 2e-3, 3500, 250, 0.3),
         ),
         num_train_epochs=3.0,
     ),

@@ -3,7 +3,6 @@
 import fcntl
 import gc
 import json
-import os
 import pickle
 
 import pytest
@@ -70,14 +69,14 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory):
+def made_once(request, tmp_path_factory):
     """(make) -> what `make(folder)` returned in the process that came first.
 
     The processes of one run of tests share what takes seconds to make. What
-    `make` returns is pickled, and no test may change what it wrote.
+    `make` returns is pickled by its name, and no test may change what it wrote.
     """
     shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if hasattr(request.config, "workerinput"):
         shared = shared.parent
 
     def made_once(make):
@@ -86,7 +85,9 @@ def made_once(tmp_path_factory):
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not result.exists():
                 made = make(tmp_path_factory.mktemp(make.__name__))
-                result.write_bytes(pickle.dumps(made))
+                partial = result.with_suffix(".partial")
+                partial.write_bytes(pickle.dumps(made))
+                partial.replace(result)
         return pickle.loads(result.read_bytes())
 
     return made_once

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -37,71 +37,76 @@ class Predictor:
             features: dict of tensors.
             kernels: result of `cast_kernels`; empty = the model's own.
         """
+        cast = [k for k, _ in _kernels_to_cast(self.model)] if kernels else []
         with (
             tf.device(self.device),
             int8.constant_weights(),
-            _kernels_as(self.model, kernels),
+            _replace(zip(cast, kernels, strict=True)),
         ):
             return self.model(features, training=False)
 
     def cast_kernels(self) -> list[tf.Tensor]:
         """Returns the kernels in the compute dtype; [] = no cast needed."""
-        return [] if self.device is None else _cast_kernels(self.model)
+        if self.device is None:
+            return []
+        return [
+            tf.cast(kernel.value, dtype)
+            for kernel, dtype in _kernels_to_cast(self.model)
+        ]
 
 
 class CastKernels:
     """Copies of a model's kernels in the dtype that they are computed in.
 
-    They are variables, so that an export stores 16 bits for a weight, and no
-    call casts it. Results are the same.
+    They are variables: an export stores 16 bits for each of their weights, and
+    no call casts them. Results are the same. Embeddings and biases stay as they
+    are trained.
 
     Args:
-        model: a keras.Model.
+        model: a keras.Model, built. Its graphs hold the variables only as long
+            as this lives.
     """
 
     def __init__(self, model: keras.Model) -> None:
-        self._model = model
-        self._variables = [
-            tf.Variable(cast, name=kernel.path)
-            for cast, kernel in zip(
-                _cast_kernels(model), _kernels(model), strict=False
-            )
+        self._replaced = [
+            (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
+            for kernel, dtype in _kernels_to_cast(model)
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a function that calls the model with these kernels."""
+        if not self._replaced:
+            return function
 
         def call(*inputs: Any) -> Any:
-            with _kernels_as(self._model, self._variables):
+            with _replace(self._replaced):
                 return function(*inputs)
 
         return call
 
 
 @contextlib.contextmanager
-def _kernels_as(model: keras.Model, values: Sequence[Any]) -> Iterator[None]:
-    """Has a model compute with other values of its kernels; [] = its own."""
+def _replace(
+    pairs: Iterable[tuple[keras.Variable, Any]],
+) -> Iterator[None]:
+    """Has models compute with other values of some variables."""
+    # As updates, because a scope's mapping casts values to the variable's type.
     with keras.StatelessScope() as scope:
-        if values:
-            for update in zip(_kernels(model), values, strict=True):
-                scope.add_update(update)
+        for update in pairs:
+            scope.add_update(update)
         yield
 
 
-def _cast_kernels(model: keras.Model) -> list[tf.Tensor]:
-    """Returns the kernels in the compute dtype; [] = no cast needed."""
-    if model.compute_dtype == model.variable_dtype:
-        return []
+def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
+    """Returns the kernels of layers that compute in another type, and it."""
     return [
-        tf.cast(kernel.value, model.compute_dtype) for kernel in _kernels(model)
-    ]
-
-
-def _kernels(model: keras.Model) -> list[keras.Variable]:
-    return [
-        v
-        for v in model.weights
-        if v.path.endswith("/kernel") and v.dtype != "int8"
+        (weight, layer.compute_dtype)
+        for layer in model._flatten_layers()
+        # Others hold the weights of the layers in them.
+        if not [*layer._flatten_layers(include_self=False)]
+        for weight in layer.weights
+        if weight.path.endswith("/kernel")
+        and weight.dtype not in ("int8", layer.compute_dtype)
     ]
 
 

@@ -120,6 +120,7 @@ def assert_close(left, right, tolerance=1e-6):
     An output near 0 may be a sum of large terms, whose rounding it keeps.
     """
     for one, other in zip(flat(left), flat(right), strict=True):
+        assert np.isfinite(other).all()
         largest = np.max(np.abs(other), initial=1)
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance * largest)
 

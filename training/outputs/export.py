@@ -122,8 +122,14 @@ def export_saved_model(
 
     Raises:
         OSError: it cannot be written; an earlier export is untouched.
-        ValueError: the folder holds something else; see `check_export_dir`.
+        ValueError: the folder holds something else (see `check_export_dir`), or
+            the model has no weights yet.
     """
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build(), or load a "
+            f"checkpoint, before it is exported to {export_dir}"
+        )
     options = options or ExportOptions()
     with _new_export(Path(export_dir)) as folder:
         if options.export_format == "saved_model":

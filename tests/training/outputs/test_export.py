@@ -1,0 +1,74 @@
+"""What a SavedModel of `export_saved_model` holds, and computes."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import modeling
+from serving import signatures
+from tests.modeling.kinds import CONFIG, create_inputs
+from training.outputs import export
+
+
+def classifier(dtype, **kwargs):
+    return modeling.BertClassifier(CONFIG, 5, dtype=dtype, **kwargs)
+
+
+def with_a_layer_in_float32():
+    model = classifier("mixed_bfloat16")
+    model.build()
+    model.bert.pooler.dtype_policy = keras.DTypePolicy("float32")
+    return model
+
+
+# {name: (model, dtype of the kernels that are cast, their number)}: six in
+# each of two blocks, and the pooler's; two of a BiLSTM.
+MODELS = {
+    "float32": (lambda: classifier("float32"), None, 0),
+    "bfloat16": (lambda: classifier("mixed_bfloat16"), tf.bfloat16, 13),
+    "float16": (lambda: classifier("mixed_float16"), tf.float16, 13),
+    "bilstm": (
+        lambda: classifier("mixed_bfloat16", bilstm=True),
+        tf.bfloat16,
+        15,
+    ),
+    "a layer in float32": (with_a_layer_in_float32, tf.bfloat16, 12),
+}
+
+
+def write(folder, model):
+    """Exports a model over ids; its outputs are float32."""
+
+    def predict(features):
+        return {"logits": tf.cast(model(features), tf.float32)}
+
+    endpoint = signatures.serve_ids(predict, model.config, None)
+    export.export_saved_model(folder, model, {"serve": endpoint})
+    return predict
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
+    create, dtype, num_cast = MODELS[name]
+    model = create()
+    model.build_once()
+    predict = write(tmp_path / "model", model)
+    stored = tf.train.load_checkpoint(
+        str(tmp_path / "model/variables/variables")
+    )
+    dtypes = [*stored.get_variable_to_dtype_map().values()]
+    assert dtypes.count(dtype) == num_cast
+    assert dtypes.count(tf.float32) == len(model.weights) - num_cast
+    (features,) = create_inputs("classifier")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    np.testing.assert_array_equal(
+        loaded.signatures["serve"](**features)["logits"],
+        tf.function(predict, autograph=False)(features)["logits"],
+    )
+
+
+def test_a_model_without_weights_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="has no weights yet; call build"):
+        write(tmp_path / "model", classifier("mixed_bfloat16"))
+    assert not [*tmp_path.iterdir()]
