@@ -280,7 +280,9 @@ def test_an_export_holds_each_kernel_once(tmp_path):
     plain = np.asarray(model(batch, training=False))
     np.testing.assert_allclose(found, plain, rtol=0, atol=0.1 * plain.std())
     kernels = 4 * 128 * 128 + 2 * 128 * 64
-    assert sizes["float32"] - sizes["int8"] > 2 * 2.5 * kernels
+    # Three bytes of each weight, less what int8 has for each column. Were they
+    # held twice, it would be less than two.
+    assert sizes["float32"] - sizes["int8"] > 2 * kernels
 
 
 @pytest.mark.slow

@@ -23,12 +23,11 @@ def with_a_layer_in_float32():
 
 
 # {name: (model, dtype of the kernels that are cast, their number)}: six in
-# each of two blocks, and the pooler's; two of a BiLSTM.
+# each of two blocks, the pooler's, and two of a BiLSTM.
 MODELS = {
     "float32": (lambda: classifier("float32"), None, 0),
-    "bfloat16": (lambda: classifier("mixed_bfloat16"), tf.bfloat16, 13),
     "float16": (lambda: classifier("mixed_float16"), tf.float16, 13),
-    "bilstm": (
+    "bfloat16": (
         lambda: classifier("mixed_bfloat16", bilstm=True),
         tf.bfloat16,
         15,
