@@ -35,12 +35,13 @@ def small_config(**changed):
     )
 
 
-def loss_and_gradients(model, batch, training):
-    # All outputs count, but those of padding.
-    mask = tf.cast(batch["input_mask"], tf.float64)[..., None]
+def loss_and_gradients(model, training):
+    """Returns a function of a batch, one graph for all batches of a shape."""
 
     @tf.function
     def compute(batch):
+        # All outputs count, but those of padding.
+        mask = tf.cast(batch["input_mask"], tf.float64)[..., None]
         with tf.GradientTape() as tape:
             outputs = model(
                 batch["input_ids"],
@@ -61,22 +62,16 @@ def loss_and_gradients(model, batch, training):
         grads = map(tf.convert_to_tensor, tape.gradient(loss, variables))
         return values, list(grads)
 
-    return compute(batch)
+    return compute
 
 
-@pytest.mark.parametrize(
-    "training, gradient_checkpointing",
-    [(False, False), (True, False), (True, True)],
+@pytest.fixture(
+    scope="module", params=[(False, False), (True, False), (True, True)]
 )
-@pytest.mark.parametrize(
-    "lengths",
-    [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]],
-)
-def test_outputs_and_gradients_are_the_same(
-    lengths, training, gradient_checkpointing
-):
-    batch = features(lengths, 40, 50)
-    results = []
+def padded_and_not(request):
+    """Outputs and gradients of a batch with its padding, and without."""
+    training, gradient_checkpointing = request.param
+    functions = []
     for unpad in (False, True):
         model = modeling.BertModel(
             small_config(),
@@ -86,7 +81,17 @@ def test_outputs_and_gradients_are_the_same(
             seed=1,
         )
         model.build()
-        results.append(loss_and_gradients(model, batch, training))
+        functions.append(loss_and_gradients(model, training))
+    return functions
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]],
+)
+def test_outputs_and_gradients_are_the_same(padded_and_not, lengths):
+    batch = features(lengths, 40, 50)
+    results = [compute(batch) for compute in padded_and_not]
     for padded, unpadded in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
 
