@@ -1,4 +1,4 @@
-"""What a SavedModel of `export_saved_model` holds, and computes."""
+"""SavedModels hold each weight once, and compute what the model does."""
 
 import keras
 import numpy as np
