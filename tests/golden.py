@@ -37,17 +37,14 @@ def label(folder):
 
 def _new(folder: Path, inside: Path) -> bool:
     """Whether a folder in a golden folder is not in an earlier one as well."""
-    files = [path for path in inside.rglob("*") if path.is_file()]
-
-    def holds_them_all(earlier: Path) -> bool:
-        return all(
-            (copy := earlier / path.relative_to(folder)).is_file()
-            and filecmp.cmp(path, copy, shallow=False)
-            for path in files
-        )
-
+    files = [
+        path.relative_to(folder) for path in inside.rglob("*") if path.is_file()
+    ]
     earlier = itertools.takewhile(lambda each: each != folder, folders())
-    return not any(map(holds_them_all, earlier))
+    return not any(
+        filecmp.cmpfiles(folder, each, files, shallow=False)[0] == files
+        for each in earlier
+    )
 
 
 def paths(pattern):
