@@ -6,7 +6,6 @@ list.
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -107,7 +106,7 @@ def _answers(
 
     # One graph for both endpoints.
     @tf.function(autograph=False, input_signature=signature)
-    def find_best(question: tf.Tensor, context: tf.Tensor) -> tuple[Any, ...]:
+    def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         pack, places, first_places, passages = create_windows(question, context)
 
         def find_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
@@ -121,13 +120,7 @@ def _answers(
             batch_size,
             BEST_LOGITS_SPECS,
         )
-        return places, first_places, passages, BestLogits(**best)
-
-    def find(
-        question: tf.Tensor, context: tf.Tensor, with_nbest: bool
-    ) -> Features:
-        places, first_places, passages, best = find_best(question, context)
-        outputs = decode(places, first_places, passages, best, with_nbest)
+        outputs = decode(places, first_places, passages, BestLogits(**best))
         return {
             _N_BEST.get(name, name): tf.cast(value, tf.float32)
             if value.dtype == tf.float64
@@ -137,10 +130,12 @@ def _answers(
         }
 
     def answer(question: tf.Tensor, context: tf.Tensor) -> Features:
-        return find(question, context, with_nbest=False)
-
-    def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
-        return find(question, context, with_nbest=True)
+        outputs = answer_n_best(question, context)
+        return {
+            name: value
+            for name, value in outputs.items()
+            if name not in _N_BEST.values()
+        }
 
     return {
         "answer": (answer, signature),

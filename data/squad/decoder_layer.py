@@ -75,7 +75,6 @@ class SquadDecoder:
         first_places: tf.Tensor,
         passages: Passages,
         best: BestLogits,
-        with_nbest: bool = False,
     ) -> dict[str, tf.Tensor]:
         """Answers questions.
 
@@ -84,13 +83,12 @@ class SquadDecoder:
             first_places: int64 [W], likewise.
             passages: Passages, likewise.
             best: BestLogits of all windows.
-            with_nbest: whether to return the n-best lists too.
 
         Returns:
             dict of tensors [N]: `answer`, string; `probability`, float64, among
             the n best; `start_byte` and `end_byte`, int32, of the answer in the
             passage, the end exclusive, -1 for no answer; `null_odds`, float64,
-            the score of no answer minus that of the best. And for the n-best
+            the score of no answer minus that of the best. And of the n-best
             list, [N, B], padded with "" and 0: `nbest_texts`,
             `nbest_probabilities`, `nbest_start_logits` and `nbest_end_logits`;
             `nbest_start_bytes` and `nbest_end_bytes`, int32, padded with -1;
@@ -114,40 +112,33 @@ class SquadDecoder:
                 find, bounds[row], bounds[row + 1], row, passages
             )
             nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
-            outputs = _join_numbers(
+            return _join_numbers(
                 self._answer(nbest, texts, null_scores[row], row, passages)
             )
-            if not with_nbest:
-                return outputs
-            return outputs | self._pad(nbest, texts, row, passages)
 
         # One question at a time, to bound the memory.
         outputs = tf.map_fn(
             answer,
             tf.range(num_questions),
-            fn_output_signature=self._specs(with_nbest),
+            fn_output_signature=self._specs(),
             parallel_iterations=1,
         )
         return _split_numbers(outputs)
 
-    def _specs(self, with_nbest: bool) -> dict[str, tf.TensorSpec]:
+    def _specs(self) -> dict[str, tf.TensorSpec]:
         """Returns the specs of the outputs for one question."""
-        specs = {
+        size = self.n_best_size + 1
+        return {
             "answer": tf.TensorSpec([], tf.string),
             "numbers": tf.TensorSpec([len(_NUMBERS)], tf.float64),
+            "nbest_texts": tf.TensorSpec([size], tf.string),
+            "nbest_probabilities": tf.TensorSpec([size], tf.float64),
+            "nbest_start_logits": tf.TensorSpec([size], tf.float64),
+            "nbest_end_logits": tf.TensorSpec([size], tf.float64),
+            "nbest_start_bytes": tf.TensorSpec([size], tf.int32),
+            "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
+            "nbest_sizes": tf.TensorSpec([], tf.int32),
         }
-        if with_nbest:
-            size = self.n_best_size + 1
-            specs |= {
-                "nbest_texts": tf.TensorSpec([size], tf.string),
-                "nbest_probabilities": tf.TensorSpec([size], tf.float64),
-                "nbest_start_logits": tf.TensorSpec([size], tf.float64),
-                "nbest_end_logits": tf.TensorSpec([size], tf.float64),
-                "nbest_start_bytes": tf.TensorSpec([size], tf.int32),
-                "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
-                "nbest_sizes": tf.TensorSpec([], tf.int32),
-            }
-        return specs
 
     def _find_nbest(
         self,
@@ -273,8 +264,9 @@ class SquadDecoder:
         row: tf.Tensor,
         passages: Passages,
     ) -> dict[str, tf.Tensor]:
-        """Returns the answer to a question, a dict; see __call__."""
+        """Returns the outputs for a question, a dict; see __call__."""
         probabilities = tf.nn.softmax(nbest.scores)
+        start_bytes, end_bytes = self._find_bytes(nbest, row, passages)
         is_answer = nbest.starts >= 0
         best = _first_true(is_answer)
         has_answer = is_answer[best]
@@ -286,44 +278,15 @@ class SquadDecoder:
         if self.version_2_with_negative:
             has_answer &= null_odds <= self.null_score_diff_threshold
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
-        answered = tf.range(chosen, chosen + tf.cast(has_answer, tf.int32))
-        first, last, _ = letters_of(
-            nbest.gather(answered), row, passages, self.use_char_offsets
-        )
-        sizes = tf.cast(tf.gather(passages.sizes, last), tf.int32)
+        padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
         return {
             "answer": texts[chosen],
             "probability": probabilities[chosen],
-            "start_byte": _or_none(tf.gather(passages.starts, first)),
-            "end_byte": _or_none(tf.gather(passages.starts, last) + sizes),
+            "start_byte": start_bytes[chosen],
+            "end_byte": end_bytes[chosen],
             "null_odds": null_odds,
-        }
-
-    def _pad(
-        self,
-        nbest: Spans,
-        texts: tf.Tensor,
-        row: tf.Tensor,
-        passages: Passages,
-    ) -> dict[str, tf.Tensor]:
-        """Returns the n-best list of a question, a dict; see __call__."""
-        padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
-        real = tf.where(nbest.starts >= 0)
-        first, last, _ = letters_of(
-            nbest.gather(real[:, 0]), row, passages, self.use_char_offsets
-        )
-        sizes = tf.cast(tf.gather(passages.sizes, last), tf.int32)
-        nowhere = tf.fill([tf.size(nbest.starts)], -1)
-        start_bytes, end_bytes = (
-            tf.tensor_scatter_nd_update(nowhere, real, found)
-            for found in (
-                tf.gather(passages.starts, first),
-                tf.gather(passages.starts, last) + sizes,
-            )
-        )
-        return {
             "nbest_texts": tf.pad(texts, padding, constant_values=""),
-            "nbest_probabilities": tf.pad(tf.nn.softmax(nbest.scores), padding),
+            "nbest_probabilities": tf.pad(probabilities, padding),
             "nbest_start_logits": tf.pad(nbest.start_logits, padding),
             "nbest_end_logits": tf.pad(nbest.end_logits, padding),
             "nbest_start_bytes": tf.pad(
@@ -332,6 +295,26 @@ class SquadDecoder:
             "nbest_end_bytes": tf.pad(end_bytes, padding, constant_values=-1),
             "nbest_sizes": tf.size(texts),
         }
+
+    def _find_bytes(
+        self, nbest: Spans, row: tf.Tensor, passages: Passages
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns where spans start and end in the passage, int32 [B] each.
+
+        Both are -1 for no answer.
+        """
+        real = tf.where(nbest.starts >= 0)
+        first, last, _ = letters_of(
+            nbest.gather(real[:, 0]), row, passages, self.use_char_offsets
+        )
+        sizes = tf.cast(tf.gather(passages.sizes, last), tf.int32)
+        nowhere = tf.fill([tf.size(nbest.starts)], -1)
+        starts = tf.gather(passages.starts, first)
+        ends = tf.gather(passages.starts, last) + sizes
+        return (
+            tf.tensor_scatter_nd_update(nowhere, real, starts),
+            tf.tensor_scatter_nd_update(nowhere, real, ends),
+        )
 
 
 _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
@@ -356,8 +339,3 @@ def _first_true(values: tf.Tensor) -> tf.Tensor:
     """Returns the index, int32, of the first true value; else of the last."""
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))
-
-
-def _or_none(byte: tf.Tensor) -> tf.Tensor:
-    """Returns the only byte offset of int32 [0 or 1]; -1 if empty."""
-    return tf.concat([byte, [-1]], 0)[0]

@@ -96,7 +96,7 @@ def test_answers_equal_the_originals(case):
     _, *made = create_windows(case, examples)
     decoder = create_decoder(case)
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
-    outputs = tf.function(decoder)(*made, best, with_nbest=True)
+    outputs = tf.function(decoder)(*made, best)
     found = to_lists(outputs)
 
     folder = case["folder"]
@@ -228,7 +228,7 @@ def test_odd_text_is_answered_alike(
         best = decoder.find_best(*logits)
         return (
             pack(0, tf.size(windows.rows)),
-            decoder(windows, *made, best, with_nbest=True),
+            decoder(windows, *made, best),
         )
 
     made, outputs = answer(
