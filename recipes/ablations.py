@@ -59,9 +59,12 @@ LEFT_TO_RIGHT = "left-to-right, no next sentence"
 
 
 def masking(mask: float, same: float, paper: str) -> Variant:
-    """Returns a row of table 8; the remaining fraction becomes random."""
+    """Returns a row of table 8; the remaining fraction becomes random.
+
+    The table has MNLI and NER; the other rows here have no MNLI.
+    """
     flags = {"mask_token_prob": mask, "same_token_prob": same}
-    return Variant(f"table 8: {paper}", flags)
+    return Variant(f"table 8: {paper}", flags, tasks=("MRPC", "CoNLL"))
 
 
 def size(layers: int, hidden_size: int, paper: str) -> Variant:
