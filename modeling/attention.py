@@ -124,7 +124,7 @@ class AttentionLayer(keras.layers.Layer):
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
-            self._split_heads(project(inputs), rows)
+            self._split_heads(project(inputs), rows, seed)
             for project, inputs in (
                 (self.query, from_tensor),
                 (self.key, to_tensor),
@@ -146,7 +146,7 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
         context_layer = keras.ops.matmul(probs, value_layer)
-        context_layer = keras.ops.transpose(context_layer, (0, 2, 1, 3))
+        context_layer = ops.transpose_heads(context_layer, seed=seed)
         batch_size, from_length = keras.ops.shape(context_layer)[:2]
         context_layer = keras.ops.reshape(
             context_layer,
@@ -162,7 +162,9 @@ class AttentionLayer(keras.layers.Layer):
             return context_layer, probs
         return context_layer
 
-    def _split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
+    def _split_heads(
+        self, projected: Tensor, rows: Rows | None, seed: Tensor | None
+    ) -> Tensor:
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
@@ -171,7 +173,7 @@ class AttentionLayer(keras.layers.Layer):
             projected,
             (batch_size, length, self.num_attention_heads, self.size_per_head),
         )
-        return keras.ops.transpose(projected, (0, 2, 1, 3))
+        return ops.transpose_heads(projected, seed=seed)
 
     def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
         """Returns the term added to the scores: float, broadcasts to them."""

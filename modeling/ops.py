@@ -194,6 +194,20 @@ def dropout_add_norm(
 
 
 @overridable
+def transpose_heads(inputs: Tensor, *, seed: Tensor | None) -> Tensor:
+    """Swaps the axes of positions and heads.
+
+    Args:
+        inputs: float [B, F, N, H] or [B, N, F, H], H the size of a head.
+        seed: int [2] in training, None in inference.
+
+    Returns:
+        float [B, N, F, H] or [B, F, N, H].
+    """
+    return keras.ops.transpose(inputs, (0, 2, 1, 3))
+
+
+@overridable
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,

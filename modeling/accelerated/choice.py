@@ -9,8 +9,8 @@
 4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-5. In inference, in a graph whose int8 weights are frozen, as for prediction
-   and exports: `FROZEN`.
+5. In inference, in a graph of frozen weights, as those of prediction and of
+   exported SavedModels are: `FROZEN`.
 6. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
 7. Otherwise: the plain form.
 """
@@ -46,7 +46,10 @@ FUSED_ON_CPU: Forms = {
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,
 }
-FROZEN: Forms = {"activation": fusions.frozen_activation}
+FROZEN: Forms = {
+    "activation": fusions.frozen_activation,
+    "transpose_heads": fusions.transpose_heads,
+}
 INFERENCE: Forms = {
     "activation": fusions.activation,
     "int8_matmul": int8.int8_matmul,

@@ -88,6 +88,28 @@ def frozen_activation(
     return tf.reshape(outputs, tf.shape(inputs))
 
 
+def transpose_heads(inputs: Tensor, *, seed: Tensor | None) -> Tensor:
+    """`ops.transpose_heads`, by TensorFlow's own operation.
+
+    oneDNN's, which only transposes floats, divides even one sentence among its
+    threads, and waiting for them takes longer than the work.
+    """
+    return _transpose_as_integers(inputs)
+
+
+@tf.custom_gradient
+def _transpose_as_integers(
+    inputs: Tensor,
+) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    integers = {2: tf.int16, 4: tf.int32, 8: tf.int64}[inputs.dtype.size]
+
+    def transpose(floats: Tensor) -> Tensor:
+        swapped = tf.transpose(tf.bitcast(floats, integers), (0, 2, 1, 3))
+        return tf.bitcast(swapped, floats.dtype)
+
+    return transpose(inputs), transpose
+
+
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,

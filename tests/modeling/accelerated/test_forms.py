@@ -16,6 +16,7 @@ TABLES = {
     "training": choice.TRAINING,
     "compiled": choice.COMPILED,
     "fused_on_cpu": choice.FUSED_ON_CPU,
+    "frozen": choice.FROZEN,
     "inference": choice.INFERENCE,
 }
 # Their results are random numbers, another function, and a product of whole
@@ -75,6 +76,7 @@ def create_calls(name, width, dtype, seed):
             (rows, norm | drop),
             ((hidden, draw(2, 4, width, number=1)), norm | drop),
         ],
+        "transpose_heads": [((draw(2, 3, 5, width),), {"seed": seed})],
         "attention_probs": [((draw(2, 3, 5, width) * 4,), scores)],
         "activation": [
             ((hidden,), {"hidden_act": act, "seed": seed})
