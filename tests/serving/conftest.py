@@ -1,6 +1,5 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
-import dataclasses
 import json
 import os
 import subprocess
@@ -24,15 +23,14 @@ LABELS = ["no", "maybe", "yes"]
 TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 LENGTH = 24
 WINDOWS = WindowOptions(max_seq_length=32, doc_stride=9, max_query_length=8)
-UNCASED = DecodingOptions(n_best_size=5, max_answer_length=6)
-# The cased model may find no answer.
-CASED = dataclasses.replace(
-    UNCASED,
+# The model for SQuAD is a cased one, which may find no answer.
+DECODING = DecodingOptions(
+    n_best_size=12,
+    max_answer_length=6,
     do_lower_case=False,
     version_2_with_negative=True,
     null_score_diff_threshold=-3.0,
 )
-CASINGS = {"uncased": True, "cased": False}
 # All that a text can be: nothing, long, in scripts of all kinds, odd.
 TEXTS = [
     "The harbor light is on.",
@@ -94,46 +92,36 @@ class Served:
     `outputs[i]` are the outputs of the i-th request, arrays by name.
     """
 
-    def __init__(self, name, model, do_lower_case, requests):
-        self.name = name
+    def __init__(self, path, model, requests, do_lower_case=True):
+        self.path = path
         self.model = model
-        self.do_lower_case = do_lower_case
         self.tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
         self.requests = requests
         self.outputs = []
 
 
-def _exports(folder, casing):
-    """Exports models; yields a Served of each.
-
-    An export takes seconds: what differs by casing is the tokenizer alone.
-    """
-    do_lower_case = CASINGS[casing]
+def _export_all(folder):
+    """Exports a model of each kind; returns {name: Served}."""
+    found = {}
     model = create_model(modeling.BertSpanLabeler)
     questions = {
         "question": [*TEXTS[4:], *TEXTS[:4]],
         "context": TEXTS,
     }
-    decoding = UNCASED if do_lower_case else CASED
-    squad.export_span_labeler(folder / "squad", model, VOCAB, WINDOWS, decoding)
-    yield Served("squad", model, do_lower_case, [("answer", questions)])
-    if not do_lower_case:
-        return
-    options = ServingOptions(
-        VOCAB,
-        do_lower_case=do_lower_case,
-        max_seq_length=LENGTH,
-        predict_batch_size=4,
+    squad.export_span_labeler(folder / "squad", model, VOCAB, WINDOWS, DECODING)
+    found["squad"] = Served(
+        folder / "squad", model, [("answer", questions)], False
     )
+    options = ServingOptions(VOCAB, max_seq_length=LENGTH, predict_batch_size=4)
     pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
     model = create_model(modeling.BertClassifier, len(LABELS))
     classifier.export_classifier(folder / "classifier", model, LABELS, options)
     requests = [("classify", pair), ("classify_text", {"text": TEXTS})]
-    yield Served("classifier", model, do_lower_case, requests)
+    found["classifier"] = Served(folder / "classifier", model, requests)
     model = create_model(modeling.BertTokenClassifier, len(TAGS))
     ner.export_token_classifier(folder / "ner", model, TAGS, options)
     requests = [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})]
-    yield Served("ner", model, do_lower_case, requests)
+    found["ner"] = Served(folder / "ner", model, requests)
     model = create_model(modeling.BertPretrainer)
     pretraining.export_pretrainer(folder / "pretraining", model, options)
     masked = {
@@ -145,66 +133,57 @@ def _exports(folder, casing):
         ]
     }
     requests = [("fill_mask", masked), ("next_sentence", pair)]
-    yield Served("pretraining", model, do_lower_case, requests)
+    found["pretraining"] = Served(folder / "pretraining", model, requests)
     model = create_model(modeling.BertModel)
     features.export_encoder(folder / "features", model, options)
     requests = [("embed", {"text": TEXTS}), ("embed", {"text": []})]
-    yield Served("features", model, do_lower_case, requests)
+    found["features"] = Served(folder / "features", model, requests)
+    return found
 
 
 @pytest.fixture(scope="session")
-def export_folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("exports")
-
-
-@pytest.fixture(scope="session")
-def served(export_folder):
-    """{casing: {name: Served}}, asked in one process that runs elsewhere."""
-    found, asked = {}, {}
-    for casing in CASINGS:
-        found[casing] = {}
-        for one in _exports(export_folder / casing, casing):
-            found[casing][one.name] = one
-            path = export_folder / casing / one.name
-            asked[f"{casing}-{one.name}"] = (str(path), one.requests)
-    request = export_folder / "requests.json"
+def exports(tmp_path_factory):
+    """{name: Served}, asked in one process that runs elsewhere."""
+    folder = tmp_path_factory.mktemp("exports")
+    exports = _export_all(folder)
+    asked = {
+        name: (str(one.path), one.requests) for name, one in exports.items()
+    }
+    request = folder / "requests.json"
     request.write_text(json.dumps(asked))
-    results = export_folder / "results.npz"
+    results = folder / "results.npz"
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
         [sys.executable, "-I", "-c", _ASK, request, results],
-        cwd=export_folder,
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    for one in exports.values():
+        one.outputs = [{} for _ in one.requests]
     outputs = np.load(results)
-    for casing, exports in found.items():
-        for one in exports.values():
-            one.outputs = [{} for _ in one.requests]
-            prefix = f"{casing}-{one.name}/"
-            for key in outputs.files:
-                if key.startswith(prefix):
-                    number, name = key.removeprefix(prefix).split("/")
-                    one.outputs[int(number)][name] = outputs[key]
-    return found
+    for key in outputs.files:
+        name, number, output = key.split("/")
+        exports[name].outputs[int(number)][output] = outputs[key]
+    return exports
 
 
 @pytest.fixture(scope="session")
-def exports(served):
-    """{name: Served} of the uncased models."""
-    return served["uncased"]
+def export_folder(exports):
+    """The folder of the exports, each in one of its name."""
+    return exports["squad"].path.parent
 
 
 @pytest.fixture(scope="session")
-def load(served, export_folder):
-    """(name) -> the uncased model of that name, loaded once."""
+def load(export_folder):
+    """(name) -> the model of that name, loaded once."""
     models = {}
 
     def load(name):
         if name not in models:
-            models[name] = serving.load(export_folder / "uncased" / name)
+            models[name] = serving.load(export_folder / name)
         return models[name]
 
     return load

@@ -151,9 +151,9 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
         serving.load(tmp_path)
 
 
-def test_attention_of_the_command_line(served, export_folder, tmp_path):
+def test_attention_of_the_command_line(export_folder, tmp_path):
     def run(*arguments):
-        model = export_folder / "uncased" / "features"
+        model = export_folder / "features"
         return script_runner.run(
             "predict.py", tmp_path, *arguments, model=model
         )
@@ -169,9 +169,9 @@ def test_attention_of_the_command_line(served, export_folder, tmp_path):
     assert "the arguments without a flag are ['atention', 'a']" in done.error
 
 
-def test_a_damaged_export_is_said(tmp_path, served, export_folder):
+def test_a_damaged_export_is_said(tmp_path, export_folder):
     path = tmp_path / "damaged"
-    shutil.copytree(export_folder / "uncased" / "features", path)
+    shutil.copytree(export_folder / "features", path)
     index = path / "variables/variables.index"
     data = path / "variables/variables.data-00000-of-00001"
     for damaged, content in [

@@ -81,7 +81,7 @@ def test_packed_weights_give_the_same_answers(models):
     assert np.abs(np.subtract(flat[0], flat[1])).max() > 0.05
 
 
-def test_weights_in_float32_are_not_packed(served, export_folder, monkeypatch):
+def test_weights_in_float32_are_not_packed(export_folder, monkeypatch):
     monkeypatch.delenv(FROZEN, raising=False)
-    serving.load(export_folder / "uncased" / "classifier").pack_weights()
+    serving.load(export_folder / "classifier").pack_weights()
     assert FROZEN not in os.environ

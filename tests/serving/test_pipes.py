@@ -12,12 +12,6 @@ from tests.golden import ROOT
 ENVIRONMENT = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
-@pytest.fixture(scope="module")
-def exported(served, export_folder):
-    """The folder of the uncased exports, in which `served` has been asked."""
-    return export_folder / "uncased"
-
-
 def start_predict(model, *flags, stderr):
     """Starts predict.py on a model, with pipes as its input and output."""
     return subprocess.Popen(
@@ -29,9 +23,9 @@ def start_predict(model, *flags, stderr):
     )
 
 
-def test_a_pipe_is_answered_line_by_line(exported):
+def test_a_pipe_is_answered_line_by_line(export_folder):
     with start_predict(
-        exported / "features", "--keep_going", stderr=subprocess.DEVNULL
+        export_folder / "features", "--keep_going", stderr=subprocess.DEVNULL
     ) as process:
         for request, field in [
             ({"text": "A harbor."}, "pooled"),
@@ -48,10 +42,10 @@ def test_a_pipe_is_answered_line_by_line(exported):
 
 
 @pytest.mark.slow
-def test_a_broken_pipe_ends_quietly(exported):
+def test_a_broken_pipe_ends_quietly(export_folder):
     request = json.dumps({"text": "The harbor."}).encode() + b"\n"
     with start_predict(
-        exported / "features", "--batch_size=1", stderr=subprocess.PIPE
+        export_folder / "features", "--batch_size=1", stderr=subprocess.PIPE
     ) as process:
         process.stdin.write(request)
         process.stdin.flush()
@@ -67,13 +61,13 @@ def test_a_broken_pipe_ends_quietly(exported):
 
 
 @pytest.mark.slow
-def test_saved_model_cli(exported):
+def test_saved_model_cli(export_folder):
     # It loads neither this project nor TensorFlow Text.
     done = subprocess.run(
         [
             os.path.join(os.path.dirname(sys.executable), "saved_model_cli"),
             "run",
-            f"--dir={exported / 'squad'}",
+            f"--dir={export_folder / 'squad'}",
             "--tag_set=serve",
             "--signature_def=answer",
             '--input_exprs=question=["what"];context=["A harbor."]',

@@ -25,13 +25,7 @@ ODD = [
 ]
 
 
-@pytest.fixture(scope="module")
-def exported(served, export_folder):
-    """The folder of the uncased exports, in which `served` has been asked."""
-    return export_folder / "uncased"
-
-
-def ask(tmp_path, exported, model, requests, **flags):
+def ask(tmp_path, export_folder, model, requests, **flags):
     """Returns the command that answers requests; see scripts.run_all."""
     name = f"{model}-{flags.get('task')}"
     lines = [
@@ -43,7 +37,7 @@ def ask(tmp_path, exported, model, requests, **flags):
         "predict.py",
         tmp_path,
         {
-            "model": exported / model,
+            "model": export_folder / model,
             "input_file": f"{name}.in",
             "output_file": f"{name}.out",
             **flags,
@@ -65,10 +59,9 @@ def row_of(served, request, row):
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory, exported, served):
-    """The answers to what `served` has been asked, by model and task."""
+def answered(tmp_path_factory, export_folder, exports):
+    """The answers to what the exports have been asked, by model and task."""
     tmp_path = tmp_path_factory.mktemp("predict")
-    exports = served["uncased"]
 
     def asked(model, number=0):
         _, inputs = exports[model].requests[number]
@@ -86,14 +79,14 @@ def answered(tmp_path_factory, exported, served):
     words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
     commands = {
         "classify": ask(
-            tmp_path, exported, "classifier", pairs + ODD, keep_going=True
+            tmp_path, export_folder, "classifier", pairs + ODD, keep_going=True
         ),
         "answer": ask(
-            tmp_path, exported, "squad", asked("squad"), batch_size=2
+            tmp_path, export_folder, "squad", asked("squad"), batch_size=2
         ),
         "fill-mask": ask(
             tmp_path,
-            exported,
+            export_folder,
             "pretraining",
             [*masked, {"id": "far", "text": "boat " * 40 + "[MASK]"}],
             top_k=3,
@@ -101,20 +94,20 @@ def answered(tmp_path_factory, exported, served):
         ),
         "next-sentence": ask(
             tmp_path,
-            exported,
+            export_folder,
             "pretraining",
             asked("pretraining", 1),
             task="next-sentence",
         ),
         "tag": ask(
             tmp_path,
-            exported,
+            export_folder,
             "ner",
             words + asked("ner", 1),
             keep_going=True,
         ),
         "embed": ask(
-            tmp_path, exported, "features", asked("features"), tokens=True
+            tmp_path, export_folder, "features", asked("features"), tokens=True
         ),
     }
     done = script_runner.run_all(list(commands.values()))
@@ -124,9 +117,9 @@ def answered(tmp_path_factory, exported, served):
     }
 
 
-def test_classify(answered, served):
+def test_classify(answered, exports):
     answers, done = answered["classify"]
-    outputs = served["uncased"]["classifier"].outputs[0]
+    outputs = exports["classifier"].outputs[0]
     for i, answer in enumerate(answers[:9]):
         assert answer["id"] == i
         assert answer["label"] == outputs["label"][i]
@@ -160,15 +153,15 @@ def test_classify(answered, served):
     assert "11 lines answered, 9 could not be" in done.stderr
 
 
-def test_answer(answered, served):
+def test_answer(answered, exports):
     answers, _ = answered["answer"]
     for i, answer in enumerate(answers):
-        row = row_of(served["uncased"]["squad"], 0, i)
+        row = row_of(exports["squad"], 0, i)
         for name in ("probability", "null_odds"):
             assert answer[name] == pytest.approx(row.pop(name), abs=1e-4)
         assert row == {name: answer[name] for name in row}
         if answer["start"] >= 0:
-            context = served["uncased"]["squad"].requests[0][1]["context"][i]
+            context = exports["squad"].requests[0][1]["context"][i]
             begin, end = answer["start_byte"], answer["end_byte"]
             assert context[answer["start"] : answer["end"]] == (
                 context.encode()[begin:end].decode()
@@ -176,9 +169,9 @@ def test_answer(answered, served):
     assert len(answers) == 9
 
 
-def test_fill_mask(answered, served):
+def test_fill_mask(answered, exports):
     answers, _ = answered["fill-mask"]
-    good = served["uncased"]["pretraining"]
+    good = exports["pretraining"]
     *answers, far = answers
     assert far["id"] == "far"
     assert "every [MASK] is beyond the WordPieces" in far["error"]
@@ -196,34 +189,34 @@ def test_fill_mask(answered, served):
     assert len(answers) == 3
 
 
-def test_next_sentence(answered, served):
+def test_next_sentence(answered, exports):
     answers, _ = answered["next-sentence"]
-    good = served["uncased"]["pretraining"].outputs[1]["probability"]
+    good = exports["pretraining"].outputs[1]["probability"]
     found = [answer["probability"] for answer in answers]
     assert found == pytest.approx(good, abs=1e-5)
 
 
-def test_tag(answered, served):
+def test_tag(answered, exports):
     (first, *errors), answers = answered["tag"][0][:3], answered["tag"][0][3:]
     assert first["words"] == ["The", "(harbor)."]
     assert len(first["tags"]) == 2
     assert "one word, without white space" in errors[0]["error"]
     assert "'words' must be a list" in errors[1]["error"]
     for i, answer in enumerate(answers):
-        row = row_of(served["uncased"]["ner"], 1, i)
+        row = row_of(exports["ner"], 1, i)
         assert answer["words"] == [word for word in row["words"] if word]
         assert answer["tags"] == [tag for tag in row["tags"] if tag]
-        text = served["uncased"]["ner"].requests[1][1]["text"][i]
+        text = exports["ner"].requests[1][1]["text"][i]
         for word, (start, end) in zip(
             answer["words"], answer["spans"], strict=True
         ):
             assert text[start:end] == word
 
 
-def test_embed(answered, served):
+def test_embed(answered, exports):
     answers, _ = answered["embed"]
     for i, answer in enumerate(answers):
-        row = row_of(served["uncased"]["features"], 0, i)
+        row = row_of(exports["features"], 0, i)
         assert answer["pooled"] == pytest.approx(row["pooled_output"], abs=1e-4)
         assert answer["tokens"] == row["tokens"][: row["lengths"]].tolist()
         assert len(answer["sequence"]) == row["lengths"]
@@ -235,7 +228,7 @@ def test_embed(answered, served):
         )
 
 
-def test_csv(tmp_path, exported, answered):
+def test_csv(tmp_path, export_folder, answered):
     rows = [
         "id,text_a,text_b",
         'a,"The harbor.",',
@@ -250,7 +243,7 @@ def test_csv(tmp_path, exported, answered):
     done = script_runner.run(
         "predict.py",
         tmp_path,
-        model=exported / "classifier",
+        model=export_folder / "classifier",
         input_file="in.csv",
         input_format="csv",
         output_file="out.jsonl",
@@ -274,9 +267,11 @@ def test_csv(tmp_path, exported, answered):
     assert answers[1]["probabilities"] != answers[0]["probabilities"]
 
 
-def test_requests_that_do_not_go_together_are_answered_one_by_one(exported):
+def test_requests_that_do_not_go_together_are_answered_one_by_one(
+    export_folder,
+):
     texts = ["the boat"] * 40 + ["a " * 30_000]
-    task = serving.load(exported / "ner").task()
+    task = serving.load(export_folder / "ner").task()
     texts_in = {"text": tf.constant(texts)}
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
         task.model.signatures["tag"](**texts_in)
@@ -287,18 +282,18 @@ def test_requests_that_do_not_go_together_are_answered_one_by_one(exported):
     ] * 40
 
 
-def test_errors(tmp_path, exported):
+def test_errors(tmp_path, export_folder):
     commands = [
         ask(
             tmp_path,
-            exported,
+            export_folder,
             "features",
             [{"text": "a"}, {"txt": "b"}],
             strict=True,
         ),
-        ask(tmp_path, exported, "squad", [], task="tag"),
+        ask(tmp_path, export_folder, "squad", [], task="tag"),
         ask(tmp_path, tmp_path, "nothing", []),
-        ask(tmp_path, exported, "ner", [], input_file="not-there"),
+        ask(tmp_path, export_folder, "ner", [], input_file="not-there"),
     ]
     for done, part in zip(
         script_runner.run_all(commands),
@@ -314,12 +309,12 @@ def test_errors(tmp_path, exported):
     assert not list(tmp_path.glob("*.out*"))
 
 
-def test_the_newest_of_numbered_versions_is_asked(tmp_path, exported):
+def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):
     # Links, as a copy of each takes long; the others cannot be loaded.
     for name in ("2", "9", "latest", "11x"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "saved_model.pb").write_bytes(b"damaged")
-    (tmp_path / "10").symlink_to(exported / "features")
+    (tmp_path / "10").symlink_to(export_folder / "features")
     # One that is still being copied.
     (tmp_path / "12").mkdir()
     assert serving.load(tmp_path).tasks[0] == "embed"

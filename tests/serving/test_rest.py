@@ -110,12 +110,12 @@ def predict(model, body):
 
 
 @pytest.fixture(scope="module")
-def models(served, load, export_folder):
+def models(exports, load, export_folder):
     """{name: loaded SavedModel} of every kind of export."""
     path = export_folder / "multiple_choice"
     model = create_model(modeling.BertMultipleChoice)
     export_multiple_choice(path, model, VOCAB)
-    loaded = {name: load(name).saved_model for name in served["uncased"]}
+    loaded = {name: load(name).saved_model for name in exports}
     return loaded | {path.name: tf.saved_model.load(path)}
 
 

@@ -51,7 +51,7 @@ def test_texts_are_packed_in_the_case_of_the_options(do_lower_case):
     )
     packing = options.create_packing()
     found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
-    expected = pack(Served("", None, do_lower_case, []), TEXTS)
+    expected = pack(Served(None, None, [], do_lower_case), TEXTS)
     for name, values in expected.items():
         np.testing.assert_array_equal(found[name], values, name)
 

@@ -10,12 +10,10 @@ from data.squad import reading as squad_reading
 from data.squad.windows import create_features
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
-    CASED,
-    CASINGS,
+    DECODING,
     LENGTH,
     TAGS,
     TEXTS,
-    UNCASED,
     WINDOWS,
 )
 
@@ -30,10 +28,8 @@ def call(model, features):
     )
 
 
-@pytest.mark.parametrize("casing", CASINGS)
-def test_answer(served, casing):
-    served = served[casing]["squad"]
-    decoding = UNCASED if served.do_lower_case else CASED
+def test_answer(exports):
+    served = exports["squad"]
     inputs = served.requests[0][1]
     found = {k: v.tolist() for k, v in served.outputs[0].items()}
     examples = [
@@ -61,7 +57,7 @@ def test_answer(served, casing):
         )
     ]
     answers, nbest, odds = squad_decoding.decode_predictions(
-        examples, features, results, decoding
+        examples, features, results, DECODING
     )
     assert found["answer"] == list(answers.values())
     assert len({*found["answer"]}) > 2
@@ -75,11 +71,8 @@ def test_answer(served, casing):
         check_bytes(
             inputs["context"][row], {k: v[row] for k, v in found.items()}
         )
-    if decoding.version_2_with_negative:
-        assert "" in answers.values()
-        assert found["null_odds"] == pytest.approx(
-            list(odds.values()), abs=1e-4
-        )
+    assert "" in answers.values()
+    assert found["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
 
 
 def test_tag_words(exports):

@@ -14,8 +14,8 @@ def needs_serve():
 
 
 @pytest.fixture(scope="session")
-def server(needs_serve, tmp_path_factory, served, export_folder):
-    models = {kind: export_folder / "uncased" / kind for kind in KINDS}
+def server(needs_serve, tmp_path_factory, export_folder):
+    models = {kind: export_folder / kind for kind in KINDS}
     folder = tmp_path_factory.mktemp("server")
     with running(folder, models, batch_wait_ms=5) as process:
         yield process

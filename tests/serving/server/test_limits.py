@@ -14,13 +14,10 @@ from tests.serving.server.server_process import running, send
 
 
 @pytest.mark.slow
-def test_limits_versions_and_the_end(
-    tmp_path, served, export_folder, needs_serve
-):
-    exported = export_folder / "uncased"
+def test_limits_versions_and_the_end(tmp_path, export_folder, needs_serve):
     versions = tmp_path / "versions"
     versions.mkdir()
-    (versions / "3").symlink_to(exported / "classifier")
+    (versions / "3").symlink_to(export_folder / "classifier")
     token, log = tmp_path / "token", tmp_path / "requests.jsonl"
     token.write_text("a-secret-word\n")
     flags = {
@@ -45,7 +42,7 @@ def test_limits_versions_and_the_end(
         check_sizes(ask)
         check_slow_clients(server)
         check_full_queue(ask)
-        check_new_versions(server, versions, exported, proof)
+        check_new_versions(server, versions, export_folder, proof)
         check_end(server, proof)
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert {200, 400, 401, 404, 408, 413, 429} <= {
@@ -114,7 +111,7 @@ def check_full_queue(ask):
     assert ask(texts)[0] == 200
 
 
-def check_new_versions(server, versions, exported, proof):
+def check_new_versions(server, versions, export_folder, proof):
     def until(predicate):
         end = time.monotonic() + 60
         while True:
@@ -150,7 +147,7 @@ def check_new_versions(server, versions, exported, proof):
     with ThreadPoolExecutor(2) as pool:
         clients = [pool.submit(keep_asking, number) for number in range(2)]
         try:
-            (versions / "10").symlink_to(exported / "classifier")
+            (versions / "10").symlink_to(export_folder / "classifier")
             until(lambda states: states.get("10") == "AVAILABLE")
         finally:
             swapped.set()
