@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 
 from modeling import (
     AttentionLayer,
@@ -54,6 +55,14 @@ FITTED_IN_OTHERS = {"bert", "masked_lm"}
 QUICK_TO_FIT = {"dense", "output_head", "classifier"}
 # Dense layers in each model: six in a block, the pooler, the head's own.
 NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
+
+# Models that differ most: the others are left to `make test-slow`.
+EACH_MODEL = [
+    pytest.param(
+        kind, marks=[pytest.mark.slow] * (kind not in ("pretrainer", "choices"))
+    )
+    for kind in MODELS
+]
 
 
 def draw_floats(*shape):

@@ -174,6 +174,7 @@ def test_span_labeler(folder):
         assert largest_difference(value, expected[name]) < 1e-7, name
 
 
+@pytest.mark.slow
 def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
     for folder in ("modeling", "files", "tests"):
         shutil.copytree(golden.ROOT / folder, tmp_path / folder)

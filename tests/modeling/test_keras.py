@@ -11,6 +11,7 @@ import tensorflow as tf
 from tests.modeling import kinds
 from tests.modeling.kinds import (
     CONFIG,
+    EACH_MODEL,
     EVERYTHING,
     FITTED_IN_OTHERS,
     LAYERS,
@@ -121,7 +122,7 @@ def test_a_layer_is_exported_inside_a_functional_model(kind, tmp_path):
     assert_close(exported.serve(inputs), model(inputs))
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", EACH_MODEL)
 def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
     model = MODELS[kind]()
     model.export(tmp_path, verbose=False)
@@ -189,7 +190,7 @@ def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
     assert np.isfinite(history.history["loss"]).all()
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", EACH_MODEL)
 def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     model = MODELS[kind](seed=1)
     (features,) = create_inputs(kind)
@@ -219,7 +220,7 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     assert_close(save_and_load(model, tmp_path)(features), after, 1e-5)
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", EACH_MODEL)
 @pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize")
 def test_int8_holds_every_kernel_and_survives_a_file(kind, tmp_path):
     model = MODELS[kind](seed=1)

@@ -99,6 +99,7 @@ def test_build_needs_no_data(kind):
     assert [weight.path for weight in model.weights] == names
 
 
+@pytest.mark.slow
 def test_a_saved_model_loads_in_another_process(tmp_path):
     model = MODELS["classifier"]()
     features = create_features()

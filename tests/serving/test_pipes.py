@@ -23,6 +23,7 @@ def start_predict(model, *flags, stderr):
     )
 
 
+@pytest.mark.slow
 def test_a_pipe_is_answered_line_by_line(export_folder):
     with start_predict(
         export_folder / "features", "--keep_going", stderr=subprocess.DEVNULL

@@ -170,8 +170,8 @@ def odd_contexts(seed):
     "share, seed, do_lower_case, version_2_with_negative, use_char_offsets",
     [
         (4, 1, True, True, False),
-        (4, 2, False, False, False),
-        (4, 1, True, False, True),
+        pytest.param(4, 2, False, False, False, marks=pytest.mark.slow),
+        pytest.param(4, 1, True, False, True, marks=pytest.mark.slow),
         *(
             pytest.param(
                 1,

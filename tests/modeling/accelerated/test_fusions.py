@@ -99,7 +99,11 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
 @pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
 @pytest.mark.parametrize(
     ("dtype", "tolerance"),
-    [("float32", 1e-5), ("bfloat16", 0.1), ("mixed_bfloat16", 0.1)],
+    [
+        ("float32", 1e-5),
+        pytest.param("bfloat16", 0.1, marks=pytest.mark.slow),
+        ("mixed_bfloat16", 0.1),
+    ],
 )
 def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
     hidden_act, dtype, tolerance

@@ -49,7 +49,11 @@ def create_batch():
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"gradient_checkpointing": True}, {"unpad": True}],
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        pytest.param({"gradient_checkpointing": True}, marks=pytest.mark.slow),
+        {"unpad": True},
+    ],
     ids=["plain", "gradient_checkpointing", "unpad"],
 )
 def test_outputs_and_gradients_are_those_of_blocks_traced_each(settings):

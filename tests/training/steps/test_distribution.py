@@ -84,7 +84,11 @@ def one_device(flags, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "trim_padding", [pytest.param(False, marks=pytest.mark.soak), True]
+    "trim_padding",
+    [
+        pytest.param(False, marks=pytest.mark.soak),
+        pytest.param(True, marks=pytest.mark.slow),
+    ],
 )
 def test_two_devices_equal_one(flags, one_device, tmp_path, trim_padding):
     script = tmp_path / "two_devices.py"
