@@ -56,6 +56,7 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
+    predict = signatures.trace_once(predict, options)
     classify = _classify(predict, packing, label_list, options, output_mode)
 
     def classify_text(text: tf.Tensor) -> Features:

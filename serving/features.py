@@ -57,6 +57,7 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
+    encode = signatures.trace_once(encode, options)
     export.export_saved_model(
         export_dir,
         model,

@@ -50,6 +50,7 @@ def export_token_classifier(
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 
+    predict = signatures.trace_once(predict, options)
     tag_words = _tag_words(predict, create_windows, label_list, options)
 
     def tag(text: tf.Tensor) -> Features:

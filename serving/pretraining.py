@@ -60,6 +60,8 @@ def export_pretrainer(
             for name in ("masked_lm", "next_sentence")
         }
 
+    predict = signatures.trace_once(predict, options or export_options)
+
     def predict_everywhere(features: Features) -> Features:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])

@@ -52,6 +52,32 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
+def trace_once(
+    function: Callable[..., Features], options: ExportOptions | None
+) -> Callable[..., Features]:
+    """Has all signatures of a SavedModel call one graph of the network.
+
+    Otherwise each would hold the network again, with its int8 weights, which
+    are constants. A file of another format holds one signature, of shapes that
+    may be known.
+
+    Args:
+        function: (*tensors or dicts of them) -> dict of outputs.
+        options: format of the export; None for a SavedModel.
+    """
+    if options and options.export_format != "saved_model":
+        return function
+    traced = tf.function(function, autograph=False)
+
+    def call(*inputs: Any) -> Features:
+        specs = tf.nest.map_structure(
+            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
+        )
+        return traced.get_concrete_function(*specs)(*inputs)
+
+    return call
+
+
 def serve_ids(
     function: Callable[[Features], Features],
     config: BertConfig,

@@ -77,6 +77,7 @@ def export_span_labeler(
             for name, logits in model(features, training=False).items()
         }
 
+    predict = signatures.trace_once(predict, export_options)
     export.export_saved_model(
         export_dir,
         model,

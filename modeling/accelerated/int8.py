@@ -8,7 +8,7 @@ only on CPUs with oneDNN, in graphs.
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,9 @@ _FUSED = {
     "relu": "Relu",
 }
 
-_constant_weights = False
+# In a block of `constant_weights`: kernels by their id, each with a function
+# that returns its constants. Graphs that call it hold them once together.
+_constants: dict[int, tuple[Any, Callable]] | None = None
 
 
 @contextlib.contextmanager
@@ -34,17 +36,17 @@ def constant_weights() -> Iterator[None]:
     oneDNN reorders a constant once and a variable at each call. Only for models
     whose weights no longer change.
     """
-    global _constant_weights
-    before, _constant_weights = _constant_weights, True
+    global _constants
+    before, _constants = _constants, {}
     try:
         yield
     finally:
-        _constant_weights = before
+        _constants = before
 
 
 def is_frozen() -> bool:
     """Returns whether the graph being traced has constant int8 weights."""
-    return _constant_weights and not tf.executing_eagerly()
+    return _constants is not None and not tf.executing_eagerly()
 
 
 def is_usable() -> bool:
@@ -211,7 +213,7 @@ def _multiply(
         Tout=dtype,
         transpose_a=False,
         transpose_b=False,
-        is_weight_const=kernel.op.type == "Const",
+        is_weight_const=kernel.op.type in ("Const", "PartitionedCall"),
         is_bias_const=False,
         fused_ops=list(fused_ops),
         input_quant_mode="SCALED",
@@ -223,20 +225,27 @@ def _multiply(
 
 def _read(kernel: Any, kernel_scale: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the qint8 kernel, and the factors of its columns."""
-    values = None
     if isinstance(kernel, np.ndarray):
-        values = kernel, kernel_scale
-    elif _constant_weights:
-        with tf.init_scope():
-            values = np.asarray(kernel.value), np.asarray(kernel_scale.value)
-    if values is None:
+        return _to_constants(kernel, kernel_scale)
+    if _constants is None:
         kernel, scale = map(tf.convert_to_tensor, (kernel, kernel_scale))
         return (
             tf.bitcast(kernel, tf.qint8),
             1.0 / tf.cast(scale, tf.float32),
         )
-    whole, scale = values
+    if id(kernel) not in _constants:
+        with tf.init_scope():
+            values = np.asarray(kernel.value), np.asarray(kernel_scale.value)
+        function = tf.function(lambda: _to_constants(*values), autograph=False)
+        # With the kernel, whose id no other may get.
+        _constants[id(kernel)] = kernel, function
+    return _constants[id(kernel)][1]()
+
+
+def _to_constants(
+    kernel: np.ndarray, scale: np.ndarray
+) -> tuple[tf.Tensor, tf.Tensor]:
     return (
-        tf.constant(whole.astype(tf.qint8.as_numpy_dtype), tf.qint8),
+        tf.constant(kernel.astype(tf.qint8.as_numpy_dtype), tf.qint8),
         tf.constant((1.0 / scale).astype(np.float32)),
     )

@@ -4,10 +4,14 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 import modeling
+from modeling.accelerated import int8
+from serving import classifier as serving_classifier
 from serving import signatures
 from tests.modeling.kinds import CONFIG, create_inputs
+from tests.script_runner import SAMPLES
 from training.outputs import export
 
 
@@ -65,6 +69,31 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
         loaded.signatures["serve"](**features)["logits"],
         tf.function(predict, autograph=False)(features)["logits"],
     )
+
+
+@pytest.mark.skipif(
+    not int8.has_kernels(), reason="needs oneDNN and a CPU with VNNI"
+)
+def test_all_signatures_share_the_int8_weights(tmp_path):
+    model = classifier("float32")
+    model.build_once()
+    model.quantize("int8")
+    serving_classifier.export_classifier(
+        tmp_path / "model",
+        model,
+        ["a", "b", "c", "d", "e"],
+        signatures.ServingOptions(SAMPLES / "vocab.txt", max_seq_length=8),
+    )
+    found = saved_model_pb2.SavedModel()
+    found.ParseFromString((tmp_path / "model/saved_model.pb").read_bytes())
+    kernels = [
+        node
+        for function in found.meta_graphs[0].graph_def.library.function
+        for node in function.node_def
+        if node.op == "Const" and node.attr["dtype"].type == tf.qint8
+    ]
+    # Six in each of two blocks; Keras computes the pooler's.
+    assert len(kernels) == 12
 
 
 def test_a_model_without_weights_is_refused(tmp_path):
