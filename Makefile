@@ -11,7 +11,8 @@ demo: .venv/installed
 test: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4
 
-# Servers, kills and resumes, several processes that train together, memory.
+# Servers, kills and resumes, several processes or devices that train together,
+# memory, and quick tests on further models.
 test-slow: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4 -m slow
 

@@ -55,11 +55,10 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 def trace_once(
     function: Callable[..., Features], options: ExportOptions | None
 ) -> Callable[..., Features]:
-    """Has all signatures of a SavedModel call one graph of the network.
+    """Has the signatures of a SavedModel call one graph of the network.
 
-    Otherwise each would hold the network again, with its int8 weights, which
-    are constants. A file of another format holds one signature, of shapes that
-    may be known.
+    Otherwise each would hold the network again. A file of another format holds
+    one signature, of shapes that may be known.
 
     Args:
         function: (*tensors or dicts of them) -> dict of outputs.

@@ -66,7 +66,16 @@ def export_span_labeler(
             whether text is lower-cased.
         batch_size: windows that the network computes at a time.
         export_options: format of the export; None for a SavedModel.
+
+    Raises:
+        ValueError: the windows are longer than the model's inputs.
     """
+    longest = model.config.max_position_embeddings
+    if windows.max_seq_length > longest:
+        raise ValueError(
+            f"windows.max_seq_length={windows.max_seq_length} is more than the "
+            f"model's {longest} positions (max_position_embeddings)"
+        )
     packing = PackingLayer(
         vocab_file, windows.max_seq_length, decoding.do_lower_case
     )

@@ -9,12 +9,14 @@
 4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-5. In inference, in a graph of frozen weights, as those of prediction and of
-   exported SavedModels are: `FROZEN`.
+5. In inference, in a graph for prediction alone or of an exported SavedModel:
+   `FROZEN`; `transpose_heads` only if the CPU is the only device, because it
+   avoids an operation of oneDNN.
 6. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
 7. Otherwise: the plain form.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -72,11 +74,19 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
         return TRAINING.get(name)
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
+    if name == "transpose_heads" and not _has_cpus_alone():
+        return None
     if name in FROZEN and int8.is_frozen():
         return FROZEN[name]
     if name == "int8_matmul" and not int8.is_usable():
         return None
     return INFERENCE.get(name)
+
+
+@functools.cache
+def _has_cpus_alone() -> bool:
+    devices = tf.config.list_logical_devices()
+    return {device.device_type for device in devices} == {"CPU"}
 
 
 def _is_wide(inputs: tf.Tensor) -> bool:

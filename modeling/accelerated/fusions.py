@@ -1,11 +1,12 @@
-"""Forms of the operations that TensorFlow fuses, for inference.
+"""Forms of the operations for inference, most of which TensorFlow fuses.
 
 TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
 they match its patterns exactly: a matrix product, its bias, and a residual or
 an activation; a layer normalisation. The functions here match those patterns.
 Each replaces the one of its name in modeling/ops.py and takes the same
 arguments. int8 products are no pattern of TensorFlow's: what follows them is
-fused here, by `frozen_activation`.
+fused here, by `frozen_activation`. `transpose_heads` is no pattern either: it
+avoids an operation of oneDNN.
 """
 
 from collections.abc import Callable

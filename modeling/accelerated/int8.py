@@ -31,10 +31,11 @@ _constants: dict[int, tuple[Any, Callable]] | None = None
 
 @contextlib.contextmanager
 def constant_weights() -> Iterator[None]:
-    """Writes int8 kernels into the graphs traced inside, as constants.
+    """Marks graphs traced inside as ones of models that only predict.
 
-    oneDNN reorders a constant once and a variable at each call. Only for models
-    whose weights no longer change.
+    They hold int8 kernels as constants: oneDNN reorders a constant once and a
+    variable at each call. A model whose int8 weights change must be traced
+    again.
     """
     global _constants
     before, _constants = _constants, {}
@@ -45,7 +46,7 @@ def constant_weights() -> Iterator[None]:
 
 
 def is_frozen() -> bool:
-    """Returns whether the graph being traced has constant int8 weights."""
+    """Returns whether the graph being traced is in `constant_weights`."""
     return _constants is not None and not tf.executing_eagerly()
 
 
@@ -227,19 +228,20 @@ def _read(kernel: Any, kernel_scale: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the qint8 kernel, and the factors of its columns."""
     if isinstance(kernel, np.ndarray):
         return _to_constants(kernel, kernel_scale)
-    if _constants is None:
+    constants = _constants
+    if constants is None:
         kernel, scale = map(tf.convert_to_tensor, (kernel, kernel_scale))
         return (
             tf.bitcast(kernel, tf.qint8),
             1.0 / tf.cast(scale, tf.float32),
         )
-    if id(kernel) not in _constants:
+    if id(kernel) not in constants:
         with tf.init_scope():
             values = np.asarray(kernel.value), np.asarray(kernel_scale.value)
         function = tf.function(lambda: _to_constants(*values), autograph=False)
         # With the kernel, whose id no other may get.
-        _constants[id(kernel)] = kernel, function
-    return _constants[id(kernel)][1]()
+        constants[id(kernel)] = kernel, function
+    return constants[id(kernel)][1]()
 
 
 def _to_constants(

@@ -42,12 +42,12 @@ def test_answers_are_where_they_say(load):
     assert len(found) == 2
     for answer in found:
         assert 1 < len(answer["n_best"]) <= 4
-        assert answer["n_best"][0]["answer"] == answer["answer"]
+        assert answer["answer"] in [one["answer"] for one in answer["n_best"]]
         data = PASSAGE.encode()
         for one in [answer, *answer["n_best"]]:
             text = PASSAGE[one["start"] : one["end"]]
             assert data[one["start_byte"] : one["end_byte"]].decode() == text
-            assert text.lower() == one["answer"].lower()
+            assert text == one["answer"]
         probabilities = [one["probability"] for one in answer["n_best"]]
         assert probabilities == sorted(probabilities, reverse=True)
     alone = bert.answer("Who?", PASSAGE)

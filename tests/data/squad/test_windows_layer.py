@@ -171,7 +171,7 @@ def odd_contexts(seed):
     [
         (4, 1, True, True, False),
         pytest.param(4, 2, False, False, False, marks=pytest.mark.slow),
-        pytest.param(4, 1, True, False, True, marks=pytest.mark.slow),
+        (4, 1, True, False, True),
         *(
             pytest.param(
                 1,

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import ops
-from modeling.accelerated import choice
+from modeling.accelerated import choice, int8
 
 SEED = (5, 6)
 TABLES = {
@@ -178,6 +178,20 @@ def test_inference_is_fused_in_graphs_of_the_cpu_alone(name):
         ("float32", "/device:CPU:0", False),
     ):
         assert chosen(dtype, device, graph) is choice.INFERENCE.get(name)
+
+
+@pytest.mark.skipif(
+    bool(tf.config.list_logical_devices("GPU")), reason="for CPUs alone"
+)
+def test_heads_are_transposed_without_onednn_in_graphs_that_predict():
+    def chosen():
+        return choice.choose("transpose_heads", Calls(), None)
+
+    assert chosen() is None
+    with int8.constant_weights():
+        assert chosen() is None
+        with tf.Graph().as_default():
+            assert chosen() is choice.FROZEN["transpose_heads"]
 
 
 def test_all_forms_stand_for_functions_that_ask_for_them():

@@ -37,6 +37,31 @@ needs_kernels = pytest.mark.skipif(
 
 
 @needs_kernels
+def test_constants_are_those_of_their_block():
+    values, scale = kernel_of(48, 40)
+    kernel, scale = keras.Variable(values), keras.Variable(scale)
+    bias = keras.Variable(np.zeros(40, "float32"))
+    inputs = tf.ones((3, 48))
+
+    def multiply():
+        with int8.constant_weights():
+
+            @tf.function(autograph=False)
+            def graph():
+                first = int8.int8_matmul(inputs, kernel, scale, bias, 1.0)
+                second = int8.int8_matmul(inputs, kernel, scale, bias, 1.0)
+                return first, second
+
+            return graph()
+
+    first, second = multiply()
+    np.testing.assert_array_equal(first, second)
+    kernel.assign(-values)
+    for changed in multiply():
+        np.testing.assert_allclose(changed, -first, atol=1e-5)
+
+
+@needs_kernels
 @pytest.mark.parametrize("constant", [False, True])
 @pytest.mark.parametrize("limit", [None, 2.0])
 def test_products_equal_the_definition(constant, limit):

@@ -86,14 +86,22 @@ def test_all_signatures_share_the_int8_weights(tmp_path):
     )
     found = saved_model_pb2.SavedModel()
     found.ParseFromString((tmp_path / "model/saved_model.pb").read_bytes())
-    kernels = [
+    nodes = [
         node
         for function in found.meta_graphs[0].graph_def.library.function
         for node in function.node_def
+    ]
+    kernels = [
+        node
+        for node in nodes
         if node.op == "Const" and node.attr["dtype"].type == tf.qint8
     ]
-    # Six in each of two blocks; Keras computes the pooler's.
-    assert len(kernels) == 12
+    products = [node for node in nodes if node.op == "_QuantizedMatMul"]
+    # Six in each of two blocks; Keras computes the pooler's. `attention` has a
+    # graph of its own.
+    assert len(kernels) == 12 and len(products) == 24
+    # True, the default, is left out of a file.
+    assert not any("is_weight_const" in node.attr for node in products)
 
 
 def test_a_model_without_weights_is_refused(tmp_path):
