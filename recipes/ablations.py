@@ -5,8 +5,9 @@
 
 Pretrains the row's variant of small-bert-from-scratch.py's network on its
 records, and fine-tunes it on MRPC and SST-2; for table 7 on CoNLL-2003, for
-table 8 on that and MRPC. Without --row it does all rows. The same command resumes; the table of finished rows,
-with the paper's figures next to them, is written to ablations.md.
+table 8 on that and MRPC. Without --row it does all rows. The same command
+resumes; the table of finished rows, with the paper's figures next to them, is
+written to ablations.md.
 """
 
 import argparse

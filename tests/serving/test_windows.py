@@ -1,20 +1,26 @@
 """Texts of many windows asked of SavedModels, against the Python path."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+import modeling
 from data.ner import reading, windows
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
 from data.squad.windows import create_features
+from serving.squad import export_span_labeler
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     DECODING,
     LENGTH,
     TAGS,
     TEXTS,
+    VOCAB,
     WINDOWS,
+    create_model,
 )
 
 
@@ -73,6 +79,14 @@ def test_answer(exports):
         )
     assert "" in answers.values()
     assert found["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
+
+
+def test_windows_longer_than_the_models_inputs_are_refused(tmp_path):
+    model = create_model(modeling.BertSpanLabeler)
+    windows = dataclasses.replace(WINDOWS, max_seq_length=33)
+    with pytest.raises(ValueError, match="33 is more than the model's 32"):
+        export_span_labeler(tmp_path / "model", model, VOCAB, windows, DECODING)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_tag_words(exports):
