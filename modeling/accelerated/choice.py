@@ -74,7 +74,7 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
         return TRAINING.get(name)
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
-    if name == "transpose_heads" and not _has_cpus_alone():
+    if name == "transpose_heads" and not has_cpus_alone():
         return None
     if name in FROZEN and int8.is_frozen():
         return FROZEN[name]
@@ -84,7 +84,8 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
 
 
 @functools.cache
-def _has_cpus_alone() -> bool:
+def has_cpus_alone() -> bool:
+    """Returns whether TensorFlow has no device but CPUs."""
     devices = tf.config.list_logical_devices()
     return {device.device_type for device in devices} == {"CPU"}
 

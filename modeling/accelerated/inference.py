@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from modeling.accelerated import int8
+from modeling.accelerated import choice, int8
 
 
 class Predictor:
@@ -25,10 +25,8 @@ class Predictor:
 
     def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
         self.model = model
-        devices = {
-            device.device_type for device in tf.config.list_logical_devices()
-        }
-        self.device = None if jit_compile or devices != {"CPU"} else "CPU:0"
+        is_pinned = choice.has_cpus_alone() and not jit_compile
+        self.device = "CPU:0" if is_pinned else None
 
     def __call__(self, features: Any, kernels: Sequence[tf.Tensor] = ()) -> Any:
         """Returns the model's outputs.

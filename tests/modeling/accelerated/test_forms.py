@@ -181,7 +181,7 @@ def test_inference_is_fused_in_graphs_of_the_cpu_alone(name):
 
 
 @pytest.mark.skipif(
-    bool(tf.config.list_logical_devices("GPU")), reason="for CPUs alone"
+    not choice.has_cpus_alone(), reason="this form is for CPUs alone"
 )
 def test_heads_are_transposed_without_onednn_in_graphs_that_predict():
     def chosen():
