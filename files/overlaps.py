@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from files.atomic import is_remote
 from files.paths import FILES, INPUTS, OUTPUTS, Kind, PathFlag
+from files.patterns import find_matches
 
 # Files that a run writes whole or not at all into its own folder. Each by its
 # name: what is left of them is removed, and a user's own files are not.
@@ -192,8 +193,8 @@ def _written_links(flag: PathFlag, path: str) -> list[str]:
 
 def _matches(flag: PathFlag, path: str) -> list[str]:
     """Returns the local files or folders that a path or pattern matches."""
-    if flag.kind is Kind.INPUT_FILES and not os.path.exists(path):
-        return glob.glob(path)
+    if flag.kind is Kind.INPUT_FILES:
+        return find_matches(path)
     if flag.kind is Kind.MODEL and (
         os.path.exists(f"{path}.index") or not os.path.exists(path)
     ):

@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
+from files import patterns
 from modeling.accelerated import inference, int8
 from serving.text_task import DEFAULTS, TaskOptions, TextTask, listed
 from serving.text_tasks import TASKS
@@ -44,7 +45,8 @@ class TextModel:
         self.path = os.fspath(path)
         self._check_int8()
         try:
-            self.saved_model = tf.saved_model.load(self.path)
+            with patterns.literal_name(self.path) as name:
+                self.saved_model = tf.saved_model.load(name)
         except Exception as error:
             # Of a damaged file TensorFlow may raise anything.
             raise OSError(

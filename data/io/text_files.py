@@ -6,7 +6,6 @@ scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
 import contextlib
-import glob
 import gzip
 import os
 import zlib
@@ -16,6 +15,7 @@ from typing import IO, Any
 
 from files.atomic import is_remote
 from files.named_errors import named_errors
+from files.patterns import find_matches
 
 
 def _gfile() -> Any:
@@ -41,10 +41,8 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
         if is_remote(pattern):
             found = sorted(_gfile().glob(pattern))
-        elif os.path.isfile(pattern):
-            found = [pattern]
         else:
-            found = sorted(filter(os.path.isfile, glob.glob(pattern)))
+            found = [*filter(os.path.isfile, find_matches(pattern))]
         if not found:
             raise FileNotFoundError(
                 f"--{flag_name}: no file matches '{pattern}'; give the path "

@@ -5,15 +5,18 @@ A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
 """
 
 import collections
+import contextlib
 import math
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 from tensorflow.io import gfile
 
+from files import patterns
 from files.atomic import copy_file, partial_path, write_text
 from modeling.checkpoints.labels import check_labels, save_labels
 from modeling.checkpoints.names import original_name
@@ -59,8 +62,7 @@ def load_tf1_checkpoint(
             checkpoint.
     """
     prefix = find_tf1_checkpoint(path)
-    try:
-        reader = tf.train.load_checkpoint(prefix)
+    with _open(prefix) as (reader, literal_name):
         shapes = {
             name: shape
             for name, shape in sorted(
@@ -74,7 +76,7 @@ def load_tf1_checkpoint(
             # Not `reader.get_tensor`, whose result is copied again when
             # assigned.
             return tf.raw_ops.RestoreV2(
-                prefix=prefix,
+                prefix=literal_name,
                 tensor_names=[name],
                 shape_and_slices=[""],
                 dtypes=[dtypes[name]],
@@ -82,12 +84,6 @@ def load_tf1_checkpoint(
 
         names = {name: dtype.name for name, dtype in dtypes.items()}
         return restore_variables(model, prefix, shapes, names, read, layers)
-    # A file that is cut off shows as an IndexError.
-    except (tf.errors.OpError, IndexError) as error:
-        raise OSError(
-            f"The checkpoint {prefix} cannot be read: "
-            f"{getattr(error, 'message', error)}"
-        ) from error
 
 
 def read_tf1_shapes(
@@ -98,11 +94,8 @@ def read_tf1_shapes(
     Raises:
         OSError: it cannot be read.
     """
-    try:
-        return dict(tf.train.list_variables(prefix))
-    # A file that is cut off shows as an IndexError.
-    except (tf.errors.OpError, IndexError) as error:
-        raise OSError(f"{prefix} cannot be read: {error}") from error
+    with _open(prefix) as (reader, _):
+        return dict(sorted(reader.get_variable_to_shape_map().items()))
 
 
 def check_tf1_files(prefix: str) -> None:
@@ -115,8 +108,9 @@ def check_tf1_files(prefix: str) -> None:
         OSError: the index cannot be read, or the data files are missing or
             shorter than the variables that the index lists.
     """
-    shapes = read_tf1_shapes(prefix)
-    dtypes = tf.train.load_checkpoint(prefix).get_variable_to_dtype_map()
+    with _open(prefix) as (reader, _):
+        shapes = reader.get_variable_to_shape_map()
+        dtypes = reader.get_variable_to_dtype_map()
     # A string's size does not follow from its shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
@@ -267,10 +261,15 @@ def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
     if gfile.isdir(path):
-        found = tf.train.latest_checkpoint(path)
-        if found:
-            return found
-        indexes = sorted(gfile.glob(f"{path.rstrip('/')}/*.index"))
+        # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
+        state = tf.train.get_checkpoint_state(path)
+        if state and gfile.exists(f"{state.model_checkpoint_path}.index"):
+            return state.model_checkpoint_path
+        indexes = sorted(
+            os.path.join(path, name)
+            for name in gfile.listdir(path)
+            if name.endswith(".index")
+        )
         if len(indexes) != 1:
             names = ", ".join(index.removesuffix(".index") for index in indexes)
             raise FileNotFoundError(
@@ -284,3 +283,24 @@ def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
             "path of one on this machine, nothing is downloaded"
         )
     return path
+
+
+@contextlib.contextmanager
+def _open(prefix: str | os.PathLike[str]) -> Iterator[tuple[Any, str]]:
+    """Opens a checkpoint.
+
+    Yields:
+        its reader, and the name by which TensorFlow's operations find it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        with patterns.literal_name(prefix) as name:
+            yield tf.train.load_checkpoint(name), name
+    # A file that is cut off shows as an IndexError.
+    except (tf.errors.OpError, IndexError) as error:
+        raise OSError(
+            f"The checkpoint {prefix} cannot be read: "
+            f"{getattr(error, 'message', error)}"
+        ) from error

@@ -24,11 +24,13 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 import tensorflow as tf
 from absl import logging
 
+from files import patterns
 from files.atomic import remove_partial_files, write_text
 from files.overlaps import WHOLE_FILES
 from modeling.checkpoints import tf1
@@ -157,7 +159,11 @@ class Checkpointer:
         return None
 
     def _read(self, path: str) -> None:
-        reader = tf.train.load_checkpoint(path)
+        with patterns.literal_name(path) as name:
+            self._assign(path, tf.train.load_checkpoint(name))
+
+    def _assign(self, path: str, reader: Any) -> None:
+        """Assigns the values of the checkpoint `path`."""
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
             if name not in saved and not self._trains and "seed_" in name:
