@@ -18,6 +18,9 @@ from modeling import ops
 from modeling.accelerated import int8
 from modeling.ops import Tensor
 
+# Up to this many numbers, a layer normalisation is faster without oneDNN.
+_FEW_NUMBERS = 1 << 16
+
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """`ops.dense`; only products of rows [R, W] are fused."""
@@ -134,13 +137,48 @@ def layer_norm(
     *,
     seed: Tensor | None = None,
 ) -> Tensor:
-    """`ops.layer_norm`, as a fused batch normalisation.
+    """`ops.layer_norm`, by one operation of oneDNN if there are many rows.
 
-    In bfloat16 the layer's weights are rounded, like those of products.
+    That copies its weights and divides its work among threads at each call, and
+    waiting for them takes longer than normalising the rows of one sentence.
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
         return layer(inputs)
+    size = inputs.shape.num_elements()
+    if size is None:
+        return tf.cond(
+            tf.size(inputs) <= _FEW_NUMBERS,
+            lambda: _layer_norm_of_few(inputs, layer),
+            lambda: _fused_layer_norm(inputs, layer),
+        )
+    if size <= _FEW_NUMBERS:
+        return _layer_norm_of_few(inputs, layer)
+    return _fused_layer_norm(inputs, layer)
+
+
+def _layer_norm_of_few(
+    inputs: Tensor, layer: keras.layers.LayerNormalization
+) -> Tensor:
+    """Returns the rows normalised, by as few operations as possible."""
+    rows = tf.cast(inputs, tf.float32)
+    rows -= tf.reduce_mean(rows, axis=-1, keepdims=True)
+    variance = tf.reduce_mean(tf.square(rows), axis=-1, keepdims=True)
+    gamma, beta = (
+        tf.cast(weight.value, tf.float32)
+        for weight in (layer.gamma, layer.beta)
+    )
+    scale = tf.math.rsqrt(variance + layer.epsilon) * gamma
+    return tf.cast(rows * scale + beta, inputs.dtype)
+
+
+def _fused_layer_norm(
+    inputs: Tensor, layer: keras.layers.LayerNormalization
+) -> Tensor:
+    """Returns the rows normalised, as a fused batch normalisation.
+
+    In bfloat16 the layer's weights are rounded, like those of products.
+    """
     shape, width = tf.shape(inputs), inputs.shape[-1]
     # TensorFlow folds ones and zeros of a known number into constants, and then
     # does not fuse; the placeholder hides the number.

@@ -59,6 +59,8 @@ def create_calls(name, width, dtype, seed):
     norm = {"layer": create_layer_norm(width, dtype)}
     drop = {"dropout_prob": 0.4, "seed": seed}
     hidden = draw(2, 4, width) * 3
+    # Too much to be normalised without oneDNN.
+    many = draw((1 << 16) // width + 1, width)
     adder = np.random.default_rng(0).integers(-1, 1, (2, 1, 1, width)) * 1e4
     # bfloat16 does not tell scores apart where all are masked.
     adder[..., 0] = 0
@@ -71,7 +73,9 @@ def create_calls(name, width, dtype, seed):
         ],
         "reshape_like": [((rows[0], draw(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
-        "layer_norm": [((hidden,), norm | {"seed": seed})],
+        "layer_norm": [
+            ((inputs,), norm | {"seed": seed}) for inputs in (hidden, many)
+        ],
         "dropout_add_norm": [
             (rows, norm | drop),
             ((hidden, draw(2, 4, width, number=1)), norm | drop),

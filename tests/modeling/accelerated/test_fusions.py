@@ -16,6 +16,9 @@ from modeling.layers import Dense
 CPU_INFO = Path("/proc/cpuinfo")
 INPUTS = ("input_ids", "input_mask", "segment_ids")
 HIDDEN_ACTS = ["gelu", "gelu_erf"]
+# (lengths, longest): of a sentence or two, and of enough rows for oneDNN.
+FEW = [16, 9, 1], 16
+MANY = [64, 64, 9] * 6, 64
 
 
 def create_model(hidden_act, dtype):
@@ -78,13 +81,13 @@ def operations(forward, *inputs):
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "mixed_bfloat16"])
 @pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
-@pytest.mark.parametrize("shape", [(None, None), (2, 16)])
+@pytest.mark.parametrize("shape", [(None, None), (18, 64)])
 def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     if "bfloat16" in dtype and "avx512" not in CPU_INFO.read_text():
         pytest.skip("this CPU has no products in bfloat16")
-    batch = create_batch([9, 16], 16)
     found = operations(
-        create_forward(create_model(hidden_act, dtype), shape=shape), *batch
+        create_forward(create_model(hidden_act, dtype), shape=shape),
+        *create_batch(*MANY),
     )
     activation = {"gelu": "GeluApproximate", "gelu_erf": "GeluExact"}
     expected = {
@@ -103,6 +106,15 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     assert {name: found[name] for name in expected} == expected
 
 
+def test_few_rows_are_normalised_without_waiting_for_threads():
+    found = operations(
+        create_forward(create_model("gelu", "float32"), shape=(3, 16)),
+        *create_batch(*FEW),
+    )
+    assert not found["_MklLayerNorm"]
+
+
+@pytest.mark.parametrize("batch", [FEW, MANY])
 @pytest.mark.parametrize("hidden_act", HIDDEN_ACTS)
 @pytest.mark.parametrize(
     ("dtype", "tolerance"),
@@ -113,12 +125,12 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     ],
 )
 def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
-    hidden_act, dtype, tolerance
+    hidden_act, dtype, tolerance, batch
 ):
     model = create_model(hidden_act, dtype)
     exact = create_model(hidden_act, "float64")
     exact.set_weights(model.get_weights())
-    batch = create_batch([16, 9, 1], 16)
+    batch = create_batch(*batch)
     expected = create_forward(exact, predicts=False)(*batch)
     errors = {}
     for predicts in (False, True):
@@ -130,7 +142,7 @@ def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
         ]
     assert max(errors[True]) < tolerance
     for fused, plain in zip(errors[True], errors[False], strict=True):
-        # Of bfloat16's normalisation, the weights are rounded too.
+        # Of bfloat16's fused normalisation, the weights are rounded too.
         assert fused < 1.5 * plain
 
 
