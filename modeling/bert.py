@@ -13,11 +13,10 @@ from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.initializers import create_initializer
 from modeling.model import FeaturesModel, Shape, get_feature
-from modeling.ops import (
-    Tensor,
+from modeling.ops import Tensor, dropout_seed
+from modeling.positions import (
     attended_positions,
     create_attention_mask_from_input_mask,
-    dropout_seed,
     gather_vectors,
     last_positions,
 )

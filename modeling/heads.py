@@ -12,12 +12,8 @@ from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.layers import BertLayer
 from modeling.model import Shape
-from modeling.ops import (
-    ACTIVATIONS,
-    Tensor,
-    gather_vectors,
-    last_positions,
-)
+from modeling.ops import ACTIVATIONS, Tensor
+from modeling.positions import gather_vectors, last_positions
 
 
 @keras.saving.register_keras_serializable(package="bert")

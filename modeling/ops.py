@@ -1,7 +1,7 @@
 """Building blocks in plain `keras.ops`, the reference for all faster forms.
 
-B = batch, F = from length, T = to length in WordPieces, N = heads,
-P = positions gathered, W = width, R = rows.
+B = batch, F = from length, T = to length in WordPieces, N = heads, W = width,
+R = rows.
 
 The network calls these functions and makes no choice of its own. Those marked
 `overridable` may have a faster form (modeling/accelerated/), whose results
@@ -304,93 +304,6 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": keras.activations.relu,
     "tanh": keras.activations.tanh,
 }
-
-
-def create_attention_mask_from_input_mask(
-    input_mask: Tensor, left_to_right: bool = False
-) -> Tensor:
-    """Returns which positions each position may attend to.
-
-    Args:
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding: all positions
-            attend to the same ones; or int [B, F, T], 1 = position F may
-            attend to position T, returned as it is.
-        left_to_right: whether a position may not attend to later ones.
-
-    Returns:
-        int [B, 1, T], which broadcasts over the from positions, or
-        [B, F, T].
-
-    Raises:
-        ValueError: `input_mask` has another rank.
-    """
-    rank = len(input_mask.shape)
-    if rank not in (2, 3):
-        raise ValueError(
-            "`input_mask` must have rank 2, [batch, length], or rank 3, "
-            f"[batch, from, to]. Received: shape {tuple(input_mask.shape)}"
-        )
-    # `expand_dims`, not `[:, None]`, for which LiteRT has no operation.
-    mask = input_mask if rank == 3 else keras.ops.expand_dims(input_mask, 1)
-    if left_to_right:
-        order = keras.ops.arange(keras.ops.shape(mask)[-1])
-        past = keras.ops.expand_dims(order, 1) >= order
-        past = keras.ops.cast(past, mask.dtype)
-        mask = mask * past
-    return mask
-
-
-def attended_positions(input_mask: Tensor) -> Tensor:
-    """Returns which positions any other attends to, int [B, T].
-
-    Args:
-        input_mask: int [B, T] or [B, F, T]; see
-            `create_attention_mask_from_input_mask`.
-    """
-    if len(input_mask.shape) == 2:
-        return input_mask
-    return keras.ops.max(input_mask, axis=1)
-
-
-def last_positions(mask: Tensor) -> Tensor:
-    """Returns the last position of each row that is 1, int [B]; 0 for none."""
-    positions = keras.ops.arange(keras.ops.shape(mask)[-1], dtype=mask.dtype)
-    return keras.ops.max(mask * positions, axis=-1)
-
-
-def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Gathers the vectors at `positions` of each sequence.
-
-    Args:
-        sequence_tensor: float [B, T, W].
-        positions: int [B, P], each in [0, T).
-
-    Returns:
-        float [B, P, W].
-    """
-    batch_size, seq_length, width = keras.ops.shape(sequence_tensor)
-    # Flatten to B * T rows, so that one lookup serves the batch.
-    flat_offsets = keras.ops.arange(batch_size, dtype=positions.dtype)
-    first = keras.ops.expand_dims(flat_offsets * seq_length, 1)
-    flat_positions = positions + first
-    flat_sequence = keras.ops.reshape(sequence_tensor, (-1, width))
-    return keras.ops.take(flat_sequence, flat_positions, axis=0)
-
-
-def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Gathers one vector of each sequence.
-
-    Args:
-        sequence_tensor: float [B, T, W].
-        positions: int [B], each in [0, T).
-
-    Returns:
-        float [B, W].
-    """
-    vectors = gather_indexes(
-        sequence_tensor, keras.ops.expand_dims(positions, 1)
-    )
-    return keras.ops.squeeze(vectors, 1)
 
 
 def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:

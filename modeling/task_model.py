@@ -10,11 +10,8 @@ from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
 from modeling.model import FeaturesModel, get_feature
-from modeling.ops import (
-    Tensor,
-    attended_positions,
-    dropout_seed,
-)
+from modeling.ops import Tensor, dropout_seed
+from modeling.positions import attended_positions
 
 
 class TaskModel(FeaturesModel, abc.ABC):

@@ -20,11 +20,8 @@ from modeling.heads import (
     MaskedLanguageModelHead,
 )
 from modeling.model import Shape, get_feature
-from modeling.ops import (
-    Tensor,
-    dropout,
-    gather_indexes,
-)
+from modeling.ops import Tensor, dropout
+from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
 
 # As in the original, this one is fixed: keep 0.9, regardless of the
