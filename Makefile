@@ -36,6 +36,7 @@ bench: .venv-bench/installed
 bench-runtimes: .venv-bench/installed-runtimes
 	.venv-bench/bin/python benchmarks/runtimes_benchmark.py \
 	  $(if $(MODEL_DIR),--model_dir=$(MODEL_DIR)) \
+	  $(if $(STUDENT_DIR),--student_dir=$(STUDENT_DIR)) \
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) $(BENCH_FLAGS)
 
 .venv/bin/python:
