@@ -15,15 +15,15 @@ _PATTERN = re.compile(r"[*?\[\\]")
 def find_matches(pattern: str) -> list[str]:
     """Returns the local files and folders that a pattern matches, sorted.
 
-    A path that exists, or a folder that does before a pattern, is taken as it
-    stands, whatever characters it has.
+    A file that exists is meant as it stands, and so are the folders that do
+    before the pattern, whatever characters their names have.
     """
-    if os.path.exists(pattern):
+    if os.path.isfile(pattern):
         return [pattern]
-    folder, name = os.path.split(pattern)
-    if os.path.isdir(folder):
-        pattern = os.path.join(glob.escape(folder), name)
-    return sorted(glob.glob(pattern))
+    folder = os.path.dirname(pattern)
+    while folder and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return sorted(glob.glob(glob.escape(folder) + pattern[len(folder) :]))
 
 
 @contextlib.contextmanager
@@ -39,16 +39,30 @@ def literal_name(path: str | os.PathLike[str]) -> Iterator[str]:
 
     Yields:
         a name for it, valid inside the block.
+
+    Raises:
+        OSError: the folder for temporary files has such a name too.
     """
     path = os.fspath(path)
-    if is_remote(path) or not _PATTERN.search(path):
+    local = path.removeprefix("file://").rstrip(os.sep)
+    if is_remote(local) or not _PATTERN.search(local):
         yield path
         return
-    folder, name = os.path.split(os.path.abspath(path))
+    # Not `abspath`, which takes `link/..` for the folder that holds the link.
+    local = os.path.join(os.getcwd(), local)
+    folder, name = os.path.split(local)
     with tempfile.TemporaryDirectory() as links:
+        if _PATTERN.search(links):
+            raise OSError(
+                f"{path} has to be read through links in TMPDIR, whose name "
+                f"may not have any of * ? [ \\ either. Received: {links}; set "
+                "TMPDIR to another folder"
+            )
         linked = os.path.join(links, "linked")
+        if os.path.isdir(local):
+            os.symlink(local, linked)
         for found in os.listdir(folder):
-            if found == name or found.startswith(f"{name}."):
+            if found.startswith(f"{name}."):
                 ending = found.removeprefix(name)
                 os.symlink(os.path.join(folder, found), linked + ending)
         yield linked

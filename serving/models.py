@@ -44,15 +44,16 @@ class TextModel:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._check_int8()
-        try:
-            with patterns.literal_name(self.path) as name:
+        with patterns.literal_name(self.path) as name:
+            try:
                 self.saved_model = tf.saved_model.load(name)
-        except Exception as error:
-            # Of a damaged file TensorFlow may raise anything.
-            raise OSError(
-                f"{self.path} cannot be loaded; export the model again, or "
-                f"copy it again: {error}"
-            ) from error
+            except Exception as error:
+                # Of a damaged file TensorFlow may raise anything.
+                reason = str(error).replace(name, self.path)
+                raise OSError(
+                    f"{self.path} cannot be loaded; export the model again, or "
+                    f"copy it again: {reason}"
+                ) from error
         self._kinds = {
             kind.name: kind
             for kind in TASKS

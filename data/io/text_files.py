@@ -39,6 +39,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
+        pattern = pattern.removeprefix("file://")
         if is_remote(pattern):
             found = sorted(_gfile().glob(pattern))
         else:

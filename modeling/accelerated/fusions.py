@@ -6,7 +6,7 @@ an activation; a layer normalisation. The functions here match those patterns.
 Each replaces the one of its name in modeling/ops.py and takes the same
 arguments. int8 products are no pattern of TensorFlow's: what follows them is
 fused here, by `frozen_activation`. `transpose_heads` is no pattern either: it
-avoids an operation of oneDNN.
+avoids an operation of oneDNN, as `layer_norm` does for few rows.
 """
 
 from collections.abc import Callable
@@ -160,7 +160,7 @@ def layer_norm(
 def _layer_norm_of_few(
     inputs: Tensor, layer: keras.layers.LayerNormalization
 ) -> Tensor:
-    """Returns the rows normalised, by as few operations as possible."""
+    """Returns the rows normalised, by operations that need no threads."""
     rows = tf.cast(inputs, tf.float32)
     rows -= tf.reduce_mean(rows, axis=-1, keepdims=True)
     variance = tf.reduce_mean(tf.square(rows), axis=-1, keepdims=True)

@@ -62,7 +62,7 @@ def load_tf1_checkpoint(
             checkpoint.
     """
     prefix = find_tf1_checkpoint(path)
-    with _open(prefix) as (reader, literal_name):
+    with open_tf1_checkpoint(prefix) as (reader, literal_name):
         shapes = {
             name: shape
             for name, shape in sorted(
@@ -86,6 +86,33 @@ def load_tf1_checkpoint(
         return restore_variables(model, prefix, shapes, names, read, layers)
 
 
+@contextlib.contextmanager
+def open_tf1_checkpoint(
+    prefix: str | os.PathLike[str],
+) -> Iterator[tuple[Any, str]]:
+    """Opens a checkpoint.
+
+    Args:
+        prefix: what `find_tf1_checkpoint` gives.
+
+    Yields:
+        its reader, and the name by which TensorFlow's operations find it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with patterns.literal_name(prefix) as name:
+        try:
+            yield tf.train.load_checkpoint(name), name
+        # A file that is cut off shows as an IndexError.
+        except (tf.errors.OpError, IndexError) as error:
+            reason = getattr(error, "message", str(error)).strip()
+            reason = reason.split("\n", 1)[0].replace(name, str(prefix))
+            raise OSError(
+                f"The checkpoint {prefix} cannot be read: {reason}"
+            ) from error
+
+
 def read_tf1_shapes(
     prefix: str | os.PathLike[str],
 ) -> dict[str, Sequence[int]]:
@@ -94,7 +121,7 @@ def read_tf1_shapes(
     Raises:
         OSError: it cannot be read.
     """
-    with _open(prefix) as (reader, _):
+    with open_tf1_checkpoint(prefix) as (reader, _):
         return dict(sorted(reader.get_variable_to_shape_map().items()))
 
 
@@ -108,7 +135,7 @@ def check_tf1_files(prefix: str) -> None:
         OSError: the index cannot be read, or the data files are missing or
             shorter than the variables that the index lists.
     """
-    with _open(prefix) as (reader, _):
+    with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
     # A string's size does not follow from its shape.
@@ -283,24 +310,3 @@ def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
             "path of one on this machine, nothing is downloaded"
         )
     return path
-
-
-@contextlib.contextmanager
-def _open(prefix: str | os.PathLike[str]) -> Iterator[tuple[Any, str]]:
-    """Opens a checkpoint.
-
-    Yields:
-        its reader, and the name by which TensorFlow's operations find it.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    try:
-        with patterns.literal_name(prefix) as name:
-            yield tf.train.load_checkpoint(name), name
-    # A file that is cut off shows as an IndexError.
-    except (tf.errors.OpError, IndexError) as error:
-        raise OSError(
-            f"The checkpoint {prefix} cannot be read: "
-            f"{getattr(error, 'message', error)}"
-        ) from error

@@ -5,8 +5,8 @@ import json
 from tests import script_runner
 from tests.scripts.test_run_ner import write_set
 
-# Shells and TensorFlow take [, * and ? for patterns.
-NAME = "50% [new] *run?* {b}"
+# Shells and TensorFlow take these for patterns.
+NAME = "50% [new] *run?* \\{b}"
 
 
 def test_training_resumes_exports_and_predicts(

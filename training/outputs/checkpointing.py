@@ -30,7 +30,6 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from files import patterns
 from files.atomic import remove_partial_files, write_text
 from files.overlaps import WHOLE_FILES
 from modeling.checkpoints import tf1
@@ -134,21 +133,19 @@ class Checkpointer:
         """
         steps = self.steps()
         for step in reversed(steps):
+            path = self.path(step)
             try:
-                self._read(self.path(step))
-                damage = self._damage()
-            # A data file that is too short shows as an IndexError.
-            except (tf.errors.OpError, IndexError) as error:
-                damage = _first_line(error)
+                with tf1.open_tf1_checkpoint(path) as (reader, _):
+                    self._assign(path, reader)
+                if damage := self._damage():
+                    damage = f"The checkpoint {path} is damaged: {damage}"
+            except OSError as error:
+                damage = str(error)
             if damage:
                 self._damaged.add(step)
-                logging.warning(
-                    "The checkpoint %s is damaged (%s); trying the one before.",
-                    self.path(step),
-                    damage,
-                )
+                logging.warning("%s; trying the one before.", damage)
                 continue
-            logging.info("Restored the checkpoint %s", self.path(step))
+            logging.info("Restored the checkpoint %s", path)
             return step
         if steps:
             raise ValueError(
@@ -157,10 +154,6 @@ class Checkpointer:
                 "another --output_dir"
             )
         return None
-
-    def _read(self, path: str) -> None:
-        with patterns.literal_name(path) as name:
-            self._assign(path, tf.train.load_checkpoint(name))
 
     def _assign(self, path: str, reader: Any) -> None:
         """Assigns the values of the checkpoint `path`."""
@@ -257,7 +250,3 @@ def optimizer_variables(
 def _kept(steps: Sequence[int]) -> str:
     """Returns which checkpoint is intact, as the end of a message."""
     return f"; that of step {steps[-1]} is intact" if steps else ""
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]

@@ -3,6 +3,7 @@
 import collections
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -10,7 +11,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import test_util
 
 import modeling
-from modeling.accelerated import inference
+from modeling.accelerated import fusions, inference
 from modeling.layers import Dense
 
 CPU_INFO = Path("/proc/cpuinfo")
@@ -112,6 +113,31 @@ def test_few_rows_are_normalised_without_waiting_for_threads():
         *create_batch(*FEW),
     )
     assert not found["_MklLayerNorm"]
+
+
+def test_the_number_of_rows_may_be_unknown_until_the_graph_runs():
+    # In bfloat16 the two differ: one rounds the weights.
+    layer = keras.layers.LayerNormalization(dtype="mixed_bfloat16")
+    layer.build((None, 128))
+    layer.gamma.assign(np.linspace(0.5, 1.5, 128))
+
+    @tf.function(
+        input_signature=[tf.TensorSpec((None, 128), tf.bfloat16)],
+        autograph=False,
+    )
+    def compute(inputs):
+        with tf.device("CPU:0"):
+            return (
+                fusions.layer_norm(inputs, layer),
+                fusions._layer_norm_of_few(inputs, layer),
+                fusions._fused_layer_norm(inputs, layer),
+            )
+
+    for num_rows, is_few in ((3, True), (512, True), (513, False)):
+        inputs = tf.random.stateless_normal((num_rows, 128), (1, 2))
+        found, few, fused = compute(tf.cast(inputs, tf.bfloat16))
+        assert not np.array_equal(few, fused)
+        np.testing.assert_array_equal(found, few if is_few else fused)
 
 
 @pytest.mark.parametrize("batch", [FEW, MANY])

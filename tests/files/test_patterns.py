@@ -1,0 +1,93 @@
+"""Names that look like patterns, and patterns below folders of such names."""
+
+import os
+
+import pytest
+
+from files import patterns
+
+ODD = "50% [new] *run?* \\{b}"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    made = tmp_path / ODD
+    (made / "run_1").mkdir(parents=True)
+    for name in ("rec-0", "rec-1", "rec[1]"):
+        (made / "run_1" / name).touch()
+    for ending in (".index", ".data-00000-of-00001"):
+        (made / f"model [1].ckpt{ending}").write_text(ending)
+    (made / "model [1].ckpt-2.index").touch()
+    monkeypatch.chdir(tmp_path)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("run_1/rec-*", ["run_1/rec-0", "run_1/rec-1"]),
+        ("run_*/rec-0", ["run_1/rec-0"]),
+        # A file as it stands, and not what else it matches.
+        ("run_1/rec[1]", ["run_1/rec[1]"]),
+        ("none/rec-*", []),
+    ],
+)
+def test_folders_before_a_pattern_are_meant_as_they_stand(
+    folder, pattern, found
+):
+    for before in (str(folder), ODD, f"./{ODD}"):
+        assert patterns.find_matches(f"{before}/{pattern}") == [
+            f"{before}/{name}" for name in found
+        ]
+
+
+def test_a_folder_does_not_hide_what_its_name_matches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("d*", "d1"):
+        (tmp_path / name).mkdir()
+    assert patterns.find_matches("d*") == ["d*", "d1"]
+
+
+@pytest.mark.parametrize("before", ["", "./", "file://", "link/../"])
+def test_a_checkpoint_gets_a_name_without_patterns(folder, before):
+    # What `..` of a link is depends on where it leads.
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (folder / "inner").mkdir()
+    os.symlink(folder / "inner", elsewhere / "link")
+    if before == "link/../":
+        path = f"{elsewhere}/link/../model [1].ckpt"
+    elif before == "file://":
+        path = f"file://{folder}/model [1].ckpt"
+    else:
+        path = f"{before}{ODD}/model [1].ckpt"
+    with patterns.literal_name(path) as name:
+        assert not set(name) & set("*?[\\")
+        for ending in (".index", ".data-00000-of-00001"):
+            with open(f"{name}{ending}") as file:
+                assert file.read() == ending
+        assert len(os.listdir(os.path.dirname(name))) == 2
+    assert not os.path.exists(os.path.dirname(name))
+    assert (folder / "model [1].ckpt.index").exists()
+
+
+@pytest.mark.parametrize("after", ["", "/", "/."])
+def test_a_folder_gets_a_name_without_patterns(folder, after):
+    with patterns.literal_name(f"{ODD}{after}") as name:
+        assert not set(name) & set("*?[\\")
+        assert os.path.samefile(name, folder)
+
+
+def test_other_names_stay(tmp_path):
+    for path in (tmp_path / "model.ckpt", "gs://bucket/run [1]/model.ckpt"):
+        with patterns.literal_name(path) as name:
+            assert name == str(path)
+
+
+def test_temporary_files_in_an_odd_folder_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    with (
+        pytest.raises(OSError, match="set TMPDIR"),
+        patterns.literal_name(f"{ODD}/model [1].ckpt"),
+    ):
+        pass
