@@ -39,11 +39,12 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
-        pattern = pattern.removeprefix("file://")
-        if is_remote(pattern):
+        scheme = "file://" if pattern.startswith("file://") else ""
+        if is_remote(pattern) and not scheme:
             found = sorted(_gfile().glob(pattern))
         else:
-            found = [*filter(os.path.isfile, find_matches(pattern))]
+            matches = find_matches(pattern.removeprefix(scheme))
+            found = [scheme + path for path in matches if os.path.isfile(path)]
         if not found:
             raise FileNotFoundError(
                 f"--{flag_name}: no file matches '{pattern}'; give the path "
