@@ -12,6 +12,7 @@ Finished rows are skipped. $DATA has the folders SST-2, MRPC, CoLA, RTE, STS-B,
 QNLI, squad and conll2003; tasks whose folder is missing are left out.
 """
 
+import argparse
 import itertools
 import json
 import statistics
@@ -34,19 +35,20 @@ def best(found: Figures) -> tuple[float, list[float]]:
 
 
 def write_tables(
-    figures: dict[str, dict[str, Figures]], output_dir: Path
+    figures: dict[str, dict[str, Figures]], num_seeds: int, output_dir: Path
 ) -> str:
     """Writes worth.json and worth.md; returns the latter.
 
     Args:
         figures: {task: {start: {learning rate: figures of its seeds}}}.
+        num_seeds: figures that a task needs of each start to have a row.
         output_dir: where they go.
     """
-    starts = list(next(iter(figures.values())))
+    starts = next(iter(figures.values()))
     rows, means = [], []
     for task, found in figures.items():
-        if all(found.values()):
-            picked = [best(found[start]) for start in starts]
+        picked = [best(each) for each in found.values() if each]
+        if sum(len(values) for _, values in picked) == num_seeds * len(found):
             means.append([statistics.mean(values) for _, values in picked])
             cells = (f"{runs.describe(v)} ({rate:g})" for rate, v in picked)
             rows.append((task, *cells))
@@ -58,6 +60,24 @@ def write_tables(
     (output_dir / "worth.json").write_text(json.dumps(figures, indent=2) + "\n")
     (output_dir / "worth.md").write_text(table)
     return table
+
+
+def find_starts(
+    parser: argparse.ArgumentParser, options: argparse.Namespace
+) -> dict[str, Path | None]:
+    """Returns {name: checkpoint, None for random weights}; checks --start."""
+    starts: dict[str, Path | None] = {"random": None}
+    for start in options.start:
+        name, equals, checkpoint = start.partition("=")
+        # Each start has a folder of that name, next to the tasks' files.
+        if not equals or name in ("", ".", "..", "data") or "/" in name:
+            parser.error(f"--start={start} is not NAME=CHECKPOINT")
+        if name in starts:
+            parser.error(f"--start={start}: there is a start {name} already")
+        if not Path(f"{checkpoint}.index").is_file():
+            parser.error(f"--start={start}: there is no {checkpoint}.index")
+        starts[name] = Path(checkpoint).resolve()
+    return starts
 
 
 def main() -> None:
@@ -78,12 +98,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     rates = dict.fromkeys(options.learning_rate)
-    starts: dict[str, Path | None] = {"random": None}
-    for start in options.start:
-        name, _, checkpoint = start.partition("=")
-        starts[name] = Path(checkpoint)
-        if not Path(f"{checkpoint}.index").is_file():
-            parser.error(f"--start={start}: there is no {checkpoint}.index")
+    starts = find_starts(parser, options)
     flags = create_flags(
         options,
         {name: TASKS[name] for name in options.task},
@@ -97,6 +112,13 @@ def main() -> None:
         flags[name]["num_train_epochs"] = 3
     if not flags:
         parser.error(f"--data_dir={options.data_dir} has no task's folder")
+    for name, checkpoint in starts.items():
+        # Rows of another checkpoint must not pass for this one's.
+        (options.output_dir / name).mkdir(exist_ok=True)
+        runs.write_once(
+            options.output_dir / name / "start.json",
+            {"init_checkpoint": checkpoint and str(checkpoint)},
+        )
     figures: dict[str, dict[str, Figures]] = {
         name: {start: {} for start in starts} for name in flags
     }
@@ -111,8 +133,8 @@ def main() -> None:
                 options.output_dir / start / row,
             )
             found.setdefault(rate, []).append(figure)
-        write_tables(figures, options.output_dir)
-    print("\n" + write_tables(figures, options.output_dir))
+        write_tables(figures, len(options.seed), options.output_dir)
+    print("\n" + write_tables(figures, len(options.seed), options.output_dir))
 
 
 if __name__ == "__main__":
