@@ -12,13 +12,15 @@ written to ablations.md.
 
 import argparse
 import dataclasses
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import runs
 from tasks import TASKS, create_flags, run_row
+
+from files.atomic import write_json, write_text
+from files.json_files import read_json
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Variant:
         }
 
 
+# The inputs of small-bert-from-scratch.py's first phase.
+LENGTH = 32
 LEFT_TO_RIGHT = "left-to-right, no next sentence"
 
 
@@ -116,12 +120,18 @@ FINE_TUNED = ("MRPC", "SST-2", "CoNLL")
 
 def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
     """Pretrains a row's model; returns its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    config = json.loads((options.model_dir / "bert_config.json").read_text())
+    config = read_json(options.model_dir / "bert_config.json")
     config_file = folder / "bert_config.json"
     runs.write_once(config_file, config | row.config)
-    records = options.model_dir / f"records_{options.max_seq_length}"
-    length = options.max_seq_length
+    training = {
+        "train_batch_size": options.train_batch_size,
+        "learning_rate": options.learning_rate,
+        "num_train_steps": options.num_train_steps,
+        "num_warmup_steps": options.num_train_steps // 10,
+    }
+    # The fine-tuned rows are of weights that were trained so.
+    runs.write_once(folder / "pretraining.json", training)
+    records = options.model_dir / f"records_{LENGTH}"
     runs.run(
         "run_pretraining.py",
         folder / "pretraining.log",
@@ -133,16 +143,13 @@ def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
             "output_dir": folder / "pretraining",
             "do_train": True,
             "do_eval": True,
-            "max_seq_length": length,
-            "max_predictions_per_seq": math.ceil(0.4 * length),
+            "max_seq_length": LENGTH,
+            "max_predictions_per_seq": math.ceil(0.4 * LENGTH),
             "masked_lm_prob": 0.4,
-            "train_batch_size": options.train_batch_size,
-            "learning_rate": options.learning_rate,
-            "num_train_steps": options.num_train_steps,
-            "num_warmup_steps": options.num_train_steps // 10,
             "adam_beta_2": 0.98,
             "mixed_precision": options.mixed_precision,
             "eval_batch_size": 64,
+            **training,
             **row.flags,
         },
     )
@@ -161,19 +168,21 @@ def run(
     row = ROWS[name]
     folder = folder_of(name, options.output_dir)
     start = folder_of(row.pretrained_as or name, options.output_dir)
+    # First, as it finds what is wrong with the data.
+    flags = create_flags(
+        options,
+        {name: TASKS[name] for name in row.tasks},
+        start / "fine_tuning" / "bert_config.json",
+        max_seq_length=LENGTH,
+        learning_rate=3e-4,
+    )
     pretrained = pretrain(row, options, start)
+    runs.add_dropout(start / "bert_config.json", start / "fine_tuning")
     results = runs.read_results(pretrained / "eval_results.txt")
     found: dict[str, float | list[float]] = {
         "perplexity": math.exp(results["masked_lm_loss"]),
         "masked_lm_accuracy": results["masked_lm_accuracy"],
     }
-    flags = create_flags(
-        options,
-        {name: TASKS[name] for name in row.tasks},
-        runs.add_dropout(start / "bert_config.json", start / "fine_tuning"),
-        max_seq_length=options.max_seq_length,
-        learning_rate=3e-4,
-    )
     fine_tuning = dict(row.fine_tuning)
     if row.frozen:
         fine_tuning["freeze_layers"] = row.num_hidden_layers
@@ -197,7 +206,7 @@ def write_table(output_dir: Path, rows: Sequence[str]) -> str:
     for name in rows:
         path = folder_of(name, output_dir) / "figures.json"
         if path.exists():
-            found = json.loads(path.read_text())
+            found = read_json(path)
             cells = [name, f"{found['perplexity']:.1f}"]
             cells.append(f"{found['masked_lm_accuracy']:.3f}")
             cells += [
@@ -207,7 +216,7 @@ def write_table(output_dir: Path, rows: Sequence[str]) -> str:
             lines.append([*cells, ROWS[name].paper])
     header = ("row", "perplexity", "masked LM accuracy", *FINE_TUNED)
     table = runs.markdown_table((*header, "the paper"), lines)
-    (output_dir / "ablations.md").write_text(table)
+    write_text(output_dir / "ablations.md", table)
     return table
 
 
@@ -216,19 +225,19 @@ def main() -> None:
     parser = runs.create_parser(
         __doc__, "Output of small-bert-from-scratch.py: vocabulary and records."
     )
-    parser.add_argument("--row", nargs="*", choices=ROWS, default=ROWS)
-    parser.add_argument("--max_seq_length", type=int, default=32)
-    parser.add_argument("--train_batch_size", type=int, default=128)
-    parser.add_argument("--learning_rate", type=float, default=3e-3)
-    parser.add_argument("--num_train_steps", type=int, default=1500)
+    add = parser.add_argument
+    add("--row", nargs="+", choices=ROWS, default=ROWS, help="Rows to run.")
+    add("--train_batch_size", type=int, default=128, help="In pretraining.")
+    add("--learning_rate", type=float, default=3e-3, help="In pretraining.")
+    add("--num_train_steps", type=int, default=1500, help="In pretraining.")
     options = parser.parse_args()
     for name in options.row:
         figures = run(name, options)
         folder = folder_of(name, options.output_dir)
-        (folder / "figures.json").write_text(json.dumps(figures) + "\n")
+        write_json(folder / "figures.json", figures)
         write_table(options.output_dir, list(ROWS))
     print("\n" + write_table(options.output_dir, list(ROWS)))
 
 
 if __name__ == "__main__":
-    main()
+    runs.main(main)

@@ -8,13 +8,27 @@ import json
 import shlex
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from files import json_files  # noqa: E402
+from files.atomic import write_json  # noqa: E402
 from training.command_line import child  # noqa: E402
+
+
+def main(recipe: Callable[[], None]) -> None:
+    """Runs a recipe; an error in its input is printed in one line.
+
+    Raises:
+        SystemExit: there was one; the status is 1.
+    """
+    try:
+        recipe()
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
 
 
 def run(script: str, log: Path, flags: dict[str, object]) -> None:
@@ -42,7 +56,8 @@ def run(script: str, log: Path, flags: dict[str, object]) -> None:
         )
     if status:
         end = log.read_text("utf-8", errors="replace").splitlines()[-20:]
-        print("\n".join([f"{script} failed; {log} ends:", *end]))
+        end.append(f"error: {script} failed; above is the end of {log}")
+        print("\n".join(end), file=sys.stderr)
         sys.exit(status)
 
 
@@ -59,18 +74,31 @@ def folder(value: str) -> Path:
     return Path(value)
 
 
+def existing_folder(value: str) -> Path:
+    """Returns the folder that an argument names.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not there.
+    """
+    if not folder(value).is_dir():
+        raise argparse.ArgumentTypeError(f"{value} is not a folder")
+    return Path(value)
+
+
 def write_once(path: Path, config: dict[str, object]) -> None:
     """Writes a configuration or settings, which later runs must share.
 
     Raises:
         SystemExit: the file has others.
     """
-    if path.exists() and json.loads(path.read_text("utf-8")) != config:
+    if not path.exists():
+        write_json(path, config)
+    # As read back: JSON has lists for tuples.
+    elif json_files.read_json(path) != json.loads(json.dumps(config)):
         sys.exit(
             f"error: {path} is of other settings or another model; give "
             "another --output_dir"
         )
-    path.write_text(json.dumps(config, indent=2) + "\n", "utf-8")
 
 
 def add_dropout(config_file: Path, folder: Path) -> Path:
@@ -79,10 +107,9 @@ def add_dropout(config_file: Path, folder: Path) -> Path:
     The small models are pretrained without dropout, but would learn a task's
     few examples by heart without the original's.
     """
-    config = json.loads(config_file.read_text("utf-8"))
+    config = json_files.read_json(config_file)
     dropout = ("hidden_dropout_prob", "attention_probs_dropout_prob")
     path = folder / "bert_config.json"
-    folder.mkdir(parents=True, exist_ok=True)
     write_once(path, config | dict.fromkeys(dropout, 0.1))
     return path
 
@@ -100,12 +127,34 @@ def create_parser(
         description=description, formatter_class=argparse.RawTextHelpFormatter
     )
     add = parser.add_argument
-    add("--model_dir", required=True, type=folder, help=model_dir)
-    add("--data_dir", required=True, type=folder)
+    add("--model_dir", required=True, type=existing_folder, help=model_dir)
+    add(
+        "--data_dir",
+        required=True,
+        type=existing_folder,
+        help="Folder with a folder for each task.",
+    )
     add("--output_dir", required=True, type=folder)
-    add("--seed", nargs="*", type=int, default=[1, 2, 3])
-    add("--mixed_precision", default="float32")
+    add(
+        "--seed",
+        nargs="+",
+        type=int,
+        default=[1, 2, 3],
+        help="Seeds of fine-tuning; each is a run.",
+    )
+    add_mixed_precision(parser)
     return parser
+
+
+def add_mixed_precision(parser: argparse.ArgumentParser) -> None:
+    """Adds the argument --mixed_precision."""
+    parser.add_argument(
+        "--mixed_precision",
+        choices=("float32", "bfloat16"),
+        default="float32",
+        help="bfloat16 is faster where the CPU multiplies it (AVX512-BF16, "
+        "AMX).",
+    )
 
 
 def read_results(path: Path) -> dict[str, float]:

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import runs
 
+from data.classification import glue_suite
+
 
 @dataclasses.dataclass(frozen=True)
 class Phase:
@@ -72,7 +74,7 @@ SIZES = {
             Phase(32, 128, 3e-3, 8000, 500, 0.4),
             Phase(128, 64, 2e-3, 3500, 250, 0.3),
         ),
-        num_train_epochs=3.0,
+        num_train_epochs=10.0,
     ),
     "sample": Size(
         vocab_size=1600,
@@ -129,6 +131,8 @@ def pretrain(
     runs.write_once(
         output_dir / "bert_config.json", create_config(size, vocab_file)
     )
+    # A phase that was begun would go on from what is there.
+    runs.write_once(output_dir / "size.json", dataclasses.asdict(size))
     before = None
     for phase in size.phases:
         records = create_records(size, phase, corpus, output_dir)
@@ -196,7 +200,11 @@ def train(
 
 
 def fine_tune(
-    size: Size, glue_dir: str, checkpoint: Path, output_dir: Path
+    size: Size,
+    glue_dir: Path,
+    checkpoint: Path,
+    output_dir: Path,
+    precision: str,
 ) -> str:
     """Fine-tunes the last phase's weights on GLUE; returns the table."""
     folder = output_dir / "glue"
@@ -212,8 +220,9 @@ def fine_tune(
             "init_checkpoint": checkpoint,
             "output_dir": folder,
             "train_batch_size": 32,
-            "learning_rate": 1e-4,
+            "learning_rate": 3e-4,
             "num_train_epochs": size.num_train_epochs,
+            "mixed_precision": precision,
         },
     )
     return (folder / "glue.md").read_text("utf-8")
@@ -228,16 +237,14 @@ def main() -> None:
     parser.add_argument("--output_dir", required=True, type=runs.folder)
     parser.add_argument("--size", choices=SIZES, default="small")
     parser.add_argument(
-        "--glue_dir", help="Folder with a folder for each task; see run_glue.py"
+        "--glue_dir",
+        type=runs.existing_folder,
+        help="Folder with a folder for each task; see run_glue.py",
     )
-    parser.add_argument(
-        "--mixed_precision",
-        default="float32",
-        help="bfloat16 is faster where the CPU multiplies it (AMX).",
-    )
+    runs.add_mixed_precision(parser)
     options = parser.parse_args()
-    if options.glue_dir and not Path(options.glue_dir).is_dir():
-        parser.error(f"--glue_dir={options.glue_dir} is not a folder")
+    if options.glue_dir:
+        glue_suite.find_tasks(options.glue_dir)
     size, output_dir = SIZES[options.size], options.output_dir
     output_dir.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -251,10 +258,14 @@ def main() -> None:
     table = runs.markdown_table(("held out", "figure"), rows)
     if options.glue_dir:
         table += "\n" + fine_tune(
-            size, options.glue_dir, checkpoint, output_dir
+            size,
+            options.glue_dir,
+            checkpoint,
+            output_dir,
+            options.mixed_precision,
         )
     print("\n" + table)
 
 
 if __name__ == "__main__":
-    main()
+    runs.main(main)

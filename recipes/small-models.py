@@ -19,7 +19,6 @@ left out.
 
 import dataclasses
 import itertools
-import json
 import statistics
 import sys
 from collections.abc import Callable, Iterable
@@ -27,6 +26,9 @@ from pathlib import Path
 
 import runs
 import tasks
+
+from files.atomic import write_json, write_text
+from files.json_files import read_json
 
 # Points of 100 that int8 may lose on a task, by the mean over the seeds.
 LIMIT = 0.5
@@ -109,7 +111,7 @@ class Measurement:
     def students(self) -> dict[str, float]:
         """Returns {row: figure} of the students; `int8` has run."""
         teacher = self._output_dir / "fine-tuned" / "model"
-        config = json.loads((teacher / "bert_config.json").read_text("utf-8"))
+        config = read_json(teacher / "bert_config.json")
         layers = range(1, config["num_hidden_layers"], 2)
         path = self._output_dir / "student.json"
         config["num_hidden_layers"] = len(layers)
@@ -154,10 +156,8 @@ def write_tables(figures: Figures, output_dir: Path) -> str:
             for row in ROWS
         ),
     )
-    (output_dir / "small_models.json").write_text(
-        json.dumps(figures, indent=2) + "\n", "utf-8"
-    )
-    (output_dir / "small_models.md").write_text(table, "utf-8")
+    write_json(output_dir / "small_models.json", figures)
+    write_text(output_dir / "small_models.md", table)
     return table
 
 
@@ -178,7 +178,7 @@ def main() -> None:
         "Folder with a checkpoint of either format, its configuration and\n"
         "vocab.txt.",
     )
-    parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
+    parser.add_argument("--task", nargs="+", choices=TASKS, default=TASKS)
     parser.add_argument("--learning_rate", type=float, default=5e-5)
     parser.add_argument(
         "--cased", action="store_true", help="The checkpoint is a cased one."
@@ -192,8 +192,6 @@ def main() -> None:
         learning_rate=options.learning_rate,
         do_lower_case=not options.cased,
     )
-    if not flags:
-        parser.error(f"--data_dir={options.data_dir} has no task's folder")
     figures: Figures = {name: {} for name in flags}
 
     def measure(
@@ -223,4 +221,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    runs.main(main)

@@ -2,14 +2,15 @@
 
 import argparse
 import dataclasses
-import json
 import re
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import runs
+
+from files.atomic import copy_file, write_json, write_text
+from files.json_files import read_json
 
 # What a run writes; copies that a user made are kept.
 _WEIGHTS = re.compile(r"model\.ckpt-\d+\.(index|data-00000-of-00001)")
@@ -43,8 +44,8 @@ def whole(name: str | None) -> Callable[[Path, Path], dict[str, object]]:
 def first_examples(source: Path, folder: Path) -> dict[str, object]:
     """SST-2: the first 20,000 examples."""
     lines = (source / "train.tsv").read_text("utf-8").splitlines(True)
-    (folder / "train.tsv").write_text("".join(lines[:20_001]), "utf-8")
-    shutil.copy(source / "dev.tsv", folder)
+    write_text(folder / "train.tsv", "".join(lines[:20_001]))
+    copy_file(source / "dev.tsv", folder / "dev.tsv")
     return {"task_name": "sst-2", "data_dir": folder}
 
 
@@ -52,7 +53,7 @@ def part_of_dev(source: Path, folder: Path) -> dict[str, object]:
     """QNLI, from its dev set alone: the last 1,000 examples to evaluate."""
     header, *lines = (source / "dev.tsv").read_text("utf-8").splitlines(True)
     for name, part in (("train", lines[:-1000]), ("dev", lines[-1000:])):
-        (folder / f"{name}.tsv").write_text("".join([header, *part]), "utf-8")
+        write_text(folder / f"{name}.tsv", "".join([header, *part]))
     return {"task_name": "qnli", "data_dir": folder}
 
 
@@ -68,8 +69,8 @@ def without_dev(source: Path, folder: Path) -> dict[str, object]:
     )
     held_out = {tuple(pair(line)) for line in dev[1:]}
     kept = [line for line in train[1:] if tuple(pair(line)) not in held_out]
-    (folder / "train.tsv").write_text("".join([train[0], *kept]), "utf-8")
-    shutil.copy(source / "dev.tsv", folder)
+    write_text(folder / "train.tsv", "".join([train[0], *kept]))
+    copy_file(source / "dev.tsv", folder / "dev.tsv")
     return {"task_name": "sts-b", "data_dir": folder}
 
 
@@ -87,9 +88,9 @@ def first_articles(
     def prepare(source: Path, folder: Path) -> dict[str, object]:
         for name, number in (("train", num_train), ("dev", num_dev)):
             path = source / f"{name}-v1.1.json"
-            content = json.loads(path.read_text("utf-8"))
+            content = read_json(path)
             content["data"] = content["data"][:number]
-            (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+            write_json(folder / f"{name}.json", content)
         return flags | {
             "train_file": folder / "train.json",
             "predict_file": folder / "dev.json",
@@ -139,12 +140,12 @@ def run_row(
     Returns:
         the task's figure, between 0 and 1.
     """
-    results = folder / "eval_results.txt"
-    done = results
+    figure = read_figure(task, folder)
     if export_weights is not None:
         # The last file of an export, which follows the evaluation.
-        done = export_weights / "bert_model.ckpt.index"
-    if not (results.exists() and done.exists()):
+        if not (export_weights / "bert_model.ckpt.index").exists():
+            figure = None
+    if figure is None:
         # run_squad.py evaluates what it predicts.
         mode = "do_predict" if task.script == "run_squad.py" else "do_eval"
         runs.run(
@@ -166,6 +167,16 @@ def run_row(
         for path in folder.glob("model.ckpt-*"):
             if _WEIGHTS.fullmatch(path.name):
                 path.unlink()
+        figure = read_figure(task, folder)
+        assert figure is not None
+    return figure
+
+
+def read_figure(task: Recipe, folder: Path) -> float | None:
+    """Returns the figure of a finished run, from 0 to 1; None if it is not."""
+    results = folder / "eval_results.txt"
+    if not results.exists():
+        return None
     return task.scale * runs.read_results(results)[task.figure]
 
 
@@ -188,8 +199,8 @@ def create_flags(
         {name: flags of its script}.
 
     Raises:
-        SystemExit: a folder would be written over its own files, or has rows
-            of other settings.
+        SystemExit: a folder would be written over its own files, has rows of
+            other settings, or no task has files.
     """
     settings = {
         "model_dir": str(options.model_dir.resolve()),
@@ -217,4 +228,10 @@ def create_flags(
                     "of the data; give another --output_dir"
                 )
             found[name] = common | task.prepare(source, folder)
+    if not found:
+        folders = ", ".join(task.folder for task in recipes.values())
+        sys.exit(
+            f"error: --data_dir={options.data_dir} has none of the folders "
+            f"{folders}"
+        )
     return found

@@ -14,12 +14,14 @@ QNLI, squad and conll2003; tasks whose folder is missing are left out.
 
 import argparse
 import itertools
-import json
 import statistics
+from collections.abc import Iterable
 from pathlib import Path
 
 import runs
-from tasks import TASKS, create_flags, run_row
+from tasks import TASKS, create_flags, read_figure, run_row
+
+from files.atomic import write_json, write_text
 
 # The figures of a start's seeds, by learning rate.
 Figures = dict[float, list[float]]
@@ -34,21 +36,59 @@ def best(found: Figures) -> tuple[float, list[float]]:
     return max(found.items(), key=lambda each: each[1][0])
 
 
+def row_folder(
+    options: argparse.Namespace, start: str, task: str, rate: float, seed: int
+) -> Path:
+    """Returns the folder of a run."""
+    return options.output_dir / start / f"{task}_rate_{rate:g}_seed_{seed}"
+
+
+def read_figures(
+    options: argparse.Namespace, starts: Iterable[str]
+) -> dict[str, dict[str, Figures]]:
+    """Returns {task: {start: {learning rate: figures}}} of finished runs.
+
+    They may be another command's, which ran other tasks. Seeds after a missing
+    one are left out, so that a rate's first figure is the first seed's.
+    """
+    figures: dict[str, dict[str, Figures]] = {}
+    for name, start, rate in itertools.product(
+        TASKS, starts, options.learning_rate
+    ):
+        found = figures.setdefault(name, {}).setdefault(start, {})
+        for seed in options.seed:
+            folder = row_folder(options, start, name, rate, seed)
+            figure = read_figure(TASKS[name], folder)
+            if figure is None:
+                break
+            found.setdefault(rate, []).append(figure)
+    return {
+        name: found for name, found in figures.items() if any(found.values())
+    }
+
+
 def write_tables(
-    figures: dict[str, dict[str, Figures]], num_seeds: int, output_dir: Path
+    figures: dict[str, dict[str, Figures]],
+    options: argparse.Namespace,
 ) -> str:
     """Writes worth.json and worth.md; returns the latter.
 
+    A task has a row once all its runs are done: the best rate, or a deviation,
+    of some of them would mislead.
+
     Args:
         figures: {task: {start: {learning rate: figures of its seeds}}}.
-        num_seeds: figures that a task needs of each start to have a row.
-        output_dir: where they go.
+        options: `output_dir`, and the `seed`s and `learning_rate`s.
     """
     starts = next(iter(figures.values()))
     rows, means = [], []
     for task, found in figures.items():
-        picked = [best(each) for each in found.values() if each]
-        if sum(len(values) for _, values in picked) == num_seeds * len(found):
+        if any(
+            len(each) < len(options.learning_rate) for each in found.values()
+        ):
+            continue
+        picked = [best(each) for each in found.values()]
+        if all(len(values) == len(options.seed) for _, values in picked):
             means.append([statistics.mean(values) for _, values in picked])
             cells = (f"{runs.describe(v)} ({rate:g})" for rate, v in picked)
             rows.append((task, *cells))
@@ -57,8 +97,8 @@ def write_tables(
         averages = (f"{100 * statistics.mean(each):.1f}" for each in columns)
         rows.append(("average", *averages))
     table = runs.markdown_table(("task", *starts), rows)
-    (output_dir / "worth.json").write_text(json.dumps(figures, indent=2) + "\n")
-    (output_dir / "worth.md").write_text(table)
+    write_json(options.output_dir / "worth.json", figures)
+    write_text(options.output_dir / "worth.md", table)
     return table
 
 
@@ -92,12 +132,21 @@ def main() -> None:
         metavar="NAME=CHECKPOINT",
         help="Weights to start from; may be given several times.",
     )
-    parser.add_argument("--task", nargs="*", choices=TASKS, default=TASKS)
     parser.add_argument(
-        "--learning_rate", nargs="+", type=float, default=[1e-4, 3e-4]
+        "--task",
+        nargs="+",
+        choices=TASKS,
+        default=TASKS,
+        help="Tasks to run; the table has all that are done.",
+    )
+    parser.add_argument(
+        "--learning_rate",
+        nargs="+",
+        type=float,
+        default=[1e-4, 3e-4],
+        help="Rates to choose from.",
     )
     options = parser.parse_args()
-    rates = dict.fromkeys(options.learning_rate)
     starts = find_starts(parser, options)
     flags = create_flags(
         options,
@@ -110,8 +159,6 @@ def main() -> None:
     )
     for name in flags.keys() & LARGE:
         flags[name]["num_train_epochs"] = 3
-    if not flags:
-        parser.error(f"--data_dir={options.data_dir} has no task's folder")
     for name, checkpoint in starts.items():
         # Rows of another checkpoint must not pass for this one's.
         (options.output_dir / name).mkdir(exist_ok=True)
@@ -119,23 +166,21 @@ def main() -> None:
             options.output_dir / name / "start.json",
             {"init_checkpoint": checkpoint and str(checkpoint)},
         )
-    figures: dict[str, dict[str, Figures]] = {
-        name: {start: {} for start in starts} for name in flags
-    }
     for seed, name, start in itertools.product(options.seed, flags, starts):
-        found = figures[name][start]
-        for rate in [best(found)[0]] if found else rates:
-            row = f"{name}_rate_{rate:g}_seed_{seed}"
-            figure = run_row(
+        rates = options.learning_rate
+        if seed != options.seed[0]:
+            found = read_figures(options, starts)[name][start]
+            rates = [best(found)[0]]
+        for rate in rates:
+            run_row(
                 TASKS[name],
                 flags[name] | {"seed": seed, "learning_rate": rate},
                 starts[start],
-                options.output_dir / start / row,
+                row_folder(options, start, name, rate, seed),
             )
-            found.setdefault(rate, []).append(figure)
-        write_tables(figures, len(options.seed), options.output_dir)
-    print("\n" + write_tables(figures, len(options.seed), options.output_dir))
+        write_tables(read_figures(options, starts), options)
+    print("\n" + write_tables(read_figures(options, starts), options))
 
 
 if __name__ == "__main__":
-    main()
+    runs.main(main)

@@ -65,7 +65,41 @@ def small_bert(tmp_path_factory):
     return folder, flags, run(folder, "small-bert-from-scratch.py", **flags)
 
 
-@pytest.mark.soak
+def refusal(cwd, recipe, **flags):
+    """Returns the error of a recipe that ends before it runs anything."""
+    command = [sys.executable, ROOT / "recipes" / recipe]
+    command += [f"--{name}={value}" for name, value in flags.items()]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode and "$ python" not in done.stdout
+    return done.stderr.splitlines()[-1]
+
+
+def test_folders_are_checked_before_anything_is_trained(tmp_path):
+    (tmp_path / "glue").mkdir()
+    flags = {"corpus": SAMPLES / "corpus.txt", "output_dir": "bert"}
+    recipe = "small-bert-from-scratch.py"
+    error = refusal(tmp_path, recipe, glue_dir="glue", **flags)
+    assert error.startswith("error: --glue_dir=glue has none of the tasks'")
+    error = refusal(tmp_path, recipe, glue_dir="", **flags)
+    assert "--glue_dir: is empty" in error
+    assert not (tmp_path / "bert").exists()
+    flags = {"model_dir": "glue", "data_dir": "glue", "output_dir": "rows"}
+    error = refusal(tmp_path, "ablations.py", row="1 x 128", **flags)
+    assert error.startswith("error: --data_dir=glue has none of the folders")
+
+
+def test_a_row_of_ablations_keeps_its_pretraining(tmp_path):
+    (tmp_path / "MRPC").symlink_to(SAMPLES / "glue")
+    (tmp_path / "bert_config.json").write_text("{}")
+    (tmp_path / "rows/1_x_128").mkdir(parents=True)
+    settings = tmp_path / "rows/1_x_128/pretraining.json"
+    settings.write_text('{"num_train_steps": 5}')
+    flags = {"model_dir": ".", "data_dir": ".", "output_dir": "rows"}
+    error = refusal(tmp_path, "ablations.py", row="1 x 128", **flags)
+    assert "rows/1_x_128/pretraining.json is of other settings" in error
+
+
+@pytest.mark.slow
 def test_small_bert_from_scratch(small_bert):
     folder, flags, shown = small_bert
     for line in (

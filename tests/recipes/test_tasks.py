@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import json
 import os
 
 import pytest
@@ -53,10 +52,13 @@ def test_rows_of_other_settings_are_refused(tmp_path, tasks):
         model_dir=tmp_path,
         mixed_precision="float32",
     )
-    for _ in range(2):
-        tasks.create_flags(options, {}, "config", learning_rate=1e-4)
+    found = {"RTE": tasks.TASKS["RTE"]}
+    with pytest.raises(SystemExit, match="data has none of the folders RTE"):
+        tasks.create_flags(options, found, "config", learning_rate=1e-4)
+    (options.data_dir / "RTE").mkdir(parents=True)
+    tasks.create_flags(options, found, "config", learning_rate=1e-4)
     with pytest.raises(SystemExit, match="settings.json is of other settings"):
-        tasks.create_flags(options, {}, "config", learning_rate=5e-5)
+        tasks.create_flags(options, found, "config", learning_rate=5e-5)
 
 
 def test_a_row_whose_export_was_killed_runs_again(tmp_path, tasks, monkeypatch):
@@ -85,17 +87,50 @@ def test_a_row_whose_export_was_killed_runs_again(tmp_path, tasks, monkeypatch):
     assert given[2]["do_train"] is None and given[2]["do_eval"]
 
 
-def test_a_folder_that_is_not_named_is_refused(tasks, capsys):
-    flags = ["--model_dir=m", "--data_dir=d", "--output_dir="]
-    with pytest.raises(SystemExit):
-        tasks.runs.create_parser("", "").parse_args(flags)
-    assert "--output_dir: is empty" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--output_dir=", "--output_dir: is empty"),
+        ("--model_dir=m", "--model_dir: m is not a folder"),
+        ("--data_dir=d", "--data_dir: d is not a folder"),
+        ("--mixed_precision=bfloat", "--mixed_precision: invalid choice"),
+        ("--seed", "--seed: expected at least one argument"),
+    ],
+)
+def test_a_wrong_argument_is_named(tasks, tmp_path, capsys, flag, message):
+    flags = [f"--model_dir={tmp_path}", f"--data_dir={tmp_path}"]
+    with pytest.raises(SystemExit) as stopped:
+        tasks.runs.create_parser("", "").parse_args(
+            [*flags, "--output_dir=out", flag]
+        )
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_failure_is_said_on_stderr(tasks, tmp_path, capfd):
+    log = tmp_path / "log.txt"
+    with pytest.raises(SystemExit) as stopped:
+        tasks.runs.run("plot_runs.py", log, {"runs": tmp_path / "none"})
+    assert stopped.value.code == 1
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[-1] == f"error: plot_runs.py failed; above is the end of {log}"
+    assert "give --html or --png" in lines[-2]
+
+
+def test_an_error_of_a_file_is_one_line(tasks, tmp_path):
+    with pytest.raises(SystemExit, match=r"^error: .*bert_config.json"):
+        tasks.runs.main(
+            lambda: tasks.runs.add_dropout(
+                tmp_path / "bert_config.json", tmp_path / "fine_tuning"
+            )
+        )
 
 
 def test_another_models_configuration_is_kept(tmp_path, tasks):
     path = tmp_path / "bert_config.json"
-    for _ in range(2):
-        tasks.runs.write_once(path, {"hidden_size": 16})
+    tasks.runs.write_once(path, {"hidden_size": 16, "phases": (1, 2)})
+    made = path.stat().st_mtime_ns
+    tasks.runs.write_once(path, {"hidden_size": 16, "phases": (1, 2)})
     with pytest.raises(SystemExit, match="json is of other settings"):
-        tasks.runs.write_once(path, {"hidden_size": 32})
-    assert json.loads(path.read_text()) == {"hidden_size": 16}
+        tasks.runs.write_once(path, {"hidden_size": 32, "phases": (1, 2)})
+    assert path.stat().st_mtime_ns == made

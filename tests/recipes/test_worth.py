@@ -1,6 +1,8 @@
 """The table of what initial weights are worth."""
 
+import argparse
 import importlib
+import itertools
 import json
 import sys
 
@@ -29,7 +31,7 @@ def test_each_start_has_the_rate_that_was_best_for_its_first_seed(
             "mine": {1e-4: [0.55, 0.55], 3e-4: [0.54]},
         },
     }
-    table = recipe.write_tables(figures, 2, tmp_path)
+    table = recipe.write_tables(figures, options(tmp_path))
     assert table.splitlines()[2:] == [
         "| MRPC | 65.0 ± 7.1 (0.0001) | 73.0 ± 1.4 (0.0003) |",
         "| RTE | 52.0 ± 1.4 (0.0003) | 55.0 ± 0.0 (0.0001) |",
@@ -38,18 +40,58 @@ def test_each_start_has_the_rate_that_was_best_for_its_first_seed(
     assert (tmp_path / "worth.md").read_text() == table
 
 
-def test_a_task_that_is_not_done_has_no_row(recipe, tmp_path):
-    """Nor one with fewer seeds than the others, whose deviation would mislead.
+def test_only_a_task_whose_runs_are_all_done_has_a_row(recipe, tmp_path):
+    """A mean of two seeds once stood in a table of three."""
+    for task, start, rate, seed in itertools.product(
+        ("MRPC", "RTE", "CoLA", "QNLI"), ("random", "mine"), RATES, (1, 2)
+    ):
+        add_run(recipe, tmp_path, start, task, rate, seed)
+    # The best rate has one seed; a rate is missing; the first seed is missing.
+    for row in ("RTE_rate_0.0001_seed_2", "CoLA_rate_0.0003_seed_1"):
+        (tmp_path / "mine" / row / "eval_results.txt").unlink()
+    for rate in RATES:
+        row = f"QNLI_rate_{rate:g}_seed_1"
+        (tmp_path / "mine" / row / "eval_results.txt").unlink()
+    figures = recipe.read_figures(options(tmp_path), ("random", "mine"))
+    assert figures["RTE"]["mine"] == {1e-4: [0.71], 3e-4: [0.71, 0.72]}
+    table = recipe.write_tables(figures, options(tmp_path)).splitlines()
+    # RTE's rates are equally good, and the first of them lacks a seed.
+    assert table[2:] == ["| MRPC | 71.5 ± 0.7 (0.0001) | 71.5 ± 0.7 (0.0001) |"]
 
-    That happened: a mean of two seeds stood in a table of three.
-    """
-    figures = {
-        "MRPC": {"random": {1e-4: [0.7] * 2}, "mine": {1e-4: [0.8] * 2}},
-        "RTE": {"random": {1e-4: [0.5] * 2}, "mine": {}},
-        "CoLA": {"random": {1e-4: [0.5] * 2}, "mine": {1e-4: [0.5]}},
+
+def test_the_table_has_tasks_that_another_command_ran(recipe, tmp_path):
+    for task, rate, seed in itertools.product(("CoLA", "RTE"), RATES, (1, 2)):
+        add_run(recipe, tmp_path, "random", task, rate, seed)
+    figures = recipe.read_figures(options(tmp_path), ("random",))
+    table = recipe.write_tables(figures, options(tmp_path))
+    assert [line.split()[1] for line in table.splitlines()[2:]] == [
+        "CoLA",
+        "RTE",
+        "average",
+    ]
+    written = json.loads((tmp_path / "worth.json").read_text())
+    assert written["RTE"]["random"] == {
+        "0.0001": [0.71, 0.72],
+        "0.0003": [0.71, 0.72],
     }
-    table = recipe.write_tables(figures, 2, tmp_path).splitlines()
-    assert table[2:] == ["| MRPC | 70.0 ± 0.0 (0.0001) | 80.0 ± 0.0 (0.0001) |"]
+
+
+RATES = (1e-4, 3e-4)
+
+
+def options(folder):
+    return argparse.Namespace(
+        output_dir=folder, seed=[1, 2], learning_rate=RATES
+    )
+
+
+def add_run(recipe, folder, start, task, rate, seed):
+    """Writes what a finished run leaves; its figure is 0.7 + seed / 100."""
+    found = recipe.row_folder(options(folder), start, task, rate, seed)
+    found.mkdir(parents=True)
+    (found / "eval_results.txt").write_text(
+        f"{recipe.TASKS[task].figure} = {0.7 + seed / 100}\n"
+    )
 
 
 @pytest.mark.parametrize(
