@@ -14,7 +14,9 @@ set -eu
 model=$1 text=$2 output=$3
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python}
-length=${LENGTH:-128} predictions=${PREDICTIONS:-20} lower=${LOWER_CASE:-True}
+length=${LENGTH:-128} lower=${LOWER_CASE:-True}
+# 15% of the WordPieces, rounded up.
+predictions=${PREDICTIONS:-$(((15 * length + 99) / 100))}
 mkdir -p "$output"
 
 # The words that are split the most, into [unused] rows and then new ones.
@@ -28,14 +30,18 @@ mkdir -p "$output"
   --extended_vocab_file="$output/vocab.txt" --output_format=tf1 \
   --output_dir="$output/start"
 
-# Masks are drawn while training reads, so one pass over the text is enough.
+# Masks are drawn while training reads, so one pass over the text is enough. A
+# twentieth of the documents is held out for evaluation.
 "$python" "$root/create_pretraining_data.py" --input_file="$text" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
+  --eval_fraction=0.05 \
   --max_seq_length="$length" --max_predictions_per_seq="$predictions"
 
 # Weights without the optimizer's slots, next to their configuration.
 "$python" "$root/run_pretraining.py" --input_file="$output/text.tfrecord-*-of-*" \
+  --eval_input_file="$output/eval-text.tfrecord" \
+  --mixed_precision="${PRECISION:-float32}" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --bert_config_file="$output/start/bert_config.json" \
   --init_checkpoint="$output/start/bert_model.ckpt" \
