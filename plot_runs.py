@@ -36,7 +36,11 @@ def define_flags() -> None:
         "Metrics to draw; by default the losses, the evaluations' metrics and "
         "the learning rate.",
     )
-    flags.DEFINE_string("title", "Curves", "Heading of the page.")
+    flags.DEFINE_string(
+        "title",
+        None,
+        "Heading of the page and the image; without it the page's is Curves.",
+    )
     cli.define_path(
         "html",
         paths.Kind.OUTPUT_FILE,
@@ -64,7 +68,9 @@ def main(_: Sequence[str]) -> None:
             "train further, or evaluate"
         )
     if FLAGS.png is not None:
-        drawn = image.create_png(runs, panels[FLAGS.axis], FLAGS.axis)
+        drawn = image.create_png(
+            runs, panels[FLAGS.axis], FLAGS.axis, FLAGS.title
+        )
         with atomic_open(FLAGS.png) as file:
             file.write(drawn)
         logging.info("Wrote %s", FLAGS.png)
@@ -75,7 +81,7 @@ def main(_: Sequence[str]) -> None:
                 runs,
                 {axis: drawn for axis, drawn in panels.items() if drawn},
                 FLAGS.axis,
-                FLAGS.title,
+                FLAGS.title or "Curves",
             ),
         )
         logging.info("Wrote %s", FLAGS.html)

@@ -50,7 +50,7 @@ def define_flags() -> None:
         "downloads: CoLA, SST-2, MRPC, STS-B, QQP, MNLI, QNLI, RTE, WNLI.",
     )
     flags.DEFINE_list(
-        "tasks", None, "Tasks to run; by default all whose files are present."
+        "tasks", None, "Tasks to run; by default all that have a train.tsv."
     )
     flags.DEFINE_list("seeds", ["12345"], "Seeds for each task.")
     flags.DEFINE_bool(
@@ -63,7 +63,8 @@ def define_flags() -> None:
 
 def main(_: Sequence[str]) -> None:
     """Runs whatever is not done yet, then writes the table."""
-    tasks = glue_suite.find_tasks(FLAGS.glue_dir, FLAGS.tasks)
+    sets = ["train", "dev", *["test"] * FLAGS.glue_submission]
+    tasks = glue_suite.find_tasks(FLAGS.glue_dir, FLAGS.tasks, sets)
     seeds = read_seeds(FLAGS.seeds)
     shared = shared_flags()
     results: dict[str, dict[int, dict[str, float]]] = {}

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from absl import logging
+
 from data.classification import glue
 from files.atomic import atomic_open
 
@@ -35,17 +37,23 @@ Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 
 
 def find_tasks(
-    glue_dir: str, names: Sequence[str] | None = None
+    glue_dir: str,
+    names: Sequence[str] | None = None,
+    sets: Sequence[str] = ("train", "dev"),
 ) -> dict[str, str]:
     """Returns {task: folder} of the tasks whose files are present.
 
+    MultiNLI's mismatched sets may be missing.
+
     Args:
         glue_dir: holds a folder for each task, named as GLUE's downloads are.
-        names: the tasks that must be there; None for any.
+        names: the tasks that must be there; None for any that can be trained.
+            Folders without the first of the sets are left out, with a warning.
+        sets: those whose files are needed, of "train", "dev" and "test".
 
     Raises:
         ValueError: a name is not one of TASKS, or there is none.
-        OSError: a task's folder, or all of them, are missing.
+        OSError: one of a task's files, or all tasks, are missing.
     """
     if names is not None and not names:
         raise ValueError(
@@ -63,10 +71,20 @@ def find_tasks(
         if names is not None and name not in names:
             continue
         path = os.path.join(glue_dir, folder)
-        if os.path.isfile(os.path.join(path, "train.tsv")):
+        if names is None and not os.path.isdir(path):
+            continue
+        set_files = glue.PROCESSORS[name].set_files
+        files = [os.path.join(path, set_files[one][1]) for one in sets]
+        missing = [file for file in files if not os.path.isfile(file)]
+        if not missing:
             found[name] = path
-        elif names is not None:
-            raise FileNotFoundError(f"{path}/train.tsv is not there")
+        elif names is None and missing[0] == files[0]:
+            logging.warning("%s is not there; %s is left out", files[0], name)
+        else:
+            raise FileNotFoundError(
+                f"{missing[0]} is not there; add it, or name other tasks than "
+                f"{name} in --tasks"
+            )
     if not found:
         folders = ", ".join(folder for folder, _ in TASKS.values())
         raise FileNotFoundError(

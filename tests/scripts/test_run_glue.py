@@ -114,11 +114,19 @@ def test_a_suite_resumes_where_it_was_stopped(flags):
     assert "It lacks CoLA.tsv" in done.stderr
 
 
-def test_what_cannot_work_is_named(flags):
+def test_what_cannot_work_is_named(flags, tmp_path):
+    # The second task cannot be predicted, so the first is not trained either.
+    for name in ("CoLA", "RTE"):
+        write_task(tmp_path, name)
+    (tmp_path / "RTE" / "test.tsv").unlink()
     changes = {
         "--seeds: 'x'": {"seeds": "1,x"},
         "--seeds=1,1": {"seeds": "1,1"},
         "MRPC/train.tsv is not there": {"tasks": "mrpc"},
+        "RTE/test.tsv is not there": {
+            "glue_dir": tmp_path,
+            "glue_submission": True,
+        },
         "Unknown command line flag 'do_eval'": {"do_eval": True},
         "run_classifier.py ended with status 1": {"freeze_layers": 9},
     }
@@ -136,6 +144,7 @@ def test_what_cannot_work_is_named(flags):
         lines = [x for x in one.stderr.splitlines() if x.startswith("error: ")]
         assert one.status == 1
         assert message in lines[-1]
+        assert "*****" not in one.stderr or "ended with status" in message
 
 
 def test_a_figure_that_is_not_finite_counts_as_0_and_is_named(caplog):

@@ -2,15 +2,23 @@
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 from training.curves.page import COLOURS
 from training.curves.series import Curves, Panel
 
 _STYLES = ("-", "--", ":", "-.")
+_WIDTHS: dict[str, dict[str, Any]] = {
+    "train": {"linewidth": 0.9, "alpha": 0.55},
+    "eval": {"linewidth": 1.6, "alpha": 1.0},
+}
 
 
 def create_png(
-    runs: Sequence[Curves], panels: Sequence[Panel], axis: str
+    runs: Sequence[Curves],
+    panels: Sequence[Panel],
+    axis: str,
+    title: str | None = None,
 ) -> bytes:
     """Returns the image.
 
@@ -18,6 +26,7 @@ def create_png(
         runs: the runs.
         panels: what to draw, see series.create_panels.
         axis: name of their common axis.
+        title: the heading, if any.
 
     Raises:
         ValueError: matplotlib is not installed.
@@ -37,7 +46,7 @@ def create_png(
     )
     grid = [*figure.subplots(rows, columns, squeeze=False).flat]
     for panel, axes in zip(panels, grid, strict=False):
-        axes.set_title(panel.metric.replace("$", r"\$"), fontsize=10)
+        axes.set_title(_plain(panel.metric), fontsize=10)
         axes.set_xlabel(axis, fontsize=9)
         axes.grid(alpha=0.3)
         for line in panel.series:
@@ -47,24 +56,33 @@ def create_png(
                 _style(line.run),
                 color=_colour(line.run),
                 marker="." if is_eval or len(line.points) == 1 else None,
-                linewidth=1.6 if is_eval else 0.9,
-                alpha=1.0 if is_eval else 0.55,
+                **_WIDTHS[line.kind],
             )
     for axes in grid[len(panels) :]:
         axes.remove()
     figure.legend(
         [
-            Line2D([], [], color=_colour(index), linestyle=_style(index))
-            for index in range(len(runs))
+            *(
+                Line2D([], [], color=_colour(index), linestyle=_style(index))
+                for index in range(len(runs))
+            ),
+            Line2D([], [], color="black", **_WIDTHS["train"]),
+            Line2D([], [], color="black", marker=".", **_WIDTHS["eval"]),
         ],
-        [run.name.replace("$", r"\$") for run in runs],
+        [*(_plain(run.name) for run in runs), "training", "evaluation"],
         loc="outside upper center",
-        ncols=min(len(runs), 4),
+        ncols=2 * columns,
         fontsize=9,
+        title=None if title is None else _plain(title),
     )
     written = io.BytesIO()
     figure.savefig(written, format="png", dpi=130)
     return written.getvalue()
+
+
+def _plain(text: str) -> str:
+    """Returns a text in which matplotlib finds no formula."""
+    return text.replace("$", r"\$")
 
 
 def _colour(run: int) -> str:

@@ -87,9 +87,8 @@ def create_page(
         )
         parts.append(
             f'<section class="axis {axis}"><div class="panels">\n{figures}'
-            "</div></section>\n"
+            f"</div>\n{_table(runs, drawn, axis)}</section>\n"
         )
-    parts.append(_table(runs, panels[chosen], chosen))
     parts.append("</body></html>\n")
     return "".join(parts)
 

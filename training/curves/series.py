@@ -99,9 +99,14 @@ def create_panels(
             and the learning rate.
 
     Raises:
-        ValueError: no run has one of the metrics.
+        ValueError: no run has one of the metrics, or none is named.
     """
     known = _metric_names(runs, kinds=("train", "eval"))
+    if metrics is not None and not metrics:
+        raise ValueError(
+            f"--metrics= names none; the runs have {', '.join(known)}; leave "
+            "the flag out to choose the usual ones"
+        )
     if metrics is None:
         evaluated = _metric_names(runs, kinds=("eval",))
         trained = [name for name in known if "loss" in name]

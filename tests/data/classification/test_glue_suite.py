@@ -67,25 +67,56 @@ def test_the_table_as_text_and_as_markdown():
     )
 
 
-def test_the_tasks_are_those_whose_files_are_there(tmp_path):
-    for folder in ("RTE", "SST-2"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "train.tsv").touch()
+def write_task(glue_dir, folder, *names):
+    (glue_dir / folder).mkdir()
+    for name in names:
+        (glue_dir / folder / f"{name}.tsv").touch()
+
+
+def test_the_tasks_are_those_whose_files_are_there(tmp_path, caplog):
+    write_task(tmp_path, "RTE", "train", "dev")
+    write_task(tmp_path, "SST-2", "train", "dev", "test")
+    # The mismatched sets may be missing.
+    write_task(tmp_path, "MNLI", "train", "dev_matched", "test_matched")
+    write_task(tmp_path, "QNLI", "dev")
     found = glue_suite.find_tasks(str(tmp_path))
     # In GLUE's order.
     assert list(found.items()) == [
         ("sst-2", f"{tmp_path}/SST-2"),
+        ("mnli", f"{tmp_path}/MNLI"),
         ("rte", f"{tmp_path}/RTE"),
     ]
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"{tmp_path}/QNLI/train.tsv is not there; qnli is left out"
+    )
     assert list(glue_suite.find_tasks(str(tmp_path), ["rte"])) == ["rte"]
     with pytest.raises(FileNotFoundError, match="MRPC/train.tsv is not there"):
         glue_suite.find_tasks(str(tmp_path), ["mrpc"])
+    with pytest.raises(FileNotFoundError, match="QNLI/train.tsv is not there"):
+        glue_suite.find_tasks(str(tmp_path), ["qnli"])
     with pytest.raises(ValueError, match="--tasks=mrcp is not known"):
         glue_suite.find_tasks(str(tmp_path), ["mrcp"])
     with pytest.raises(ValueError, match="--tasks= names no task; give some"):
         glue_suite.find_tasks(str(tmp_path), [])
     with pytest.raises(FileNotFoundError, match="has none of the tasks"):
         glue_suite.find_tasks(str(tmp_path / "RTE"))
+
+
+def test_a_task_without_all_its_files_is_an_error(tmp_path):
+    write_task(tmp_path, "RTE", "train", "dev")
+    # "dev.tsv" is not a name of MultiNLI's.
+    write_task(tmp_path, "MNLI", "train", "dev", "dev_mismatched")
+    for names in (None, ["rte", "mnli"]):
+        with pytest.raises(
+            FileNotFoundError, match="MNLI/dev_matched.tsv is not there"
+        ):
+            glue_suite.find_tasks(str(tmp_path), names)
+    with pytest.raises(FileNotFoundError, match="RTE/test.tsv is not there"):
+        glue_suite.find_tasks(str(tmp_path), ["rte"], ("train", "dev", "test"))
+
+
+def test_the_diagnostics_may_be_there(tmp_path):
     assert glue_suite.find_diagnostics(str(tmp_path)) is None
     (tmp_path / "diagnostic").mkdir()
     (tmp_path / "diagnostic" / "diagnostic.tsv").touch()

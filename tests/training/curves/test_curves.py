@@ -67,6 +67,8 @@ def test_panels_hold_the_points_of_the_histories(runs):
     assert norm.series[0].points[2] == (3.0, 1.0)
     with pytest.raises(ValueError, match="--metrics: no run has f1; they have"):
         series.create_panels(runs, "steps", ["f1"])
+    with pytest.raises(ValueError, match="--metrics= names none; the runs hav"):
+        series.create_panels(runs, "steps", [])
 
 
 def test_many_points_are_averaged(tmp_path):
@@ -133,12 +135,21 @@ def test_the_page_is_whole_and_escaped(runs):
     assert 'id="hours" checked' in text
     assert found.tags.count("svg") == 2 + 3 * 3
     assert f"{NAME}: 0.5 at 1.25 hours" in found.text
-    # The best loss and accuracy, where they were, and the last ones.
-    row = text[text.index("<tr><td>one") :].split("</tr>")[0]
-    cells = re.findall("<td>(.*?)</td>", row)
-    assert cells == ["one", "1.1", "2.5", "1.1", "4", "2.5", "4"]
     for coordinate in re.findall(r'c[xy]="([^"]*)"', text):
         assert 0 <= float(coordinate) <= 480
+
+
+def test_each_axis_has_its_own_table(runs):
+    panels = {axis: series.create_panels(runs, axis) for axis in series.AXES}
+    text = page.create_page(runs, panels, "hours")
+    # The best loss and accuracy, where they were, and the last ones.
+    for axis, place in (("steps", "10"), ("examples", "320"), ("hours", "2.5")):
+        section = text[text.index(f'<section class="axis {axis}">') :]
+        section = section.split("</section>")[0]
+        assert section.count(f"<th>at {axis}</th>") == 2
+        row = section[section.index("<tr><td>one") :].split("</tr>")[0]
+        cells = re.findall("<td>(.*?)</td>", row)
+        assert cells == ["one", "1.1", place, "1.1", "4", place, "4"]
 
 
 @pytest.mark.parametrize(
@@ -188,6 +199,31 @@ def test_the_image(runs):
     drawn = image.create_png(runs, series.create_panels(runs, "steps"), "steps")
     assert drawn.startswith(b"\x89PNG\r\n")
     assert int.from_bytes(drawn[16:20], "big") > 1000
+
+
+def test_the_image_says_what_it_shows(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="needs requirements/plot.txt")
+    from matplotlib import figure, text
+
+    drawn = []
+    monkeypatch.setattr(
+        figure.Figure, "savefig", lambda self, *_, **__: drawn.append(self)
+    )
+    folder = write_run(tmp_path / "run")
+    runs = series.read_runs([(f"run{i}", folder) for i in range(20)])
+    panels = series.create_panels(runs, "steps")
+    image.create_png(runs, panels, "steps", "costs $5 and $6")
+    found = {one.get_text() for one in drawn[0].findobj(text.Text)}
+    assert r"costs \$5 and \$6" in found
+    (legend,) = drawn[0].legends
+    names = [one.get_text() for one in legend.get_texts()]
+    assert names == [*(run.name for run in runs), "training", "evaluation"]
+    *lines, trained, evaluated = legend.get_lines()
+    assert trained.get_linewidth() < evaluated.get_linewidth()
+    assert (trained.get_marker(), evaluated.get_marker()) == ("None", ".")
+    # Runs beyond the colours differ in their dashes.
+    styles = {(line.get_color(), line.get_linestyle()) for line in lines}
+    assert len(styles) == len(runs)
 
 
 def test_the_image_has_no_panel_without_a_curve(runs):
