@@ -36,6 +36,12 @@ def define_flags() -> None:
         "Metrics to draw; by default the losses, the evaluations' metrics and "
         "the learning rate.",
     )
+    flags.DEFINE_bool(
+        "consecutive",
+        False,
+        "Let each run begin where the one before it ended, as the phases of "
+        "one training do.",
+    )
     flags.DEFINE_string(
         "title",
         None,
@@ -58,6 +64,8 @@ def main(_: Sequence[str]) -> None:
     if FLAGS.html is None and FLAGS.png is None:
         raise ValueError("nothing to do: give --html or --png")
     runs = series.read_runs(paths.named_folders(FLAGS.runs))
+    if FLAGS.consecutive:
+        runs = series.join_ends(runs)
     panels = {
         axis: series.create_panels(runs, axis, FLAGS.metrics)
         for axis in series.AXES

@@ -87,6 +87,31 @@ def _histories(name: str, folder: Path) -> list[tuple[str, Path]]:
     return [(f"{name}/{path.parent.name}", path) for path in several]
 
 
+def join_ends(runs: Sequence[Curves]) -> list[Curves]:
+    """Returns runs that each begin where the one before ended.
+
+    So the phases of a training become one curve against any axis.
+    """
+    joined, ends = [], dict.fromkeys(AXES.values(), 0)
+    for run in runs:
+        lines = [
+            line
+            | {
+                key: line[key] + end
+                for key, end in ends.items()
+                if line[key] is not None
+            }
+            for line in run.lines
+        ]
+        joined.append(Curves(run.name, lines))
+        for key in ends:
+            ends[key] = max(
+                (line[key] for line in lines if line[key] is not None),
+                default=ends[key],
+            )
+    return joined
+
+
 def create_panels(
     runs: Sequence[Curves], axis: str, metrics: Sequence[str] | None = None
 ) -> list[Panel]:

@@ -71,6 +71,25 @@ def test_panels_hold_the_points_of_the_histories(runs):
         series.create_panels(runs, "steps", [])
 
 
+@pytest.mark.parametrize(
+    ("axis", "end"), [("steps", 10), ("examples", 320), ("hours", 2.5)]
+)
+def test_phases_become_one_curve(runs, axis, end):
+    """Each run begins where the one before ended; the first stays."""
+    apart = series.create_panels(runs, axis)
+    joined = series.create_panels(series.join_ends([*runs, runs[1]]), axis)
+    for panel, one in zip(apart, joined, strict=True):
+        two = [line for line in one.series if line.run == 1]
+        three = [line for line in one.series if line.run == 2]
+        for line, again, third in zip(
+            panel.series[-len(two) :], two, three, strict=True
+        ):
+            assert again.points == [(x + end, y) for x, y in line.points]
+            assert third.points == [(x + 1.5 * end, y) for x, y in line.points]
+        first = [line for line in panel.series if line.run == 0]
+        assert [line for line in one.series if line.run == 0] == first
+
+
 def test_many_points_are_averaged(tmp_path):
     runs = series.read_runs([("", write_run(tmp_path / "long", 1000))])
     (loss,) = series.create_panels(runs, "steps", ["loss"])
@@ -173,11 +192,12 @@ def test_ticks_are_round(low, high, expected):
 def test_the_script_writes_the_page(tmp_path):
     write_run(tmp_path / "one")
     before = (tmp_path / "one" / "history.jsonl").read_bytes()
-    done, nothing, unknown, *same = script_runner.run_all(
+    done, joined, nothing, unknown, *same = script_runner.run_all(
         [
             ("plot_runs.py", tmp_path, {"runs": "a=one", **more})
             for more in (
                 {"html": "new/c.html"},
+                {"runs": "a=one,b=one", "consecutive": True, "html": "j.html"},
                 {},
                 {"metrics": "f1", "html": "x.html"},
                 {"html": "one/history.jsonl"},
@@ -187,6 +207,8 @@ def test_the_script_writes_the_page(tmp_path):
     )
     done.check()
     assert "<svg" in (tmp_path / "new" / "c.html").read_text()
+    joined.check()
+    assert "<td>20</td>" in (tmp_path / "j.html").read_text()
     assert "give --html or --png" in nothing.error
     assert "no run has f1" in unknown.error
     for one in same:
