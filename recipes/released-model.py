@@ -1,27 +1,28 @@
-"""The paper's evaluation of a released model, its figures next to yours.
+r"""The paper's evaluation of a released model, its figures next to yours.
 
     python recipes/released-model.py --model=uncased_L-24_H-1024_A-16 \
         --glue=GLUE --squad=SQUAD --triviaqa=TRIVIAQA --swag=SWAG \
         --cased_model=cased_L-24_H-1024_A-16 --ner=CONLL --output=output/paper
 
 Each part runs where its data is given. Finished folders are skipped, so the
-same command resumes after a stop. `--print` only prints the commands. Arguments
+same command resumes after a stop; what another command made is refused. Flags
 after `--` are added to each command that runs a model, such as `--
 --mixed_precision=bfloat16`. The table is printed, and written to results.md.
-GLUE's site scores the test set predictions in glue/TASK/best.
+GLUE's site scores the test set predictions in glue/TASK/best-SETTING, of the
+setting in that table.
 """
 
 import argparse
 import itertools
-import os
 import shlex
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import runs
 
-from training.command_line import child  # noqa: E402
+# Found because `runs` adds the project's folder to the path.
+from data.classification import glue
 
 # By task: the folder of the benchmark's download, the metric, and the paper's
 # figures of BERT-Base and BERT-Large on the test set (table 1).
@@ -37,34 +38,81 @@ GLUE = {
 }
 
 
-class PaperEvaluation:
-    """Runs the commands of one evaluation, and collects its table."""
+# By flag: what its folder has, and the files that it must hold, with "or"
+# between names of the same file.
+MODEL = ("bert_config.json", "vocab.txt", "bert_model.ckpt.index")
+FOLDERS = {
+    "model": ("the released model", MODEL),
+    "cased_model": ("the cased one, for named entities", MODEL),
+    "squad": ("SQuAD", ("train-v1.1.json", "dev-v1.1.json")),
+    "triviaqa": ("TriviaQA", ("qa/wikipedia-train.json", "evidence/wikipedia")),
+    "swag": ("SWAG", ("train.csv or train.jsonl", "val.csv or val.jsonl")),
+    "ner": (
+        "CoNLL-2003",
+        ("train.txt or eng.train", "valid.txt or dev.txt or eng.testa"),
+    ),
+}
 
-    def __init__(self, options: argparse.Namespace, more: list[str]) -> None:
+
+class PaperEvaluation:
+    """Runs the commands of one evaluation, and collects its table.
+
+    Args:
+        options: those of `parse`.
+        only_checks: whether nothing runs; earlier results are checked.
+    """
+
+    def __init__(self, options: Namespace, only_checks: bool = False) -> None:
         self.options = options
-        self.more = more
+        self.only_checks = only_checks
         self.rows: list[tuple[str, ...]] = []
 
+    def run_parts(self) -> None:
+        """Runs the parts whose data is given."""
+        options = self.options
+        if options.glue:
+            self.glue()
+        if options.squad:
+            self.squad()
+            if options.print or (options.squad / "train-v2.0.json").exists():
+                self.squad2()
+        if options.swag:
+            self.swag()
+        if options.ner:
+            self.ner()
+
     def run(self, script: str, output: str, **flags: object) -> Path:
-        """Runs a script, unless its output exists; returns that path."""
-        path = Path(self.options.output, output)
-        is_task = script.startswith("run_")
-        done = path / "eval_results.txt" if is_task else path
-        arguments = [f"--{name}={value}" for name, value in flags.items()]
-        if is_task:
-            arguments += [f"--output_dir={path}", *self.more]
+        """Runs a script, unless its output is whole; returns that path.
+
+        Raises:
+            SystemExit: it failed, or another command has made the output.
+        """
+        path = done = self.options.output / output
+        if script.startswith("run_"):
+            done = path / "eval_results.txt"
+            if "do_train" in flags:
+                flags["keep_checkpoint_max"] = 1
+            if "glue_submission" in flags:
+                done = path / last_submission(str(flags["task_name"]))
+            flags |= {**self.options.more, "output_dir": path}
         else:
-            arguments.append(f"--output_file={path}")
-        print(shlex.join(["python", script, *arguments]), flush=True)
-        if not self.options.print and not done.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            command = [sys.executable, str(ROOT / script), *arguments]
-            if status := child.run(command):
-                # The script has printed its error.
-                sys.exit(status)
+            flags["output_file"] = path
+        command = [script]
+        for name, value in flags.items():
+            is_bare = value is True
+            command.append(f"--{name}" if is_bare else f"--{name}={value}")
+        if self.options.print:
+            print(shlex.join(["python", *command]))
+            return path
+        record = path.with_name(f"{path.name}.command.txt")
+        runs.check_command(path, record, command)
+        if not (self.only_checks or done.exists()):
+            record.parent.mkdir(parents=True, exist_ok=True)
+            record.write_text("\n".join(command) + "\n", "utf-8")
+            runs.run(script, path.with_name(f"{path.name}.log"), flags)
         return path
 
-    def model(self, folder: str, start: Path | None = None) -> dict:
+    def model(self, folder: Path, start: Path | None = None) -> dict:
         """Returns the flags of a model, started from another run's weights."""
         return {
             "bert_config_file": f"{folder}/bert_config.json",
@@ -73,11 +121,10 @@ class PaperEvaluation:
         }
 
     def figure(self, folder: Path, name: str) -> float:
-        """Returns a figure of a run; 0 if commands are only printed."""
-        if self.options.print:
+        """Returns a figure of a run; 0 if nothing runs."""
+        if self.options.print or self.only_checks:
             return 0.0
-        lines = (folder / "eval_results.txt").read_text().splitlines()
-        return float(dict(line.split(" = ") for line in lines)[name])
+        return runs.read_results(folder / "eval_results.txt")[name]
 
     def report(
         self, name: str, setting: str, value: float, *paper: object
@@ -86,53 +133,53 @@ class PaperEvaluation:
         self.rows.append(
             (name, setting, f"{value:.1f}", *(str(each) for each in paper))
         )
-        if not self.options.print:
-            Path(self.options.output, "results.md").write_text(self.table())
+        if not (self.options.print or self.only_checks):
+            (self.options.output / "results.md").write_text(self.table())
 
     def table(self) -> str:
         """Returns the table as Markdown."""
         head = ("", "setting", "dev, here", "paper, Base", "paper, Large")
-        lines = [head, ("---",) * len(head), *self.rows]
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        return runs.markdown_table(head, self.rows)
 
     def glue(self) -> None:
         """Tries the grid of appendix A.3 and keeps the best on the dev set."""
         options = self.options
         for task, (folder, metric, *paper) in GLUE.items():
-            data_dir = Path(options.glue, folder)
-            if not data_dir.is_dir():
+            data_dir = options.glue / folder
+            if not (options.print or data_dir.is_dir()):
                 continue
             flags = {
                 **self.model(options.model),
                 "task_name": task,
                 "data_dir": data_dir,
                 "max_seq_length": 128,
-                "do_eval": True,
             }
             found = {}
             for batch, rate, epochs in itertools.product(
                 options.batches, options.rates, options.epochs
             ):
-                setting = f"{batch} x {rate}, {epochs} epochs"
                 run = self.run(
                     "run_classifier.py",
                     f"glue/{task}/{batch}-{rate}-{epochs}",
                     **flags,
                     do_train=True,
+                    do_eval=True,
                     train_batch_size=batch,
                     learning_rate=rate,
                     num_train_epochs=epochs,
                 )
-                found[self.figure(run, metric), setting] = run
-            value, setting = max(found)
+                setting = f"{batch} x {rate}, {epochs} epochs"
+                found[run] = self.figure(run, metric), setting
+            best = max(found, key=lambda run: found[run][0])
             # The submission for the benchmark's site.
             self.run(
                 "run_classifier.py",
-                f"glue/{task}/best",
-                **flags | {"init_checkpoint": found[value, setting]},
+                f"glue/{task}/best-{best.name}",
+                **flags | {"init_checkpoint": best},
                 do_predict=True,
                 glue_submission=True,
             )
+            value, setting = found[best]
             note = [f"{figure} (test)" for figure in paper]
             self.report(f"{folder}, {metric}", setting, 100 * value, *note)
 
@@ -168,7 +215,7 @@ class PaperEvaluation:
         del model["init_checkpoint"], flags["train_file"]
         ensemble = self.run(
             "run_squad.py",
-            "squad/ensemble",
+            f"squad/ensemble_of_{len(members)}",
             **model,
             **flags,
             ensemble=",".join(map(str, members)),
@@ -238,7 +285,7 @@ class PaperEvaluation:
     def single(
         self,
         task: str,
-        model: str,
+        model: Path,
         row: str,
         figure: str,
         paper: tuple[float, float],
@@ -284,59 +331,128 @@ class PaperEvaluation:
         )
 
 
-def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Returns the options, and the arguments after `--`."""
-    parser = argparse.ArgumentParser(
+def last_submission(task: str) -> str:
+    """Returns GLUE's file that predicting a task writes last."""
+    return glue.submission_file("mnli-mm" if task == "mnli" else task)
+
+
+def check_files(parser: ArgumentParser, options: Namespace) -> None:
+    """Refuses folders that lack a file which a command would need."""
+    if options.output.is_file():
+        parser.error(f"--output={options.output} is a file; give a folder")
+    for flag, (_, files) in FOLDERS.items():
+        if folder := getattr(options, flag):
+            runs.check_folder(parser, flag, folder, files)
+    if options.squad and (options.squad / "train-v2.0.json").exists():
+        runs.check_folder(parser, "squad", options.squad, ["dev-v2.0.json"])
+    if not options.glue:
+        return
+    tasks = {
+        task: options.glue / name
+        for task, (name, *_) in GLUE.items()
+        if (options.glue / name).is_dir()
+    }
+    if not tasks:
+        names = ", ".join(name for name, *_ in GLUE.values())
+        parser.error(
+            f"--glue={options.glue} has none of GLUE's folders; give one that "
+            f"holds some of {names}"
+        )
+    for task, folder in tasks.items():
+        for processor in glue.create_processors(task).values():
+            sets = [file for _, file in processor.set_files.values()]
+            runs.check_folder(parser, "glue", folder, sets)
+
+
+def numbers(text: str) -> list[str]:
+    """Returns the numbers of a list such as "5e-5,3e-5", as they are given.
+
+    Raises:
+        ValueError: one is not a number.
+    """
+    given = [each.strip() for each in text.split(",")]
+    for each in given:
+        float(each)
+    return given
+
+
+def create_parser() -> ArgumentParser:
+    """Returns the parser of the recipe's own flags."""
+    parser = ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-
-    def numbers(text: str) -> list[str]:
-        return text.split(",")
-
     add = parser.add_argument
-    add("--model", required=True, help="folder of the released model")
-    add("--cased_model", help="folder of the cased one, for named entities")
-    add("--output", required=True, help="folder for all that is made")
-    add("--glue", help="folder with MNLI, QQP, ... as GLUE has them")
-    add("--squad", help="folder with train-v1.1.json, dev-v2.0.json, ...")
-    add("--triviaqa", help="folder with qa and evidence")
-    add("--swag", help="folder with train.csv and val.csv")
-    add("--ner", help="folder with train.txt and dev.txt")
-    add("--batches", type=numbers, default="16,32")
-    add("--rates", type=numbers, default="5e-5,3e-5,2e-5")
-    add("--epochs", type=numbers, default="3,4")
-    add("--ensemble", type=int, default=7, help="seeds of SQuAD v1.1")
-    add("--print", action="store_true", help="print the commands only")
+    for flag, (name, files) in FOLDERS.items():
+        add(
+            f"--{flag}",
+            required=flag == "model",
+            type=runs.folder,
+            help=f"folder of {name}:\n{', '.join(files)}",
+        )
+    add("--glue", type=runs.folder, help="folder of GLUE: MNLI, QQP, ...")
+    add(
+        "--output",
+        required=True,
+        type=runs.folder,
+        help="folder for all that is made",
+    )
+    for flag, name, default in (
+        ("--batches", "batch sizes", "16,32"),
+        ("--rates", "learning rates", "5e-5,3e-5,2e-5"),
+        ("--epochs", "numbers of epochs", "3,4"),
+    ):
+        described = f"{name} tried on GLUE (default: {default})"
+        add(flag, type=numbers, default=default, help=described)
+    add(
+        "--ensemble",
+        type=int,
+        default=7,
+        help="models of SQuAD v1.1, of seeds 1, 2, ... (default: 7)",
+    )
+    add(
+        "--print",
+        action="store_true",
+        help="only print the commands, of all tasks of GLUE; its best setting\n"
+        "is known only after running, so the first stands for it",
+    )
+    return parser
+
+
+def parse(arguments: list[str]) -> Namespace:
+    """Returns the options, checked, and as `more` the flags after `--`."""
+    parser = create_parser()
     own, more = arguments, []
     if "--" in arguments:
         place = arguments.index("--")
         own, more = arguments[:place], arguments[place + 1 :]
     options = parser.parse_args(own)
-    if not options.output.strip():
-        parser.error("--output is empty (was a shell variable not set?)")
+    options.more = {}
+    for flag in more:
+        if not flag.startswith("--"):
+            parser.error(f"{flag} after --: give each flag as --NAME=VALUE")
+        name, mark, value = flag[2:].partition("=")
+        options.more[name] = value if mark else True
     if options.ner and not options.cased_model:
         parser.error("--ner needs --cased_model")
     if options.triviaqa and not options.squad:
         parser.error("--triviaqa needs --squad")
     if options.ensemble < 2:
         parser.error("--ensemble is 2 or more")
-    return options, more
+    if not (options.glue or options.squad or options.swag or options.ner):
+        parser.error("nothing to run: give --glue, --squad, --swag or --ner")
+    if not options.print:
+        check_files(parser, options)
+    return options
 
 
 def main(arguments: list[str]) -> None:
     """Runs the parts whose data is given."""
-    options, more = parse(arguments)
-    evaluation = PaperEvaluation(options, more)
-    if options.glue:
-        evaluation.glue()
-    if options.squad:
-        evaluation.squad()
-        if options.print or os.path.exists(f"{options.squad}/train-v2.0.json"):
-            evaluation.squad2()
-    if options.swag:
-        evaluation.swag()
-    if options.ner:
-        evaluation.ner()
+    options = parse(arguments)
+    if not options.print:
+        # All of it, before the first long command.
+        PaperEvaluation(options, only_checks=True).run_parts()
+    evaluation = PaperEvaluation(options)
+    evaluation.run_parts()
     if not options.print:
         print(evaluation.table(), end="")
 

@@ -114,6 +114,55 @@ def add_dropout(config_file: Path, folder: Path) -> Path:
     return path
 
 
+def check_command(path: Path, record: Path, command: Sequence[str]) -> None:
+    """Refuses what another command has made, or has begun to make.
+
+    Args:
+        path: the file or folder that is made.
+        record: file with the arguments of the command that made it, a line
+            each.
+        command: the arguments that these must be, in any order.
+
+    Raises:
+        SystemExit: they are not.
+    """
+    if not path.exists():
+        return
+    why = f"there is no {record}"
+    if record.exists():
+        before = record.read_text("utf-8").splitlines()
+        differing = sorted({*before} ^ {*command})
+        if not differing:
+            return
+        why = f"{record} differs in {shlex.join(differing)}"
+    sys.exit(
+        f"error: {path} was made by another command ({why}); give another "
+        "--output"
+    )
+
+
+def check_folder(
+    parser: argparse.ArgumentParser,
+    flag: str,
+    folder: Path,
+    files: Sequence[str],
+) -> None:
+    """Refuses a folder of a flag that lacks a file.
+
+    Args:
+        parser: of the flag.
+        flag: its name.
+        folder: that of the flag, or one in it.
+        files: what it must hold, with "or" between names of the same file.
+    """
+    for names in files:
+        if not any((folder / name).exists() for name in names.split(" or ")):
+            parser.error(
+                f"--{flag}: there is no {folder}/{names}; {folder} must hold "
+                f"{', '.join(files)}"
+            )
+
+
 def create_parser(
     description: str | None, model_dir: str
 ) -> argparse.ArgumentParser:

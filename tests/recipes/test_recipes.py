@@ -171,7 +171,12 @@ def test_evaluation_of_a_released_model(tmp_path, model):
         ).read_text()
         figures[rate] = float(re.search(r"^f1 = (.*)$", lines, re.M)[1])
     assert f"| {100 * max(figures.values()):.1f} |" in table.splitlines()[2]
-    assert (tmp_path / "out/glue/mrpc/best/MRPC.tsv").is_file()
+    best = max(figures, key=lambda rate: figures[rate])
+    (submission,) = (tmp_path / "out").rglob("MRPC.tsv")
+    assert submission.parent.name == f"best-8-{best}-0.2"
+    # Two runs of MRPC, two seeds of SQuAD, and four others.
+    checkpoints = (tmp_path / "out").rglob("model.ckpt-*.index")
+    assert len({*(path.parent for path in checkpoints)}) == 8
     again = evaluate(*arguments)
+    assert again.stdout == table
     assert (tmp_path / "out/results.md").read_text() == table
-    assert "Training step" not in again.stderr
