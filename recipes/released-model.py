@@ -23,6 +23,7 @@ import runs
 
 # Found because `runs` adds the project's folder to the path.
 from data.classification import glue
+from files.atomic import write_text
 
 # By task: the folder of the benchmark's download, the metric, and the paper's
 # figures of BERT-Base and BERT-Large on the test set (table 1).
@@ -107,8 +108,7 @@ class PaperEvaluation:
         record = path.with_name(f"{path.name}.command.txt")
         runs.check_command(path, record, command)
         if not (self.only_checks or done.exists()):
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text("\n".join(command) + "\n", "utf-8")
+            write_text(record, "\n".join(command) + "\n")
             runs.run(script, path.with_name(f"{path.name}.log"), flags)
         return path
 
@@ -134,7 +134,7 @@ class PaperEvaluation:
             (name, setting, f"{value:.1f}", *(str(each) for each in paper))
         )
         if not (self.options.print or self.only_checks):
-            (self.options.output / "results.md").write_text(self.table())
+            write_text(self.options.output / "results.md", self.table())
 
     def table(self) -> str:
         """Returns the table as Markdown."""
@@ -458,4 +458,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    runs.main(lambda: main(sys.argv[1:]))

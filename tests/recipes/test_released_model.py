@@ -249,8 +249,10 @@ def test_a_failure_shows_the_end_of_the_log(
         evaluate(recipe, "swag")
     assert stopped.value.code == 1
     assert Path("out/swag.log").read_text() == "error: no memory\n"
-    shown = capsys.readouterr().out
-    assert shown.endswith("out/swag.log ends:\nerror: no memory\n")
+    assert capsys.readouterr().err.splitlines() == [
+        "error: no memory",
+        "error: run_swag.py failed; above is the end of out/swag.log",
+    ]
 
 
 @pytest.mark.parametrize(
