@@ -97,12 +97,16 @@ def _define_masking_flags() -> None:
 
 def _define_evaluation_flags() -> None:
     """Defines the flags of evaluation, while training and after it."""
-    flags.DEFINE_bool("do_eval", False, "Evaluate on --input_file.")
+    flags.DEFINE_bool(
+        "do_eval",
+        False,
+        "Evaluate on --eval_input_file, or without it on --input_file.",
+    )
     cli.define_path(
         "eval_input_file",
         paths.Kind.INPUT_FILES,
         "TFRecord files held out from training, evaluated while training "
-        "every --eval_steps and by --do_eval; by default --do_eval uses "
+        "every --eval_steps and by --do_eval; without them --do_eval uses "
         "--input_file, as in the original.",
     )
     flags.DEFINE_integer(

@@ -41,10 +41,13 @@ CREATE_DATA = [
     "--max_seq_length=64",
     "--max_predictions_per_seq=10",
     "--dupe_factor=10",
+    "--eval_fraction=0.1",
 ]
 PRETRAIN = [
     "run_pretraining.py",
-    f"--input_file={OUTPUT}/corpus.tfrecord",
+    f"--input_file={OUTPUT}/corpus.tfrecord-*",
+    f"--eval_input_file={OUTPUT}/eval-corpus.tfrecord",
+    "--eval_steps=200",
     *MODEL,
     f"--output_dir={PRETRAINED}",
     "--do_train",
@@ -221,11 +224,12 @@ def main():
         f"""
 What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
   vocab.txt            learned from the corpus
-  corpus.tfrecord      pretraining instances
+  corpus.tfrecord-*    pretraining instances
+  eval-corpus.tfrecord instances of held-out documents
   pretraining/         masked LM accuracy \
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
-{pretraining["next_sentence_accuracy"]:.3f} (on the corpus itself)
-  curves.html          its losses and learning rate, to open in a browser
+{pretraining["next_sentence_accuracy"]:.3f} (on held-out documents)
+  curves.html          its curves, to open in a browser
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
 report.html has its errors
   squad/               dev exact match {scores["exact_match"]:.1f}, \

@@ -31,3 +31,26 @@ def assert_same_bits(found, expected):
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, name)
+
+
+def assert_exported(export_dir, averages):
+    """Checks that a SavedModel has a run's averages, and not its last weights.
+
+    Args:
+        export_dir: the SavedModel.
+        averages: `averages/` in the folder of the run.
+    """
+    found = [*values(f"{export_dir}/variables/variables").values()]
+
+    def is_exported(value):
+        return any(np.array_equal(value, one) for one in found)
+
+    trained = values(tf.train.latest_checkpoint(averages.parent))
+    kept = values(tf.train.latest_checkpoint(averages))
+    num_averaged = 0
+    for name, value in kept.items():
+        if f"{name}/ExponentialMovingAverage" in trained:
+            assert is_exported(value), name
+            assert not is_exported(trained[name]), name
+            num_averaged += 1
+    assert num_averaged > 10

@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests import script_runner
+from tests.checkpoints import assert_exported
 from tests.glue_sets import (
     write_mnli,
     write_regression,
@@ -55,6 +56,7 @@ def runs(tmp_path_factory, flags):
             "do_predict": True,
             "glue_submission": True,
             "export_dir": "served",
+            "ema_decay": 0.5,
         },
         "mnli": {
             "do_eval": True,
@@ -109,6 +111,11 @@ def read_results(folder, name="eval_results.txt"):
         name: float(value)
         for name, value in (line.split(" = ") for line in lines)
     }
+
+
+def test_averages_are_exported(runs):
+    folder, _ = runs
+    assert_exported(folder / "served", folder / "sts-b" / "averages")
 
 
 def read_predictions(folder):

@@ -5,7 +5,7 @@ import pytest
 
 from files import json_files
 from tests import events, script_runner
-from tests.checkpoints import assert_same_bits, values
+from tests.checkpoints import assert_exported, assert_same_bits, values
 from training.outputs import checkpointing, history
 
 
@@ -140,7 +140,9 @@ def test_a_killed_run_has_the_same_history_and_weights(
     assert_same_bits(values(folder, 8), values(undisturbed, 8))
 
 
-def test_averages_are_what_is_evaluated_and_kept(undisturbed, flags, tmp_path):
+def test_averages_are_what_is_evaluated_exported_and_kept(
+    undisturbed, flags, tmp_path
+):
     trained = values(undisturbed, 8)
     suffix = "/ExponentialMovingAverage"
     averages = {
@@ -178,7 +180,7 @@ def test_averages_are_what_is_evaluated_and_kept(undisturbed, flags, tmp_path):
         [
             ("run_pretraining.py", tmp_path, {**plain, **more})
             for more in (
-                {"output_dir": undisturbed},
+                {"output_dir": undisturbed, "export_dir": "export"},
                 {"output_dir": tmp_path / "other", **start},
                 {"output_dir": undisturbed, **over},
             )
@@ -187,6 +189,7 @@ def test_averages_are_what_is_evaluated_and_kept(undisturbed, flags, tmp_path):
     assert "has trained for --max_hours=1e-09" in ended.check().stderr
     assert "--target_accuracy=1 was not reached" in ended.stderr
     assert (undisturbed / "eval_results.txt").read_text() == before
+    assert_exported(tmp_path / "export", undisturbed / "averages")
     # A second evaluation of a step adds no second line.
     assert (undisturbed / history.FILE).read_bytes() == lines
     again = (tmp_path / "other" / "eval_results.txt").read_text()

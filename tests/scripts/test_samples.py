@@ -6,6 +6,7 @@ import json
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -141,6 +142,25 @@ def test_the_demos_exports_take_text():
     for name in ("PRETRAIN", "CLASSIFY", "ANSWER", "EXTRACT"):
         flags = {flag.partition("=")[0] for flag in demo[name]}
         assert {"--export_dir", "--vocab_file"} < flags, name
+
+
+def test_the_demo_evaluates_held_out_documents_and_draws_them(tmp_path):
+    demo = runpy.run_path(SAMPLES / "demo.py")
+    script, *flags = [
+        one.replace(str(demo["VOCAB"]), str(SAMPLES / "vocab.txt")).replace(
+            str(demo["OUTPUT"]), str(tmp_path)
+        )
+        for one in demo["CREATE_DATA"]
+    ]
+    subprocess.run([sys.executable, script, *flags], cwd=ROOT, check=True)
+    given = dict(one.partition("=")[::2] for one in demo["PRETRAIN"])
+    for name in ("--input_file", "--eval_input_file"):
+        path = Path(given[name])
+        assert path.parent == demo["OUTPUT"]
+        assert [*tmp_path.glob(path.name)], name
+    steps, between = given["--num_train_steps"], given["--eval_steps"]
+    assert int(steps) // int(between) > 3
+    assert f"--html={demo['OUTPUT']}/curves.html" in demo["PLOT"]
 
 
 def test_tables_are_reproduced_byte_for_byte(tmp_path):

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 import modeling
 from tests import conftest, toy_task
+from tests.checkpoints import values
 from training.options import FineTuningOptions
 from training.outputs import checkpointing
 from training.tasks import fine_tuning
@@ -141,6 +142,27 @@ def test_the_last_step_is_kept_on_request(options, tmp_path, caplog):
     assert results(tmp_path / "run")["global_step"] == last
     assert used_step(tmp_path) == {last}
     assert f"Exporting step {last}, the last" in caplog.text
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_averages_are_exported(at_once, options, tmp_path):
+    options = dataclasses.replace(
+        options, ema_decay=0.5, evaluate_each_epoch=False, do_eval=False
+    )
+    if at_once:
+        fine_tuning.run(ScriptedTask(), options)
+    else:
+        first = dataclasses.replace(options, export_dir=None)
+        fine_tuning.run(ScriptedTask(), first)
+        # A later command takes them from the run's folder.
+        later = dataclasses.replace(options, do_train=False, ema_decay=0.0)
+        fine_tuning.run(ScriptedTask(), later)
+    exported = values(tmp_path / "export/exported.ckpt")
+    trained = values(tmp_path / "run", 3 * STEPS_PER_EPOCH)
+    for name, value in exported.items():
+        average = trained[f"{name}/ExponentialMovingAverage"]
+        np.testing.assert_array_equal(value, average, name)
+    assert any(np.any(trained[name] != exported[name]) for name in exported)
 
 
 def test_another_figure_can_choose(options, tmp_path):
