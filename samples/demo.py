@@ -228,7 +228,8 @@ What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
   eval-corpus.tfrecord instances of held-out documents
   pretraining/         masked LM accuracy \
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
-{pretraining["next_sentence_accuracy"]:.3f} (on held-out documents)
+{pretraining["next_sentence_accuracy"]:.3f} (on held-out documents;
+                       so small a corpus teaches little beyond itself)
   curves.html          its curves, to open in a browser
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
 report.html has its errors
