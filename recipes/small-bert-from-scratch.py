@@ -72,7 +72,7 @@ SIZES = {
         eval_steps=500,
         phases=(
             Phase(32, 128, 3e-3, 8000, 500, 0.4),
-            Phase(128, 64, 2e-3, 3500, 250, 0.3),
+            Phase(128, 64, 2e-3, 16000, 500, 0.3),
         ),
         num_train_epochs=10.0,
     ),
