@@ -118,19 +118,21 @@ ROWS = {
 FINE_TUNED = ("MRPC", "SST-2", "CoNLL")
 
 
-def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
-    """Pretrains a row's model; returns its folder."""
-    config = read_json(options.model_dir / "bert_config.json")
-    config_file = folder / "bert_config.json"
-    runs.write_once(config_file, config | row.config)
-    training = {
+def training_flags(options: argparse.Namespace) -> dict[str, object]:
+    """Returns the flags of pretraining that all rows share."""
+    return {
         "train_batch_size": options.train_batch_size,
         "learning_rate": options.learning_rate,
         "num_train_steps": options.num_train_steps,
         "num_warmup_steps": options.num_train_steps // 10,
     }
-    # The fine-tuned rows are of weights that were trained so.
-    runs.write_once(folder / "pretraining.json", training)
+
+
+def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
+    """Pretrains a row's model; returns its folder."""
+    config = read_json(options.model_dir / "bert_config.json")
+    config_file = folder / "bert_config.json"
+    runs.write_once(config_file, config | row.config)
     records = options.model_dir / f"records_{LENGTH}"
     runs.run(
         "run_pretraining.py",
@@ -149,7 +151,7 @@ def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
             "adam_beta_2": 0.98,
             "mixed_precision": options.mixed_precision,
             "eval_batch_size": 64,
-            **training,
+            **training_flags(options),
             **row.flags,
         },
     )
@@ -161,21 +163,30 @@ def folder_of(name: str, output_dir: Path) -> Path:
     return output_dir / name.replace(" ", "_")
 
 
-def run(
+def find_flags(
     name: str, options: argparse.Namespace
-) -> dict[str, float | list[float]]:
-    """Pretrains and fine-tunes a row; returns its figures."""
+) -> dict[str, dict[str, object]]:
+    """Returns {task: flags} of a row's fine-tuning; checks the data."""
     row = ROWS[name]
-    folder = folder_of(name, options.output_dir)
     start = folder_of(row.pretrained_as or name, options.output_dir)
-    # First, as it finds what is wrong with the data.
-    flags = create_flags(
+    return create_flags(
         options,
         {name: TASKS[name] for name in row.tasks},
         start / "fine_tuning" / "bert_config.json",
         max_seq_length=LENGTH,
         learning_rate=3e-4,
     )
+
+
+def run(
+    name: str,
+    flags: dict[str, dict[str, object]],
+    options: argparse.Namespace,
+) -> dict[str, float | list[float]]:
+    """Pretrains and fine-tunes a row; returns its figures."""
+    row = ROWS[name]
+    folder = folder_of(name, options.output_dir)
+    start = folder_of(row.pretrained_as or name, options.output_dir)
     pretrained = pretrain(row, options, start)
     runs.add_dropout(start / "bert_config.json", start / "fine_tuning")
     results = runs.read_results(pretrained / "eval_results.txt")
@@ -200,13 +211,14 @@ def run(
     return found
 
 
-def write_table(output_dir: Path, rows: Sequence[str]) -> str:
-    """Writes ablations.md of the rows that are done; returns it."""
+def write_table(output_dir: Path, num_seeds: int) -> str:
+    """Writes ablations.md of the rows with so many seeds; returns it."""
     lines = []
-    for name in rows:
+    for name in ROWS:
         path = folder_of(name, output_dir) / "figures.json"
-        if path.exists():
-            found = read_json(path)
+        found = read_json(path) if path.exists() else {}
+        seeds = {len(found[task]) for task in FINE_TUNED if task in found}
+        if seeds == {num_seeds}:
             cells = [name, f"{found['perplexity']:.1f}"]
             cells.append(f"{found['masked_lm_accuracy']:.3f}")
             cells += [
@@ -231,12 +243,19 @@ def main() -> None:
     add("--learning_rate", type=float, default=3e-3, help="In pretraining.")
     add("--num_train_steps", type=int, default=1500, help="In pretraining.")
     options = parser.parse_args()
+    # Before anything is trained, as this finds what is wrong with the data.
+    flags = {name: find_flags(name, options) for name in options.row}
+    runs.write_once(
+        options.output_dir / "pretraining.json",
+        training_flags(options),
+        options.output_dir.glob("*/pretraining"),
+    )
     for name in options.row:
-        figures = run(name, options)
+        figures = run(name, flags[name], options)
         folder = folder_of(name, options.output_dir)
         write_json(folder / "figures.json", figures)
-        write_table(options.output_dir, list(ROWS))
-    print("\n" + write_table(options.output_dir, list(ROWS)))
+        write_table(options.output_dir, len(options.seed))
+    print("\n" + write_table(options.output_dir, len(options.seed)))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ set -eu
 model=$1 text=$2 output=$3
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python}
+held_out=${EVAL_FRACTION:-0.05}
 length=${LENGTH:-128} lower=${LOWER_CASE:-True}
 # 15% of the WordPieces, rounded up.
 predictions=${PREDICTIONS:-$(((15 * length + 99) / 100))}
@@ -31,16 +32,17 @@ mkdir -p "$output"
   --output_dir="$output/start"
 
 # Masks are drawn while training reads, so one pass over the text is enough. A
-# twentieth of the documents is held out for evaluation.
+# fraction of the documents is held out for evaluation; 0 evaluates on the text.
+[ "$held_out" = 0 ] && evaluated= || evaluated="$output/eval-text.tfrecord"
 "$python" "$root/create_pretraining_data.py" --input_file="$text" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
-  --eval_fraction=0.05 \
+  --eval_fraction="$held_out" \
   --max_seq_length="$length" --max_predictions_per_seq="$predictions"
 
 # Weights without the optimizer's slots, next to their configuration.
 "$python" "$root/run_pretraining.py" --input_file="$output/text.tfrecord-*-of-*" \
-  --eval_input_file="$output/eval-text.tfrecord" \
+  ${evaluated:+"--eval_input_file=$evaluated"} \
   --mixed_precision="${PRECISION:-float32}" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --bert_config_file="$output/start/bert_config.json" \

@@ -14,9 +14,11 @@ setting in that table.
 
 import argparse
 import itertools
+import math
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import runs
@@ -364,16 +366,24 @@ def check_files(parser: ArgumentParser, options: Namespace) -> None:
             runs.check_folder(parser, "glue", folder, sets)
 
 
-def numbers(text: str) -> list[str]:
-    """Returns the numbers of a list such as "5e-5,3e-5", as they are given.
+def numbers(kind: type[int] | type[float]) -> Callable[[str], list[str]]:
+    """Returns a parser of lists such as "5e-5,3e-5"; each stays as given."""
+    name = "a whole number" if kind is int else "a number"
 
-    Raises:
-        ValueError: one is not a number.
-    """
-    given = [each.strip() for each in text.split(",")]
-    for each in given:
-        float(each)
-    return given
+    def parse_list(text: str) -> list[str]:
+        given = [each.strip() for each in text.split(",")]
+        for each in given:
+            try:
+                valid = 0 < kind(each) < math.inf
+            except ValueError:
+                valid = False
+            if not valid:
+                raise argparse.ArgumentTypeError(
+                    f"{each!r} in {text} is not {name} above 0"
+                )
+        return given
+
+    return parse_list
 
 
 def create_parser() -> ArgumentParser:
@@ -396,13 +406,13 @@ def create_parser() -> ArgumentParser:
         type=runs.folder,
         help="folder for all that is made",
     )
-    for flag, name, default in (
-        ("--batches", "batch sizes", "16,32"),
-        ("--rates", "learning rates", "5e-5,3e-5,2e-5"),
-        ("--epochs", "numbers of epochs", "3,4"),
+    for flag, kind, name, default in (
+        ("--batches", int, "batch sizes", "16,32"),
+        ("--rates", float, "learning rates", "5e-5,3e-5,2e-5"),
+        ("--epochs", float, "numbers of epochs", "3,4"),
     ):
         described = f"{name} tried on GLUE (default: {default})"
-        add(flag, type=numbers, default=default, help=described)
+        add(flag, type=numbers(kind), default=default, help=described)
     add(
         "--ensemble",
         type=int,

@@ -85,20 +85,39 @@ def existing_folder(value: str) -> Path:
     return Path(value)
 
 
-def write_once(path: Path, config: dict[str, object]) -> None:
+def write_once(
+    path: Path, config: dict[str, object], results: Iterable[Path] = ()
+) -> None:
     """Writes a configuration or settings, which later runs must share.
 
+    Args:
+        path: the file.
+        config: what it must hold.
+        results: what is made with these settings; without the file, nobody
+            knows with which they were.
+
     Raises:
-        SystemExit: the file has others.
+        SystemExit: the file has others, or is missing where there are results.
     """
     if not path.exists():
+        for result in results:
+            if result.exists():
+                sys.exit(
+                    f"error: {result} is there without {path}, which would say "
+                    "how it was made; give another --output_dir"
+                )
         write_json(path, config)
+        return
+    before = json_files.read_json(path)
     # As read back: JSON has lists for tuples.
-    elif json_files.read_json(path) != json.loads(json.dumps(config)):
-        sys.exit(
-            f"error: {path} is of other settings or another model; give "
-            "another --output_dir"
-        )
+    now = json.loads(json.dumps(config))
+    for name in sorted(before.keys() | now.keys()):
+        if before.get(name) != now.get(name):
+            sys.exit(
+                f"error: {path} is of other settings or another model: {name} "
+                f"is {before.get(name)} there and {now.get(name)} here; give "
+                "another --output_dir"
+            )
 
 
 def add_dropout(config_file: Path, folder: Path) -> Path:
@@ -163,6 +182,18 @@ def check_folder(
             )
 
 
+class Distinct(argparse.Action):
+    """Stores a list of values, none of which may be given twice."""
+
+    def __call__(  # type: ignore[no-untyped-def]
+        self, parser, namespace, values, option_string=None
+    ) -> None:
+        """Stores the values."""
+        if len(set(values)) < len(values):
+            parser.error(f"{option_string}: one value is given twice")
+        setattr(namespace, self.dest, values)
+
+
 def create_parser(
     description: str | None, model_dir: str
 ) -> argparse.ArgumentParser:
@@ -187,6 +218,7 @@ def create_parser(
     add(
         "--seed",
         nargs="+",
+        action=Distinct,
         type=int,
         default=[1, 2, 3],
         help="Seeds of fine-tuning; each is a run.",

@@ -118,6 +118,11 @@ def pretrain(
 ) -> Iterator[Path]:
     """Makes vocabulary and records, and trains; yields the phases' folders."""
     vocab_file = output_dir / "vocab.txt"
+    settings = dataclasses.asdict(size)
+    settings["corpus"] = str(Path(corpus).resolve())
+    settings["mixed_precision"] = precision
+    # What was begun with others would go on with these.
+    runs.write_once(output_dir / "settings.json", settings, [vocab_file])
     if not vocab_file.exists():
         runs.run(
             "create_vocabulary.py",
@@ -131,8 +136,6 @@ def pretrain(
     runs.write_once(
         output_dir / "bert_config.json", create_config(size, vocab_file)
     )
-    # A phase that was begun would go on from what is there.
-    runs.write_once(output_dir / "size.json", dataclasses.asdict(size))
     before = None
     for phase in size.phases:
         records = create_records(size, phase, corpus, output_dir)

@@ -35,10 +35,24 @@ class Recipe:
     scale: float = 1.0
 
 
-def whole(name: str | None) -> Callable[[Path, Path], dict[str, object]]:
-    """Uses a task's files unchanged."""
+def whole(
+    name: str | None, *files: str
+) -> Callable[[Path, Path], dict[str, object]]:
+    """Uses a task's files unchanged.
+
+    Args:
+        name: of the task, None if its script has but one.
+        *files: those that must be there, with "or" between names of the same.
+    """
     flags = {"task_name": name} if name else {}
-    return lambda source, folder: {**flags, "data_dir": source}
+
+    def prepare(source: Path, folder: Path) -> dict[str, object]:
+        for names in files:
+            if not any((source / one).exists() for one in names.split(" or ")):
+                raise FileNotFoundError(f"there is no {source}/{names}")
+        return {**flags, "data_dir": source}
+
+    return prepare
 
 
 def first_examples(source: Path, folder: Path) -> dict[str, object]:
@@ -99,13 +113,26 @@ def first_articles(
     return prepare
 
 
+TRAIN_AND_DEV = ("train.tsv", "dev.tsv")
 TASKS = {
     "SST-2": Recipe(
         "run_classifier.py", "SST-2", "eval_accuracy", first_examples
     ),
-    "MRPC": Recipe("run_classifier.py", "MRPC", "eval_accuracy", whole("mrpc")),
-    "CoLA": Recipe("run_classifier.py", "CoLA", "matthews", whole("cola")),
-    "RTE": Recipe("run_classifier.py", "RTE", "eval_accuracy", whole("rte")),
+    "MRPC": Recipe(
+        "run_classifier.py",
+        "MRPC",
+        "eval_accuracy",
+        whole("mrpc", *TRAIN_AND_DEV),
+    ),
+    "CoLA": Recipe(
+        "run_classifier.py", "CoLA", "matthews", whole("cola", *TRAIN_AND_DEV)
+    ),
+    "RTE": Recipe(
+        "run_classifier.py",
+        "RTE",
+        "eval_accuracy",
+        whole("rte", *TRAIN_AND_DEV),
+    ),
     "STS-B": Recipe("run_classifier.py", "STS-B", "pearson", without_dev),
     "QNLI": Recipe("run_classifier.py", "QNLI", "eval_accuracy", part_of_dev),
     "SQuAD": Recipe(
@@ -115,7 +142,16 @@ TASKS = {
         first_articles(3, 1, doc_stride=64, max_query_length=32),
         scale=0.01,
     ),
-    "CoNLL": Recipe("run_ner.py", "conll2003", "f1", whole(None)),
+    "CoNLL": Recipe(
+        "run_ner.py",
+        "conll2003",
+        "f1",
+        whole(
+            None,
+            "train.txt or eng.train",
+            "valid.txt or dev.txt or eng.testa",
+        ),
+    ),
 }
 
 
@@ -207,8 +243,6 @@ def create_flags(
         "mixed_precision": options.mixed_precision,
         **shared,
     }
-    options.output_dir.mkdir(parents=True, exist_ok=True)
-    runs.write_once(options.output_dir / "settings.json", settings)
     common = {
         "vocab_file": options.model_dir / "vocab.txt",
         "bert_config_file": bert_config_file,
@@ -234,4 +268,5 @@ def create_flags(
             f"error: --data_dir={options.data_dir} has none of the folders "
             f"{folders}"
         )
+    runs.write_once(options.output_dir / "settings.json", settings)
     return found

@@ -142,6 +142,7 @@ def main() -> None:
     parser.add_argument(
         "--learning_rate",
         nargs="+",
+        action=runs.Distinct,
         type=float,
         default=[1e-4, 3e-4],
         help="Rates to choose from.",
@@ -161,10 +162,11 @@ def main() -> None:
         flags[name]["num_train_epochs"] = 3
     for name, checkpoint in starts.items():
         # Rows of another checkpoint must not pass for this one's.
-        (options.output_dir / name).mkdir(exist_ok=True)
+        folder = options.output_dir / name
         runs.write_once(
-            options.output_dir / name / "start.json",
+            folder / "start.json",
             {"init_checkpoint": checkpoint and str(checkpoint)},
+            folder.glob("*_seed_*"),
         )
     for seed, name, start in itertools.product(options.seed, flags, starts):
         rates = options.learning_rate

@@ -82,8 +82,7 @@ def find_tasks(
             logging.warning("%s is not there; %s is left out", files[0], name)
         else:
             raise FileNotFoundError(
-                f"{missing[0]} is not there; add it, or name other tasks than "
-                f"{name} in --tasks"
+                f"{missing[0]} is not there; add it, or leave {name} out"
             )
     if not found:
         folders = ", ".join(folder for folder, _ in TASKS.values())

@@ -81,7 +81,7 @@ def test_domain_adaptation(tmp_path, model):
         *("bash", RECIPES / "domain-adaptation.sh"),
         *(model, tmp_path / "text.txt", tmp_path / "out"),
         LENGTH="32",
-        PREDICTIONS="5",
+        PRECISION="bfloat16",
         STEPS="3",
         WARMUP="1",
         NEW_WORDS="120",
@@ -93,6 +93,12 @@ def test_domain_adaptation(tmp_path, model):
     config = json.loads((made / "bert_config.json").read_text())
     assert config["vocab_size"] == len(vocab)
     assert (made / "bert_model.ckpt.index").is_file()
+    summary = json.loads((tmp_path / "out/run/summary.json").read_text())
+    flags = summary["flags"]
+    # 15% of 32, rounded up.
+    assert flags["max_predictions_per_seq"] == 5
+    assert flags["mixed_precision"] == "bfloat16"
+    assert flags["eval_input_file"].endswith("out/eval-text.tfrecord")
 
 
 def write_data(folder):

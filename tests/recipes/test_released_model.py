@@ -303,7 +303,9 @@ def test_a_train_set_of_squad_2_needs_its_dev_set(recipe, scripts, capsys):
         ([], "nothing to run: give --glue, --squad, --swag or --ner"),
         (["--glue="], "--glue: is empty"),
         (["--swag=swag", "--output=model/vocab.txt"], "vocab.txt is a file"),
-        (["--glue=glue", "--rates=5e-5,"], "--rates: invalid numbers value"),
+        (["--glue=glue", "--rates=5e-5,"], "'' in 5e-5, is not a number"),
+        (["--glue=glue", "--batches=16,8.5"], "'8.5' in 16,8.5 is not a whole"),
+        (["--glue=glue", "--epochs=3,-1"], "'-1' in 3,-1 is not a number abo"),
         (["--swag=swag", "--", "x"], "x after --: give each flag as --NAME"),
     ],
 )

@@ -88,15 +88,28 @@ def test_folders_are_checked_before_anything_is_trained(tmp_path):
     assert error.startswith("error: --data_dir=glue has none of the folders")
 
 
-def test_a_row_of_ablations_keeps_its_pretraining(tmp_path):
+def test_rows_of_ablations_share_their_pretraining(tmp_path):
     (tmp_path / "MRPC").symlink_to(SAMPLES / "glue")
-    (tmp_path / "bert_config.json").write_text("{}")
-    (tmp_path / "rows/1_x_128").mkdir(parents=True)
-    settings = tmp_path / "rows/1_x_128/pretraining.json"
-    settings.write_text('{"num_train_steps": 5}')
     flags = {"model_dir": ".", "data_dir": ".", "output_dir": "rows"}
-    error = refusal(tmp_path, "ablations.py", row="1 x 128", **flags)
-    assert "rows/1_x_128/pretraining.json is of other settings" in error
+    # All rows, of which some need data that is not there.
+    error = refusal(tmp_path, "ablations.py", **flags)
+    assert "has none of the folders conll2003" in error
+    flags["row"] = "100% [MASK]"
+    (tmp_path / "rows/1_x_128/pretraining").mkdir(parents=True)
+    error = refusal(tmp_path, "ablations.py", **flags)
+    assert "pretraining is there without rows/pretraining.json" in error
+    settings = tmp_path / "rows/pretraining.json"
+    settings.write_text('{"num_train_steps": 5}')
+    error = refusal(tmp_path, "ablations.py", **flags)
+    assert "rows/pretraining.json is of other settings" in error
+
+
+def test_a_small_bert_goes_on_with_its_own_settings(tmp_path):
+    flags = {"corpus": SAMPLES / "corpus.txt", "output_dir": "."}
+    recipe = "small-bert-from-scratch.py"
+    (tmp_path / "vocab.txt").touch()
+    error = refusal(tmp_path, recipe, **flags)
+    assert "vocab.txt is there without settings.json" in error
 
 
 @pytest.mark.slow

@@ -55,9 +55,15 @@ def test_rows_of_other_settings_are_refused(tmp_path, tasks):
     found = {"RTE": tasks.TASKS["RTE"]}
     with pytest.raises(SystemExit, match="data has none of the folders RTE"):
         tasks.create_flags(options, found, "config", learning_rate=1e-4)
+    # Nothing was made, so the settings may still change.
+    options.mixed_precision = "bfloat16"
     (options.data_dir / "RTE").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match="there is no .*RTE/train.tsv"):
+        tasks.create_flags(options, found, "config", learning_rate=1e-4)
+    for name in ("train.tsv", "dev.tsv"):
+        (options.data_dir / "RTE" / name).touch()
     tasks.create_flags(options, found, "config", learning_rate=1e-4)
-    with pytest.raises(SystemExit, match="settings.json is of other settings"):
+    with pytest.raises(SystemExit, match="learning_rate is 0.0001 there and 5"):
         tasks.create_flags(options, found, "config", learning_rate=5e-5)
 
 
@@ -95,13 +101,14 @@ def test_a_row_whose_export_was_killed_runs_again(tmp_path, tasks, monkeypatch):
         ("--data_dir=d", "--data_dir: d is not a folder"),
         ("--mixed_precision=bfloat", "--mixed_precision: invalid choice"),
         ("--seed", "--seed: expected at least one argument"),
+        ("--seed=1 1", "--seed: one value is given twice"),
     ],
 )
 def test_a_wrong_argument_is_named(tasks, tmp_path, capsys, flag, message):
     flags = [f"--model_dir={tmp_path}", f"--data_dir={tmp_path}"]
     with pytest.raises(SystemExit) as stopped:
         tasks.runs.create_parser("", "").parse_args(
-            [*flags, "--output_dir=out", flag]
+            [*flags, "--output_dir=out", *flag.replace("=1", " 1").split()]
         )
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err

@@ -5,6 +5,7 @@ import importlib
 import itertools
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -129,16 +130,82 @@ def test_rows_of_another_checkpoint_do_not_pass_for_this_ones(
     (done.parent / "start.json").write_text(
         json.dumps({"init_checkpoint": str(tmp_path / "model.ckpt-1")})
     )
+    for name in ("train.tsv", "dev.tsv"):
+        (tmp_path / "RTE" / name).touch()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit, match=r"start\.json is of other settings"):
         call(recipe, monkeypatch, "mine=model.ckpt-2")
+    # Nor may rows of which nobody knows the checkpoint.
+    (done.parent / "start.json").unlink()
+    with pytest.raises(SystemExit, match=r"seed_1 is there without .*start.js"):
+        call(recipe, monkeypatch, "mine=model.ckpt-2")
 
 
-def call(recipe, monkeypatch, start):
+def test_later_seeds_have_the_best_rate_of_the_first(
+    recipe, tmp_path, monkeypatch
+):
+    (tmp_path / "model.ckpt-1.index").touch()
+    (tmp_path / "bert_config.json").write_text("{}")
+    for task in ("RTE", "conll2003"):
+        (tmp_path / task).mkdir()
+    for name in ("train.tsv", "dev.tsv"):
+        (tmp_path / "RTE" / name).touch()
+    for name in ("train.txt", "valid.txt"):
+        (tmp_path / "conll2003" / name).touch()
+    monkeypatch.chdir(tmp_path)
+    given = []
+
+    def run_script(command, **_):
+        flags = dict(each[2:].split("=") for each in command[2:] if "=" in each)
+        given.append(flags)
+        # Random weights learn better at the low rate, the others at the high.
+        low = "1e-05" if "init_checkpoint" in flags else "0.01"
+        figure = 0.4 if flags["learning_rate"] == low else 0.6
+        folder = Path(flags["output_dir"])
+        folder.mkdir(parents=True)
+        (folder / "eval_results.txt").write_text(
+            f"eval_accuracy = {figure}\nf1 = {figure}\n"
+        )
+        return 0
+
+    monkeypatch.setattr(recipe.runs.child, "run", run_script)
+    call(
+        recipe,
+        monkeypatch,
+        "mine=model.ckpt-1",
+        *("--task", "RTE", "CoNLL", "--seed", "5", "6"),
+        *("--learning_rate", "1e-5", "1e-2"),
+    )
+    found = {
+        (Path(flags["output_dir"]).parts[1:], flags["num_train_epochs"])
+        for flags in given
+    }
+    assert len(given) == 12
+    assert found == {
+        ((start, f"{task}_rate_{rate}_seed_{seed}"), epochs)
+        for task, epochs in (("RTE", "10"), ("CoNLL", "3"))
+        for start, rate, seed in (
+            ("random", "1e-05", 5),
+            ("random", "0.01", 5),
+            ("random", "1e-05", 6),
+            ("mine", "1e-05", 5),
+            ("mine", "0.01", 5),
+            ("mine", "0.01", 6),
+        )
+    }
+    assert {flags.get("init_checkpoint") for flags in given} == {
+        None,
+        str(tmp_path / "model.ckpt-1"),
+    }
+    table = Path("output/worth.md").read_text()
+    row = "| RTE | 60.0 ± 0.0 (1e-05) | 60.0 ± 0.0 (0.01) |"
+    assert row in table
+
+
+def call(recipe, monkeypatch, start, *more):
+    flags = "--model_dir=. --data_dir=. --output_dir=output".split()
+    more = more or ("--task", "RTE")
     monkeypatch.setattr(
-        sys,
-        "argv",
-        f"worth.py --model_dir=. --data_dir=. --output_dir=output "
-        f"--task RTE --start={start}".split(),
+        sys, "argv", ["worth.py", *flags, f"--start={start}", *more]
     )
     recipe.main()
