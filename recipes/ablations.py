@@ -212,7 +212,7 @@ def run(
 
 
 def write_table(output_dir: Path, num_seeds: int) -> str:
-    """Writes ablations.md of the rows with so many seeds; returns it."""
+    """Writes ablations.md, the rows whose seeds are all done; returns it."""
     lines = []
     for name in ROWS:
         path = folder_of(name, output_dir) / "figures.json"

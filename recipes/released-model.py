@@ -12,48 +12,31 @@ GLUE's site scores the test set predictions in glue/TASK/best-SETTING, of the
 setting in that table.
 """
 
-import argparse
 import itertools
-import math
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 import runs
+from released_model_flags import GLUE_FOLDERS, parse
 
 # Found because `runs` adds the project's folder to the path.
 from data.classification import glue
 from files.atomic import write_text
 
-# By task: the folder of the benchmark's download, the metric, and the paper's
-# figures of BERT-Base and BERT-Large on the test set (table 1).
+# By task: the metric, and the paper's figures of BERT-Base and BERT-Large on
+# the test set (table 1).
 GLUE = {
-    "mnli": ("MNLI", "eval_accuracy", 84.6, 86.7),
-    "qqp": ("QQP", "f1", 71.2, 72.1),
-    "qnli": ("QNLI", "accuracy", 90.5, 92.7),
-    "sst-2": ("SST-2", "accuracy", 93.5, 94.9),
-    "cola": ("CoLA", "matthews", 52.1, 60.5),
-    "sts-b": ("STS-B", "spearman", 85.8, 86.5),
-    "mrpc": ("MRPC", "f1", 88.9, 89.3),
-    "rte": ("RTE", "accuracy", 66.4, 70.1),
-}
-
-
-# By flag: what its folder has, and the files that it must hold, with "or"
-# between names of the same file.
-MODEL = ("bert_config.json", "vocab.txt", "bert_model.ckpt.index")
-FOLDERS = {
-    "model": ("the released model", MODEL),
-    "cased_model": ("the cased one, for named entities", MODEL),
-    "squad": ("SQuAD", ("train-v1.1.json", "dev-v1.1.json")),
-    "triviaqa": ("TriviaQA", ("qa/wikipedia-train.json", "evidence/wikipedia")),
-    "swag": ("SWAG", ("train.csv or train.jsonl", "val.csv or val.jsonl")),
-    "ner": (
-        "CoNLL-2003",
-        ("train.txt or eng.train", "valid.txt or dev.txt or eng.testa"),
-    ),
+    "mnli": ("eval_accuracy", 84.6, 86.7),
+    "qqp": ("f1", 71.2, 72.1),
+    "qnli": ("accuracy", 90.5, 92.7),
+    "sst-2": ("accuracy", 93.5, 94.9),
+    "cola": ("matthews", 52.1, 60.5),
+    "sts-b": ("spearman", 85.8, 86.5),
+    "mrpc": ("f1", 88.9, 89.3),
+    "rte": ("accuracy", 66.4, 70.1),
 }
 
 
@@ -100,15 +83,12 @@ class PaperEvaluation:
             flags |= {**self.options.more, "output_dir": path}
         else:
             flags["output_file"] = path
-        command = [script]
-        for name, value in flags.items():
-            is_bare = value is True
-            command.append(f"--{name}" if is_bare else f"--{name}={value}")
+        command = [script, *runs.arguments(flags)]
         if self.options.print:
             print(shlex.join(["python", *command]))
             return path
         record = path.with_name(f"{path.name}.command.txt")
-        runs.check_command(path, record, command)
+        check_command(path, record, command)
         if not (self.only_checks or done.exists()):
             write_text(record, "\n".join(command) + "\n")
             runs.run(script, path.with_name(f"{path.name}.log"), flags)
@@ -146,7 +126,8 @@ class PaperEvaluation:
     def glue(self) -> None:
         """Tries the grid of appendix A.3 and keeps the best on the dev set."""
         options = self.options
-        for task, (folder, metric, *paper) in GLUE.items():
+        for task, (metric, *paper) in GLUE.items():
+            folder = GLUE_FOLDERS[task]
             data_dir = options.glue / folder
             if not (options.print or data_dir.is_dir()):
                 continue
@@ -338,126 +319,36 @@ def last_submission(task: str) -> str:
     return glue.submission_file("mnli-mm" if task == "mnli" else task)
 
 
-def check_files(parser: ArgumentParser, options: Namespace) -> None:
-    """Refuses folders that lack a file which a command would need."""
-    if options.output.is_file():
-        parser.error(f"--output={options.output} is a file; give a folder")
-    for flag, (_, files) in FOLDERS.items():
-        if folder := getattr(options, flag):
-            runs.check_folder(parser, flag, folder, files)
-    if options.squad and (options.squad / "train-v2.0.json").exists():
-        runs.check_folder(parser, "squad", options.squad, ["dev-v2.0.json"])
-    if not options.glue:
+def check_command(path: Path, record: Path, command: Sequence[str]) -> None:
+    """Refuses what another command has made, or has begun to make.
+
+    Args:
+        path: the file or folder that is made.
+        record: file with the arguments of the command that made it, a line
+            each.
+        command: the arguments that these must be, in any order.
+
+    Raises:
+        SystemExit: they are not.
+    """
+    if not path.exists():
         return
-    tasks = {
-        task: options.glue / name
-        for task, (name, *_) in GLUE.items()
-        if (options.glue / name).is_dir()
-    }
-    if not tasks:
-        names = ", ".join(name for name, *_ in GLUE.values())
-        parser.error(
-            f"--glue={options.glue} has none of GLUE's folders; give one that "
-            f"holds some of {names}"
-        )
-    for task, folder in tasks.items():
-        for processor in glue.create_processors(task).values():
-            sets = [file for _, file in processor.set_files.values()]
-            runs.check_folder(parser, "glue", folder, sets)
-
-
-def numbers(kind: type[int] | type[float]) -> Callable[[str], list[str]]:
-    """Returns a parser of lists such as "5e-5,3e-5"; each stays as given."""
-    name = "a whole number" if kind is int else "a number"
-
-    def parse_list(text: str) -> list[str]:
-        given = [each.strip() for each in text.split(",")]
-        for each in given:
-            try:
-                valid = 0 < kind(each) < math.inf
-            except ValueError:
-                valid = False
-            if not valid:
-                raise argparse.ArgumentTypeError(
-                    f"{each!r} in {text} is not {name} above 0"
-                )
-        return given
-
-    return parse_list
-
-
-def create_parser() -> ArgumentParser:
-    """Returns the parser of the recipe's own flags."""
-    parser = ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    why = f"there is no {record}"
+    if record.exists():
+        before = record.read_text("utf-8").splitlines()
+        differing = sorted({*before} ^ {*command})
+        if not differing:
+            return
+        why = f"{record} differs in {shlex.join(differing)}"
+    sys.exit(
+        f"error: {path} was made by another command ({why}); give another "
+        "--output"
     )
-    add = parser.add_argument
-    for flag, (name, files) in FOLDERS.items():
-        add(
-            f"--{flag}",
-            required=flag == "model",
-            type=runs.folder,
-            help=f"folder of {name}:\n{', '.join(files)}",
-        )
-    add("--glue", type=runs.folder, help="folder of GLUE: MNLI, QQP, ...")
-    add(
-        "--output",
-        required=True,
-        type=runs.folder,
-        help="folder for all that is made",
-    )
-    for flag, kind, name, default in (
-        ("--batches", int, "batch sizes", "16,32"),
-        ("--rates", float, "learning rates", "5e-5,3e-5,2e-5"),
-        ("--epochs", float, "numbers of epochs", "3,4"),
-    ):
-        described = f"{name} tried on GLUE (default: {default})"
-        add(flag, type=numbers(kind), default=default, help=described)
-    add(
-        "--ensemble",
-        type=int,
-        default=7,
-        help="models of SQuAD v1.1, of seeds 1, 2, ... (default: 7)",
-    )
-    add(
-        "--print",
-        action="store_true",
-        help="only print the commands, of all tasks of GLUE; its best setting\n"
-        "is known only after running, so the first stands for it",
-    )
-    return parser
-
-
-def parse(arguments: list[str]) -> Namespace:
-    """Returns the options, checked, and as `more` the flags after `--`."""
-    parser = create_parser()
-    own, more = arguments, []
-    if "--" in arguments:
-        place = arguments.index("--")
-        own, more = arguments[:place], arguments[place + 1 :]
-    options = parser.parse_args(own)
-    options.more = {}
-    for flag in more:
-        if not flag.startswith("--"):
-            parser.error(f"{flag} after --: give each flag as --NAME=VALUE")
-        name, mark, value = flag[2:].partition("=")
-        options.more[name] = value if mark else True
-    if options.ner and not options.cased_model:
-        parser.error("--ner needs --cased_model")
-    if options.triviaqa and not options.squad:
-        parser.error("--triviaqa needs --squad")
-    if options.ensemble < 2:
-        parser.error("--ensemble is 2 or more")
-    if not (options.glue or options.squad or options.swag or options.ner):
-        parser.error("nothing to run: give --glue, --squad, --swag or --ner")
-    if not options.print:
-        check_files(parser, options)
-    return options
 
 
 def main(arguments: list[str]) -> None:
     """Runs the parts whose data is given."""
-    options = parse(arguments)
+    options = parse(arguments, __doc__)
     if not options.print:
         # All of it, before the first long command.
         PaperEvaluation(options, only_checks=True).run_parts()

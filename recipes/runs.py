@@ -31,23 +31,31 @@ def main(recipe: Callable[[], None]) -> None:
         sys.exit(f"error: {error}")
 
 
+def arguments(flags: dict[str, object]) -> list[str]:
+    """Returns flags as a command has them.
+
+    Args:
+        flags: {name: value}; True stands for the bare flag, None for none.
+    """
+    return [
+        f"--{name}" if value is True else f"--{name}={value}"
+        for name, value in flags.items()
+        if value is not None
+    ]
+
+
 def run(script: str, log: Path, flags: dict[str, object]) -> None:
     """Runs a script of this project to its end.
 
     Args:
         script: its file, such as "run_pretraining.py".
         log: file to which its log is appended.
-        flags: {name: value}; True stands for the bare flag, None for none.
+        flags: as for `arguments`.
 
     Raises:
         SystemExit: it failed or was interrupted; with its status.
     """
-    command = [str(ROOT / script)]
-    for name, value in flags.items():
-        if value is True:
-            command.append(f"--{name}")
-        elif value is not None:
-            command.append(f"--{name}={value}")
+    command = [str(ROOT / script), *arguments(flags)]
     print(f"\n$ python {shlex.join(command)}\n  log: {log}", flush=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as writer:
@@ -133,53 +141,17 @@ def add_dropout(config_file: Path, folder: Path) -> Path:
     return path
 
 
-def check_command(path: Path, record: Path, command: Sequence[str]) -> None:
-    """Refuses what another command has made, or has begun to make.
+def find_missing(folder: Path, files: Iterable[str]) -> Path | None:
+    """Returns the first file that a folder lacks, None if it has all.
 
     Args:
-        path: the file or folder that is made.
-        record: file with the arguments of the command that made it, a line
-            each.
-        command: the arguments that these must be, in any order.
-
-    Raises:
-        SystemExit: they are not.
-    """
-    if not path.exists():
-        return
-    why = f"there is no {record}"
-    if record.exists():
-        before = record.read_text("utf-8").splitlines()
-        differing = sorted({*before} ^ {*command})
-        if not differing:
-            return
-        why = f"{record} differs in {shlex.join(differing)}"
-    sys.exit(
-        f"error: {path} was made by another command ({why}); give another "
-        "--output"
-    )
-
-
-def check_folder(
-    parser: argparse.ArgumentParser,
-    flag: str,
-    folder: Path,
-    files: Sequence[str],
-) -> None:
-    """Refuses a folder of a flag that lacks a file.
-
-    Args:
-        parser: of the flag.
-        flag: its name.
-        folder: that of the flag, or one in it.
-        files: what it must hold, with "or" between names of the same file.
+        folder: it need not exist.
+        files: names, with "or" between those of the same file.
     """
     for names in files:
         if not any((folder / name).exists() for name in names.split(" or ")):
-            parser.error(
-                f"--{flag}: there is no {folder}/{names}; {folder} must hold "
-                f"{', '.join(files)}"
-            )
+            return folder / names
+    return None
 
 
 class Distinct(argparse.Action):

@@ -47,9 +47,8 @@ def whole(
     flags = {"task_name": name} if name else {}
 
     def prepare(source: Path, folder: Path) -> dict[str, object]:
-        for names in files:
-            if not any((source / one).exists() for one in names.split(" or ")):
-                raise FileNotFoundError(f"there is no {source}/{names}")
+        if missing := runs.find_missing(source, files):
+            raise FileNotFoundError(f"there is no {missing}")
         return {**flags, "data_dir": source}
 
     return prepare
@@ -114,6 +113,7 @@ def first_articles(
 
 
 TRAIN_AND_DEV = ("train.tsv", "dev.tsv")
+CONLL_FILES = ("train.txt or eng.train", "valid.txt or dev.txt or eng.testa")
 TASKS = {
     "SST-2": Recipe(
         "run_classifier.py", "SST-2", "eval_accuracy", first_examples
@@ -146,11 +146,7 @@ TASKS = {
         "run_ner.py",
         "conll2003",
         "f1",
-        whole(
-            None,
-            "train.txt or eng.train",
-            "valid.txt or dev.txt or eng.testa",
-        ),
+        whole(None, *CONLL_FILES),
     ),
 }
 
