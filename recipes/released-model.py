@@ -51,6 +51,8 @@ class PaperEvaluation:
     def __init__(self, options: Namespace, only_checks: bool = False) -> None:
         self.options = options
         self.only_checks = only_checks
+        # Outputs that were not whole when this began.
+        self.unfinished: set[str] = set()
         self.rows: list[tuple[str, ...]] = []
 
     def run_parts(self) -> None:
@@ -71,7 +73,8 @@ class PaperEvaluation:
         """Runs a script, unless its output is whole; returns that path.
 
         Raises:
-            SystemExit: it failed, or another command has made the output.
+            SystemExit: it failed; or another command has made the output, or
+                it was made from one that has to be made again.
         """
         path = done = self.options.output / output
         if script.startswith("run_"):
@@ -89,6 +92,15 @@ class PaperEvaluation:
             return path
         record = path.with_name(f"{path.name}.command.txt")
         check_command(path, record, command)
+        inputs = (str(each).split(",") for each in flags.values())
+        stale = self.unfinished.intersection(itertools.chain(*inputs))
+        if stale and path.exists():
+            sys.exit(
+                f"error: {path} was made from {min(stale)}, which is not whole "
+                f"any more; remove {path} to make it again"
+            )
+        if not done.exists():
+            self.unfinished.add(str(path))
         if not (self.only_checks or done.exists()):
             write_text(record, "\n".join(command) + "\n")
             runs.run(script, path.with_name(f"{path.name}.log"), flags)
@@ -154,14 +166,16 @@ class PaperEvaluation:
                 setting = f"{batch} x {rate}, {epochs} epochs"
                 found[run] = self.figure(run, metric), setting
             best = max(found, key=lambda run: found[run][0])
-            # The submission for the benchmark's site.
-            self.run(
-                "run_classifier.py",
-                f"glue/{task}/best-{best.name}",
-                **flags | {"init_checkpoint": best},
-                do_predict=True,
-                glue_submission=True,
-            )
+            # The submission for the benchmark's site. Which is the best is not
+            # known before all have run.
+            for run in found if self.only_checks else [best]:
+                self.run(
+                    "run_classifier.py",
+                    f"glue/{task}/best-{run.name}",
+                    **flags | {"init_checkpoint": run},
+                    do_predict=True,
+                    glue_submission=True,
+                )
             value, setting = found[best]
             note = [f"{figure} (test)" for figure in paper]
             self.report(f"{folder}, {metric}", setting, 100 * value, *note)

@@ -10,7 +10,8 @@ and SQuAD it also trains students of half the layers, alone and with the
 fine-tuned model as teacher.
 
 Means and standard deviations over the seeds go to small_models.json and
-small_models.md. Finished rows are skipped. The exit status is 1 if int8 loses
+small_models.md, which have all rows that are finished with each seed, also
+those of another command. These are skipped. The exit status is 1 if int8 loses
 more than half a point on a task.
 
 $DATA has the folders of recipes/worth.py; tasks whose folder is missing are
@@ -21,7 +22,7 @@ import dataclasses
 import itertools
 import statistics
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import runs
@@ -59,6 +60,10 @@ ROWS = (
 )
 
 
+# The figures of a row's seeds, by task and row.
+Figures = dict[str, dict[str, list[float]]]
+
+
 class Measurement:
     """The rows of one task and seed.
 
@@ -81,9 +86,9 @@ class Measurement:
         self._model_dir = model_dir
         self._output_dir = output_dir
 
-    def _train(self, row: str, **flags: object) -> float:
-        folder = self._output_dir / row.replace(" ", "_")
-        return tasks.run_row(
+    def _train(self, row: str, **flags: object) -> None:
+        folder = row_folder(self._output_dir, row)
+        tasks.run_row(
             self._task,
             self._flags | flags,
             self._model_dir,
@@ -91,26 +96,25 @@ class Measurement:
             export_weights=folder / "model",
         )
 
-    def _quantize(self, row: str, of: str, **flags: object) -> float:
-        model = self._output_dir / of.replace(" ", "_") / "model"
-        return tasks.run_row(
+    def _quantize(self, row: str, of: str, **flags: object) -> None:
+        model = row_folder(self._output_dir, of) / "model"
+        tasks.run_row(
             self._task,
             self._flags | flags | {"bert_config_file": model},
             model,
-            self._output_dir / row.replace(" ", "_").replace(",", ""),
+            row_folder(self._output_dir, row),
             train=False,
         )
 
-    def int8(self) -> dict[str, float]:
-        """Returns {row: figure} of the fine-tuned model."""
-        figures = {"fine-tuned": self._train("fine-tuned")}
+    def int8(self) -> None:
+        """Runs the rows of the fine-tuned model."""
+        self._train("fine-tuned")
         for row, flags in INT8.items():
-            figures[row] = self._quantize(row, "fine-tuned", **flags)
-        return figures
+            self._quantize(row, "fine-tuned", **flags)
 
-    def students(self) -> dict[str, float]:
-        """Returns {row: figure} of the students; `int8` has run."""
-        teacher = self._output_dir / "fine-tuned" / "model"
+    def students(self) -> None:
+        """Runs the rows of the students; `int8` has run."""
+        teacher = row_folder(self._output_dir, "fine-tuned") / "model"
         config = read_json(teacher / "bert_config.json")
         layers = range(1, config["num_hidden_layers"], 2)
         path = self._output_dir / "student.json"
@@ -121,36 +125,55 @@ class Measurement:
             "init_layers": ",".join(map(str, layers)),
         }
         taught = "student with a teacher"
-        return {
-            "student": self._train("student", **flags),
-            taught: self._train(taught, **flags, teacher=teacher),
-            f"{taught}, int8": self._quantize(
-                f"{taught}, int8", taught, quantize="int8"
-            ),
-        }
+        self._train("student", **flags)
+        self._train(taught, **flags, teacher=teacher)
+        self._quantize(f"{taught}, int8", taught, quantize="int8")
 
 
-Figures = dict[str, dict[str, list[float]]]
+def seed_folder(output_dir: Path, task: str, seed: int) -> Path:
+    """Returns the folder of a task's rows with one seed."""
+    return output_dir / task / f"seed_{seed}"
+
+
+def row_folder(folder: Path, row: str) -> Path:
+    """Returns the folder of a row in that of its task and seed."""
+    return folder / row.replace(" ", "_").replace(",", "")
+
+
+def read_figures(output_dir: Path, seeds: Sequence[int]) -> Figures:
+    """Returns {task: {row: figures of its seeds, from 0 to 1}}.
+
+    Only of rows that are finished with each seed.
+    """
+    figures: Figures = {}
+    for (name, task), row in itertools.product(TASKS.items(), ROWS):
+        found = [
+            tasks.read_figure(
+                task, row_folder(seed_folder(output_dir, name, seed), row)
+            )
+            for seed in seeds
+        ]
+        finished = [figure for figure in found if figure is not None]
+        if len(finished) == len(seeds):
+            figures.setdefault(name, {})[row] = finished
+    return figures
 
 
 def write_tables(figures: Figures, output_dir: Path) -> str:
     """Writes small_models.json and small_models.md; returns the latter.
 
     Args:
-        figures: {task: {row: figures of its seeds, between 0 and 1}}.
+        figures: those of `read_figures`.
         output_dir: where they go.
     """
-    names = [name for name, found in figures.items() if found]
     table = runs.markdown_table(
-        ("", *(f"{name}, {TASKS[name].figure}" for name in names)),
+        ("", *(f"{name}, {TASKS[name].figure}" for name in figures)),
         (
             (
                 row,
                 *(
-                    runs.describe(figures[name][row])
-                    if row in figures[name]
-                    else ""
-                    for name in names
+                    runs.describe(found[row]) if row in found else ""
+                    for found in figures.values()
                 ),
             )
             for row in ROWS
@@ -168,6 +191,7 @@ def losses(figures: Figures) -> dict[tuple[str, str], float]:
         * (statistics.mean(found["fine-tuned"]) - statistics.mean(found[row]))
         for name, found in figures.items()
         for row in INT8
+        if {"fine-tuned", row} <= found.keys()
     }
 
 
@@ -192,24 +216,23 @@ def main() -> None:
         learning_rate=options.learning_rate,
         do_lower_case=not options.cased,
     )
-    figures: Figures = {name: {} for name in flags}
 
     def measure(
-        names: Iterable[str], rows: Callable[[Measurement], dict[str, float]]
-    ) -> None:
+        names: Iterable[str], run: Callable[[Measurement], None]
+    ) -> Figures:
         for seed, name in itertools.product(options.seed, names):
-            measurement = Measurement(
-                TASKS[name],
-                flags[name] | {"seed": seed},
-                options.model_dir,
-                options.output_dir / name / f"seed_{seed}",
+            folder = seed_folder(options.output_dir, name, seed)
+            task_flags = flags[name] | {"seed": seed}
+            run(Measurement(TASKS[name], task_flags, options.model_dir, folder))
+            write_tables(
+                read_figures(options.output_dir, options.seed),
+                options.output_dir,
             )
-            for row, figure in rows(measurement).items():
-                figures[name].setdefault(row, []).append(figure)
-            write_tables(figures, options.output_dir)
+        figures = read_figures(options.output_dir, options.seed)
         print("\n" + write_tables(figures, options.output_dir))
+        return figures
 
-    measure(flags, Measurement.int8)
+    figures = measure(flags, Measurement.int8)
     too_many = {
         row: points for row, points in losses(figures).items() if points > LIMIT
     }

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import runs
 
+from data.squad.reading import read_squad_json
 from files.atomic import copy_file, write_json, write_text
-from files.json_files import read_json
 
 # What a run writes; copies that a user made are kept.
 _WEIGHTS = re.compile(r"model\.ckpt-\d+\.(index|data-00000-of-00001)")
@@ -54,9 +54,22 @@ def whole(
     return prepare
 
 
+def read_lines(path: Path) -> list[str]:
+    """Returns the lines of a task's file, the first of which names its columns.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds no example.
+    """
+    lines = path.read_text("utf-8").splitlines(True)
+    if len(lines) < 2:
+        raise ValueError(f"{path} holds no examples below its first line")
+    return lines
+
+
 def first_examples(source: Path, folder: Path) -> dict[str, object]:
     """SST-2: the first 20,000 examples."""
-    lines = (source / "train.tsv").read_text("utf-8").splitlines(True)
+    lines = read_lines(source / "train.tsv")
     write_text(folder / "train.tsv", "".join(lines[:20_001]))
     copy_file(source / "dev.tsv", folder / "dev.tsv")
     return {"task_name": "sst-2", "data_dir": folder}
@@ -64,7 +77,7 @@ def first_examples(source: Path, folder: Path) -> dict[str, object]:
 
 def part_of_dev(source: Path, folder: Path) -> dict[str, object]:
     """QNLI, from its dev set alone: the last 1,000 examples to evaluate."""
-    header, *lines = (source / "dev.tsv").read_text("utf-8").splitlines(True)
+    header, *lines = read_lines(source / "dev.tsv")
     for name, part in (("train", lines[:-1000]), ("dev", lines[-1000:])):
         write_text(folder / f"{name}.tsv", "".join([header, *part]))
     return {"task_name": "qnli", "data_dir": folder}
@@ -77,8 +90,7 @@ def without_dev(source: Path, folder: Path) -> dict[str, object]:
         return line.split("\t")[7:9]
 
     train, dev = (
-        (source / f"{name}.tsv").read_text("utf-8").splitlines(True)
-        for name in ("train", "dev")
+        read_lines(source / f"{name}.tsv") for name in ("train", "dev")
     )
     held_out = {tuple(pair(line)) for line in dev[1:]}
     kept = [line for line in train[1:] if tuple(pair(line)) not in held_out]
@@ -100,10 +112,8 @@ def first_articles(
 
     def prepare(source: Path, folder: Path) -> dict[str, object]:
         for name, number in (("train", num_train), ("dev", num_dev)):
-            path = source / f"{name}-v1.1.json"
-            content = read_json(path)
-            content["data"] = content["data"][:number]
-            write_json(folder / f"{name}.json", content)
+            articles = read_squad_json(source / f"{name}-v1.1.json")
+            write_json(folder / f"{name}.json", {"data": articles[:number]})
         return flags | {
             "train_file": folder / "train.json",
             "predict_file": folder / "dev.json",

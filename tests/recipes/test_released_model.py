@@ -5,6 +5,7 @@ The scripts themselves are replaced; test_recipes.py runs them.
 
 import importlib
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,34 @@ def test_a_folder_that_was_removed_is_made_anew(recipe, scripts):
     evaluate(recipe, "swag", model="other")
     evaluate(recipe, "swag", model="other")
     assert len(scripts.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("part", "removed", "made"),
+    [
+        ("glue", "glue/mrpc/8-5e-5-3", "glue/mrpc/best-8-5e-5-3"),
+        ("squad", "squad/seed_2", "squad/ensemble_of_2"),
+        ("triviaqa", "triviaqa.json", "triviaqa"),
+        ("triviaqa", "triviaqa", "squad/seed_1"),
+    ],
+)
+def test_what_was_made_from_something_removed_is_refused(
+    recipe, scripts, part, removed, made
+):
+    evaluate(recipe, "swag", part)
+    del scripts.calls[:]
+    Path("out", removed).rename("elsewhere")
+    with pytest.raises(SystemExit) as stopped:
+        evaluate(recipe, "swag", part)
+    assert str(stopped.value) == (
+        f"error: out/{made} was made from out/{removed}, which is not whole "
+        f"any more; remove out/{made} to make it again"
+    )
+    assert not scripts.calls
+    for path in (made, "triviaqa", "squad"):
+        shutil.rmtree(Path("out", path), ignore_errors=True)
+    evaluate(recipe, "swag", part)
+    assert Path("out", made).exists()
 
 
 def test_a_wider_grid_predicts_its_own_best(recipe, scripts):

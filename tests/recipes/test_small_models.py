@@ -27,6 +27,28 @@ def figures(static):
     }
 
 
+def test_the_table_has_the_rows_that_all_seeds_have(recipe, tmp_path):
+    def finish(task, row, seed, figure):
+        folder = recipe.row_folder(
+            recipe.seed_folder(tmp_path, task, seed), row
+        )
+        folder.mkdir(parents=True)
+        (folder / "eval_results.txt").write_text(f"f1 = {figure}\n")
+
+    for seed in (1, 2):
+        finish("CoNLL", "fine-tuned", seed, 0.9)
+        # In hundredths.
+        finish("SQuAD", "int8, static ranges", seed, 70 + seed)
+    finish("CoNLL", "int8", 1, 0.8)
+    found = recipe.read_figures(tmp_path, (1, 2))
+    assert found == {
+        "SQuAD": {"int8, static ranges": pytest.approx([0.71, 0.72])},
+        "CoNLL": {"fine-tuned": [0.9, 0.9]},
+    }
+    # Nothing to compare yet.
+    assert recipe.losses(found) == {}
+
+
 def test_a_loss_is_that_of_the_means(recipe):
     assert recipe.losses(figures(0.856)) == pytest.approx(
         {("STS-B", "int8"): 0.45, ("STS-B", "int8, static ranges"): 0.4}

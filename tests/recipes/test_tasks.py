@@ -31,6 +31,35 @@ def test_the_data_are_not_replaced_by_a_part_of_them(tmp_path, tasks):
     assert (source / "train.tsv").read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    ("task", "file", "text", "message"),
+    [
+        ("SST-2", "train.tsv", "", "SST-2/train.tsv holds no examples"),
+        ("STS-B", "dev.tsv", "", "STS-B/dev.tsv holds no examples"),
+        ("QNLI", "dev.tsv", "a\tb\n", "QNLI/dev.tsv holds no examples"),
+        (
+            "SQuAD",
+            "train-v1.1.json",
+            "{}",
+            "train-v1.1.json has no 'data'",
+        ),
+        ("SQuAD", "dev-v1.1.json", "[", "dev-v1.1.json"),
+    ],
+)
+def test_a_file_without_examples_is_named(
+    tmp_path, tasks, task, file, text, message
+):
+    source = tmp_path / task
+    source.mkdir()
+    for name in ("train.tsv", "dev.tsv"):
+        (source / name).write_text("a\tb\n" * 3)
+    for name in ("train-v1.1.json", "dev-v1.1.json"):
+        (source / name).write_text('{"data": []}')
+    (source / file).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        tasks.TASKS[task].prepare(source, tmp_path)
+
+
 def test_a_users_copies_of_weights_stay(tmp_path, tasks, monkeypatch):
     kept = ["model.ckpt-5-good.index", "model.ckpt-2.backup.zip"]
     written = ["model.ckpt-9.index", "model.ckpt-9.data-00000-of-00001"]
