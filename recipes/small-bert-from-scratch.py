@@ -73,6 +73,8 @@ SIZES = {
         phases=(
             Phase(32, 128, 3e-3, 8000, 500, 0.4),
             Phase(128, 64, 2e-3, 16000, 500, 0.3),
+            # The rate rises and falls once more.
+            Phase(128, 64, 2e-3, 13000, 500, 0.3),
         ),
         num_train_epochs=10.0,
     ),
@@ -86,6 +88,7 @@ SIZES = {
         phases=(
             Phase(32, 8, 1e-3, 40, 10, 0.4),
             Phase(64, 16, 1e-3, 20, 5, 0.2),
+            Phase(64, 16, 1e-3, 10, 2, 0.2),
         ),
         num_train_epochs=0.1,
     ),
@@ -136,10 +139,13 @@ def pretrain(
     runs.write_once(
         output_dir / "bert_config.json", create_config(size, vocab_file)
     )
+    records = [
+        create_records(size, phase, corpus, output_dir) for phase in size.phases
+    ]
     before = None
-    for phase in size.phases:
-        records = create_records(size, phase, corpus, output_dir)
-        folder = train(size, phase, records, before, precision)
+    for index, phase in enumerate(size.phases):
+        folder = output_dir / f"pretraining_{index + 1}"
+        train(size, phase, records[index], before, folder, precision)
         before = folder / f"model.ckpt-{phase.num_train_steps}"
         yield folder
 
@@ -147,7 +153,10 @@ def pretrain(
 def create_records(
     size: Size, phase: Phase, corpus: str, output_dir: Path
 ) -> Path:
-    """Makes the records of a phase; returns what their names begin with."""
+    """Makes a phase's records; returns what their names begin with.
+
+    Phases of the same length share them.
+    """
     records = output_dir / f"records_{phase.max_seq_length}"
     runs.run(
         "create_pretraining_data.py",
@@ -166,11 +175,15 @@ def create_records(
 
 
 def train(
-    size: Size, phase: Phase, records: Path, start: Path | None, precision: str
-) -> Path:
-    """Trains a phase from a checkpoint, None for random; returns its folder."""
+    size: Size,
+    phase: Phase,
+    records: Path,
+    start: Path | None,
+    folder: Path,
+    precision: str,
+) -> None:
+    """Trains a phase from a checkpoint, None for random weights."""
     output_dir = records.parent
-    folder = output_dir / f"pretraining_{phase.max_seq_length}"
     runs.run(
         "run_pretraining.py",
         output_dir / f"{folder.name}.log",
@@ -199,7 +212,6 @@ def train(
             "keep_checkpoint_max": 0,
         },
     )
-    return folder
 
 
 def fine_tune(

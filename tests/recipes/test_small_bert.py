@@ -116,8 +116,8 @@ def test_a_small_bert_goes_on_with_its_own_settings(tmp_path):
 def test_small_bert_from_scratch(small_bert):
     folder, flags, shown = small_bert
     for line in (
-        "pretraining_32 masked_lm_accuracy",
-        "pretraining_64 next_sentence_accuracy",
+        "pretraining_1 masked_lm_accuracy",
+        "pretraining_3 next_sentence_accuracy",
     ):
         assert f"| {line} | 0." in shown
     assert (folder / "bert/glue/glue.md").read_text() in shown
@@ -125,8 +125,16 @@ def test_small_bert_from_scratch(small_bert):
         (folder / "bert" / "records_64.manifest.json").read_text()
     )
     assert manifest["eval_shards"][0]["path"] == "bert/eval-records_64"
+    # The phases of one length share their records, and each starts where the
+    # one before it ended.
+    settings = json.loads(
+        (folder / "bert/pretraining_3/summary.json").read_text()
+    )
+    assert settings["flags"]["init_checkpoint"].endswith(
+        "pretraining_2/model.ckpt-20"
+    )
     # The same command resumes; here everything is done already.
-    checkpoint = folder / "bert/pretraining_64/model.ckpt-20.index"
+    checkpoint = folder / "bert/pretraining_3/model.ckpt-10.index"
     made = checkpoint.stat().st_mtime_ns
     again = run(folder, "small-bert-from-scratch.py", **flags)
     assert again.splitlines()[-5:] == shown.splitlines()[-5:]
@@ -138,7 +146,7 @@ def test_worth(small_bert, tmp_path):
     folder, _, _ = small_bert
     flags = {
         "model_dir": folder / "bert",
-        "start": f"mine={folder}/bert/pretraining_64/model.ckpt-20",
+        "start": f"mine={folder}/bert/pretraining_3/model.ckpt-10",
         "data_dir": folder / "data",
         "output_dir": tmp_path / "worth",
         "seed": 1,
