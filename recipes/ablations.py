@@ -12,14 +12,16 @@ written to ablations.md.
 
 import argparse
 import dataclasses
+import itertools
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import runs
-from tasks import TASKS, create_flags, run_row
+from tasks import TASKS, create_flags, read_figure, run_row
 
-from files.atomic import write_json, write_text
+from files.atomic import write_text
 from files.json_files import read_json
 
 
@@ -58,8 +60,6 @@ class Variant:
         }
 
 
-# The inputs of small-bert-from-scratch.py's first phase.
-LENGTH = 32
 LEFT_TO_RIGHT = "left-to-right, no next sentence"
 
 
@@ -119,8 +119,26 @@ FINE_TUNED = ("MRPC", "SST-2", "CoNLL")
 
 
 def training_flags(options: argparse.Namespace) -> dict[str, object]:
-    """Returns the flags of pretraining that all rows share."""
+    """Returns the flags of pretraining that all rows share.
+
+    Inputs and masking are those of the small BERT's first phase.
+
+    Raises:
+        SystemExit: `model_dir` is not the small BERT's.
+    """
+    path = options.model_dir / "settings.json"
+    phases = read_json(path).get("phases") if path.exists() else None
+    if not phases:
+        sys.exit(
+            f"error: --model_dir: {path} has no phases; give the output of "
+            "small-bert-from-scratch.py"
+        )
+    length = phases[0]["max_seq_length"]
+    manifest = read_json(options.model_dir / f"records_{length}.manifest.json")
     return {
+        "max_seq_length": length,
+        "max_predictions_per_seq": manifest["flags"]["max_predictions_per_seq"],
+        "masked_lm_prob": phases[0]["masked_lm_prob"],
         "train_batch_size": options.train_batch_size,
         "learning_rate": options.learning_rate,
         "num_train_steps": options.num_train_steps,
@@ -128,12 +146,17 @@ def training_flags(options: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
-    """Pretrains a row's model; returns its folder."""
+def pretrain(
+    row: Variant,
+    flags: dict[str, object],
+    options: argparse.Namespace,
+    folder: Path,
+) -> Path:
+    """Pretrains a row's model with `training_flags`; returns its folder."""
     config = read_json(options.model_dir / "bert_config.json")
     config_file = folder / "bert_config.json"
     runs.write_once(config_file, config | row.config)
-    records = options.model_dir / f"records_{LENGTH}"
+    records = options.model_dir / f"records_{flags['max_seq_length']}"
     runs.run(
         "run_pretraining.py",
         folder / "pretraining.log",
@@ -145,13 +168,10 @@ def pretrain(row: Variant, options: argparse.Namespace, folder: Path) -> Path:
             "output_dir": folder / "pretraining",
             "do_train": True,
             "do_eval": True,
-            "max_seq_length": LENGTH,
-            "max_predictions_per_seq": math.ceil(0.4 * LENGTH),
-            "masked_lm_prob": 0.4,
             "adam_beta_2": 0.98,
             "mixed_precision": options.mixed_precision,
             "eval_batch_size": 64,
-            **training_flags(options),
+            **flags,
             **row.flags,
         },
     )
@@ -164,7 +184,7 @@ def folder_of(name: str, output_dir: Path) -> Path:
 
 
 def find_flags(
-    name: str, options: argparse.Namespace
+    name: str, training: dict[str, object], options: argparse.Namespace
 ) -> dict[str, dict[str, object]]:
     """Returns {task: flags} of a row's fine-tuning; checks the data."""
     row = ROWS[name]
@@ -173,7 +193,7 @@ def find_flags(
         options,
         {name: TASKS[name] for name in row.tasks},
         start / "fine_tuning" / "bert_config.json",
-        max_seq_length=LENGTH,
+        max_seq_length=training["max_seq_length"],
         learning_rate=3e-4,
     )
 
@@ -181,53 +201,64 @@ def find_flags(
 def run(
     name: str,
     flags: dict[str, dict[str, object]],
+    training: dict[str, object],
     options: argparse.Namespace,
-) -> dict[str, float | list[float]]:
-    """Pretrains and fine-tunes a row; returns its figures."""
+) -> None:
+    """Pretrains and fine-tunes a row.
+
+    Args:
+        name: of the row.
+        flags: those of `find_flags`.
+        training: those of `training_flags`.
+        options: of the command.
+    """
     row = ROWS[name]
-    folder = folder_of(name, options.output_dir)
     start = folder_of(row.pretrained_as or name, options.output_dir)
-    pretrained = pretrain(row, options, start)
+    pretrained = pretrain(row, training, options, start)
     runs.add_dropout(start / "bert_config.json", start / "fine_tuning")
-    results = runs.read_results(pretrained / "eval_results.txt")
-    found: dict[str, float | list[float]] = {
-        "perplexity": math.exp(results["masked_lm_loss"]),
-        "masked_lm_accuracy": results["masked_lm_accuracy"],
-    }
     fine_tuning = dict(row.fine_tuning)
     if row.frozen:
         fine_tuning["freeze_layers"] = row.num_hidden_layers
-    checkpoint = pretrained / f"model.ckpt-{options.num_train_steps}"
-    for task in flags:
-        found[task] = [
-            run_row(
-                TASKS[task],
-                {**flags[task], **fine_tuning, "seed": seed},
-                checkpoint,
-                folder / f"{task}_seed_{seed}",
-            )
-            for seed in options.seed
-        ]
-    return found
+    for task, seed in itertools.product(flags, options.seed):
+        run_row(
+            TASKS[task],
+            {**flags[task], **fine_tuning, "seed": seed},
+            pretrained / f"model.ckpt-{options.num_train_steps}",
+            folder_of(name, options.output_dir) / f"{task}_seed_{seed}",
+        )
 
 
-def write_table(output_dir: Path, num_seeds: int) -> str:
-    """Writes ablations.md, the rows whose seeds are all done; returns it."""
-    lines = []
-    for name in ROWS:
-        path = folder_of(name, output_dir) / "figures.json"
-        found = read_json(path) if path.exists() else {}
-        seeds = {len(found[task]) for task in FINE_TUNED if task in found}
-        if seeds == {num_seeds}:
-            cells = [name, f"{found['perplexity']:.1f}"]
-            cells.append(f"{found['masked_lm_accuracy']:.3f}")
-            cells += [
-                runs.describe(found[task]) if task in found else ""
-                for task in FINE_TUNED
-            ]
-            lines.append([*cells, ROWS[name].paper])
+def read_row(
+    name: str, output_dir: Path, seeds: Sequence[int]
+) -> list[str] | None:
+    """Returns the cells of a row; None if its runs are not all done."""
+    row = ROWS[name]
+    figures: dict[str, list[float]] = {}
+    for task, seed in itertools.product(row.tasks, seeds):
+        folder = folder_of(name, output_dir) / f"{task}_seed_{seed}"
+        figure = read_figure(TASKS[task], folder)
+        if figure is None:
+            return None
+        figures.setdefault(task, []).append(figure)
+    pretrained = folder_of(row.pretrained_as or name, output_dir)
+    results = runs.read_results(pretrained / "pretraining/eval_results.txt")
+    return [
+        name,
+        f"{math.exp(results['masked_lm_loss']):.1f}",
+        f"{results['masked_lm_accuracy']:.3f}",
+        *(
+            runs.describe(figures[task]) if task in figures else ""
+            for task in FINE_TUNED
+        ),
+        row.paper,
+    ]
+
+
+def write_table(output_dir: Path, seeds: Sequence[int]) -> str:
+    """Writes ablations.md, the rows whose runs are all done; returns it."""
+    rows = (read_row(name, output_dir, seeds) for name in ROWS)
     header = ("row", "perplexity", "masked LM accuracy", *FINE_TUNED)
-    table = runs.markdown_table((*header, "the paper"), lines)
+    table = runs.markdown_table((*header, "the paper"), filter(None, rows))
     write_text(output_dir / "ablations.md", table)
     return table
 
@@ -243,19 +274,18 @@ def main() -> None:
     add("--learning_rate", type=float, default=3e-3, help="In pretraining.")
     add("--num_train_steps", type=int, default=1500, help="In pretraining.")
     options = parser.parse_args()
+    training = training_flags(options)
     # Before anything is trained, as this finds what is wrong with the data.
-    flags = {name: find_flags(name, options) for name in options.row}
+    flags = {name: find_flags(name, training, options) for name in options.row}
     runs.write_once(
         options.output_dir / "pretraining.json",
-        training_flags(options),
+        training,
         options.output_dir.glob("*/pretraining"),
     )
     for name in options.row:
-        figures = run(name, flags[name], options)
-        folder = folder_of(name, options.output_dir)
-        write_json(folder / "figures.json", figures)
-        write_table(options.output_dir, len(options.seed))
-    print("\n" + write_table(options.output_dir, len(options.seed)))
+        run(name, flags[name], training, options)
+        write_table(options.output_dir, options.seed)
+    print("\n" + write_table(options.output_dir, options.seed))
 
 
 if __name__ == "__main__":

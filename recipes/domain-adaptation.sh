@@ -33,12 +33,13 @@ mkdir -p "$output"
 
 # Masks are drawn while training reads, so one pass over the text is enough. A
 # fraction of the documents is held out for evaluation; 0 evaluates on the text.
-[ "$held_out" = 0 ] && evaluated= || evaluated="$output/eval-text.tfrecord"
 "$python" "$root/create_pretraining_data.py" --input_file="$text" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
   --eval_fraction="$held_out" \
   --max_seq_length="$length" --max_predictions_per_seq="$predictions"
+evaluated="$output/eval-text.tfrecord"
+[ -f "$evaluated" ] || evaluated=
 
 # Weights without the optimizer's slots, next to their configuration.
 "$python" "$root/run_pretraining.py" --input_file="$output/text.tfrecord-*-of-*" \

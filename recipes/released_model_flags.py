@@ -23,6 +23,12 @@ FOLDERS = {
     "swag": ("SWAG", ("train.csv or train.jsonl", "val.csv or val.jsonl")),
     "ner": ("CoNLL-2003", tasks.CONLL_FILES),
 }
+# What GLUE's grid varies, and the flag of its values.
+VARIED = {
+    "train_batch_size": "batches",
+    "learning_rate": "rates",
+    "num_train_epochs": "epochs",
+}
 # {task: folder}; the paper leaves out WNLI.
 GLUE_FOLDERS = {
     task: folder
@@ -153,6 +159,14 @@ def parse(arguments: list[str], description: str | None) -> Namespace:
             parser.error(f"{flag} after --: give each flag as --NAME=VALUE")
         name, mark, value = flag[2:].partition("=")
         options.more[name] = value if mark else True
+    if "seed" in options.more:
+        parser.error("--seed after --: the recipe gives its own seeds")
+    for name, flag in VARIED.items():
+        if options.glue and name in options.more:
+            parser.error(
+                f"--{name} after --: GLUE's grid varies it; give --{flag}, or "
+                "run the other parts by a command without --glue"
+            )
     if options.ner and not options.cased_model:
         parser.error("--ner needs --cased_model")
     if options.triviaqa and not options.squad:

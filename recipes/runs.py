@@ -94,31 +94,35 @@ def existing_folder(value: str) -> Path:
 
 
 def write_once(
-    path: Path, config: dict[str, object], results: Iterable[Path] = ()
+    path: Path, config: dict[str, object], results: Iterable[Path] | None = None
 ) -> None:
     """Writes a configuration or settings, which later runs must share.
 
     Args:
         path: the file.
         config: what it must hold.
-        results: what is made with these settings; without the file, nobody
-            knows with which they were.
+        results: files and folders that are made with these settings. While
+            there is none, the settings may still change. Without the file,
+            nobody knows with which they were made. None to allow no change.
 
     Raises:
         SystemExit: the file has others, or is missing where there are results.
     """
+    made = next(filter(Path.exists, results or ()), None)
     if not path.exists():
-        for result in results:
-            if result.exists():
-                sys.exit(
-                    f"error: {result} is there without {path}, which would say "
-                    "how it was made; give another --output_dir"
-                )
+        if made:
+            sys.exit(
+                f"error: {made} is there without {path}, which would say how "
+                "it was made; give another --output_dir"
+            )
         write_json(path, config)
         return
     before = json_files.read_json(path)
     # As read back: JSON has lists for tuples.
     now = json.loads(json.dumps(config))
+    if results is not None and not made and before.keys() == now.keys():
+        write_json(path, config)
+        return
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             sys.exit(
@@ -152,6 +156,19 @@ def find_missing(folder: Path, files: Iterable[str]) -> Path | None:
         if not any((folder / name).exists() for name in names.split(" or ")):
             return folder / names
     return None
+
+
+def seed(text: str) -> int:
+    """Returns the seed that an argument gives.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from 0 to 2**32 - 1"
+        )
+    return int(text)
 
 
 class Distinct(argparse.Action):
@@ -191,7 +208,7 @@ def create_parser(
         "--seed",
         nargs="+",
         action=Distinct,
-        type=int,
+        type=seed,
         default=[1, 2, 3],
         help="Seeds of fine-tuning; each is a run.",
     )
@@ -211,9 +228,23 @@ def add_mixed_precision(parser: argparse.ArgumentParser) -> None:
 
 
 def read_results(path: Path) -> dict[str, float]:
-    """Returns {name: figure} of an eval_results.txt."""
-    pairs = (line.split(" = ") for line in path.read_text().splitlines())
-    return {name: float(value) for name, value in pairs}
+    """Returns {name: figure} of an eval_results.txt.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it has no figures.
+    """
+    try:
+        pairs = (line.split(" = ") for line in path.read_text().splitlines())
+        found = {name: float(value) for name, value in pairs}
+    except ValueError:
+        found = {}
+    if not found:
+        raise ValueError(
+            f"{path} is not a list of lines NAME = FIGURE; remove it to run "
+            "its command again"
+        )
+    return found
 
 
 def describe(figures: Sequence[float]) -> str:

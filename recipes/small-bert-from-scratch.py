@@ -37,16 +37,6 @@ class Phase:
     # In training; held-out documents are masked at 15% for evaluation.
     masked_lm_prob: float
 
-    @property
-    def lengths(self) -> dict[str, int]:
-        """Flags of length, with room for all masked WordPieces."""
-        return {
-            "max_seq_length": self.max_seq_length,
-            "max_predictions_per_seq": math.ceil(
-                self.masked_lm_prob * self.max_seq_length
-            ),
-        }
-
 
 @dataclasses.dataclass(frozen=True)
 class Size:
@@ -60,6 +50,20 @@ class Size:
     eval_steps: int
     phases: tuple[Phase, ...]
     num_train_epochs: float
+
+    def lengths(self, max_seq_length: int) -> dict[str, int]:
+        """Returns flags of length, with room for what its phases mask."""
+        fractions = (
+            phase.masked_lm_prob
+            for phase in self.phases
+            if phase.max_seq_length == max_seq_length
+        )
+        return {
+            "max_seq_length": max_seq_length,
+            "max_predictions_per_seq": math.ceil(
+                max(fractions) * max_seq_length
+            ),
+        }
 
 
 SIZES = {
@@ -139,25 +143,30 @@ def pretrain(
     runs.write_once(
         output_dir / "bert_config.json", create_config(size, vocab_file)
     )
-    records = [
-        create_records(size, phase, corpus, output_dir) for phase in size.phases
-    ]
+    records = {
+        length: create_records(size, length, corpus, output_dir)
+        for length in {phase.max_seq_length: None for phase in size.phases}
+    }
     before = None
-    for index, phase in enumerate(size.phases):
-        folder = output_dir / f"pretraining_{index + 1}"
-        train(size, phase, records[index], before, folder, precision)
+    for number, phase in enumerate(size.phases, start=1):
+        folder = output_dir / f"pretraining_{number}"
+        train(
+            size,
+            phase,
+            records[phase.max_seq_length],
+            before,
+            folder,
+            precision,
+        )
         before = folder / f"model.ckpt-{phase.num_train_steps}"
         yield folder
 
 
 def create_records(
-    size: Size, phase: Phase, corpus: str, output_dir: Path
+    size: Size, length: int, corpus: str, output_dir: Path
 ) -> Path:
-    """Makes a phase's records; returns what their names begin with.
-
-    Phases of the same length share them.
-    """
-    records = output_dir / f"records_{phase.max_seq_length}"
+    """Makes the records of a length; returns what their names begin with."""
+    records = output_dir / f"records_{length}"
     runs.run(
         "create_pretraining_data.py",
         output_dir / "create_pretraining_data.log",
@@ -165,7 +174,7 @@ def create_records(
             "input_file": corpus,
             "output_file": records,
             "vocab_file": output_dir / "vocab.txt",
-            **phase.lengths,
+            **size.lengths(length),
             "dupe_factor": 4,
             "dynamic_masking": True,
             "eval_fraction": size.eval_fraction,
@@ -196,7 +205,7 @@ def train(
             "init_checkpoint": start,
             "do_train": True,
             "do_eval": True,
-            **phase.lengths,
+            **size.lengths(phase.max_seq_length),
             "masked_lm_prob": phase.masked_lm_prob,
             "train_batch_size": phase.train_batch_size,
             "learning_rate": phase.learning_rate,

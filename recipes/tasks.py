@@ -48,7 +48,10 @@ def whole(
 
     def prepare(source: Path, folder: Path) -> dict[str, object]:
         if missing := runs.find_missing(source, files):
-            raise FileNotFoundError(f"there is no {missing}")
+            raise FileNotFoundError(
+                f"--data_dir: there is no {missing}; add it, or leave out "
+                f"{source.name}"
+            )
         return {**flags, "data_dir": source}
 
     return prepare
@@ -219,7 +222,13 @@ def read_figure(task: Recipe, folder: Path) -> float | None:
     results = folder / "eval_results.txt"
     if not results.exists():
         return None
-    return task.scale * runs.read_results(results)[task.figure]
+    found = runs.read_results(results)
+    if task.figure not in found:
+        raise ValueError(
+            f"{results} has no {task.figure}; remove it to run its command "
+            "again"
+        )
+    return task.scale * found[task.figure]
 
 
 def create_flags(
@@ -241,11 +250,12 @@ def create_flags(
         {name: flags of its script}.
 
     Raises:
-        SystemExit: a folder would be written over its own files, has rows of
-            other settings, or no task has files.
+        SystemExit: `model_dir` lacks a file, no task has files, or
+            `output_dir` has rows or files of other settings.
     """
     settings = {
         "model_dir": str(options.model_dir.resolve()),
+        "data_dir": str(options.data_dir.resolve()),
         "mixed_precision": options.mixed_precision,
         **shared,
     }
@@ -256,23 +266,34 @@ def create_flags(
         "mixed_precision": options.mixed_precision,
         **shared,
     }
-    found = {}
-    for name, task in recipes.items():
-        source = options.data_dir / task.folder
-        folder = options.output_dir / "data" / name
-        if source.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            if folder.samefile(source):
-                sys.exit(
-                    f"error: {folder} is where the recipe writes its own part "
-                    "of the data; give another --output_dir"
-                )
-            found[name] = common | task.prepare(source, folder)
+    needed = ("vocab.txt", "bert_config.json")
+    if missing := runs.find_missing(options.model_dir, needed):
+        sys.exit(
+            f"error: --model_dir: there is no {missing}; the folder must hold "
+            f"{' and '.join(needed)}"
+        )
+    found = {
+        name: options.data_dir / task.folder
+        for name, task in recipes.items()
+        if (options.data_dir / task.folder).is_dir()
+    }
     if not found:
         folders = ", ".join(task.folder for task in recipes.values())
         sys.exit(
             f"error: --data_dir={options.data_dir} has none of the folders "
             f"{folders}"
         )
-    runs.write_once(options.output_dir / "settings.json", settings)
-    return found
+    # Before anything is written, so that no other command's files are replaced.
+    runs.write_once(
+        options.output_dir / "settings.json",
+        settings,
+        [
+            *options.output_dir.glob("data/*/*"),
+            *options.output_dir.rglob("eval_results.txt"),
+        ],
+    )
+    return {
+        name: common
+        | recipes[name].prepare(source, options.output_dir / "data" / name)
+        for name, source in found.items()
+    }

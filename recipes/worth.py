@@ -2,7 +2,7 @@
 
     python recipes/worth.py --model_dir=output/small_bert --data_dir=$DATA \
         --output_dir=output/worth \
-        --start=pretrained=output/small_bert/pretraining_128/model.ckpt-16000
+        --start=pretrained=output/small_bert/pretraining_3/model.ckpt-13000
 
 Fine-tunes the same network from random weights and from each --start with three
 seeds, at the learning rate that is best for the start and the first seed: 3
@@ -152,9 +152,7 @@ def main() -> None:
     flags = create_flags(
         options,
         {name: TASKS[name] for name in options.task},
-        runs.add_dropout(
-            options.model_dir / "bert_config.json", options.output_dir
-        ),
+        options.output_dir / "bert_config.json",
         max_seq_length=128,
         num_train_epochs=NUM_EPOCHS,
     )
@@ -166,8 +164,9 @@ def main() -> None:
         runs.write_once(
             folder / "start.json",
             {"init_checkpoint": checkpoint and str(checkpoint)},
-            folder.glob("*_seed_*"),
+            folder.glob("*/eval_results.txt"),
         )
+    runs.add_dropout(options.model_dir / "bert_config.json", options.output_dir)
     for seed, name, start in itertools.product(options.seed, flags, starts):
         rates = options.learning_rate
         if seed != options.seed[0]:

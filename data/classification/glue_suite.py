@@ -82,12 +82,14 @@ def find_tasks(
             logging.warning("%s is not there; %s is left out", files[0], name)
         else:
             raise FileNotFoundError(
-                f"{missing[0]} is not there; add it, or leave {name} out"
+                f"{missing[0]} is not there; add it, or leave out {name} (its "
+                "folder, or its name in --tasks)"
             )
     if not found:
         folders = ", ".join(folder for folder, _ in TASKS.values())
         raise FileNotFoundError(
-            f"--glue_dir={glue_dir} has none of the tasks' folders ({folders})"
+            f"--glue_dir={glue_dir} has none of the tasks' folders ({folders}) "
+            f"with its {sets[0]} set"
         )
     return found
 

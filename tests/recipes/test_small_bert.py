@@ -1,8 +1,6 @@
 """The recipes run to their end on the samples, and again do nothing twice."""
 
-import ast
 import json
-import re
 import subprocess
 import sys
 
@@ -19,36 +17,6 @@ def run(cwd, recipe, *more, **flags):
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def given_flags(path):
-    """Yields (script, names of flags) of the calls of runs.run in a file."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "runs.run":
-            script, _, flags = node.args
-            if isinstance(script, ast.Constant):
-                keys = [key.value for key in flags.keys if key is not None]
-                yield script.value, keys
-
-
-def test_scripts_have_the_flags_that_recipes_give_them():
-    page = (ROOT / "docs" / "flags.md").read_text("utf-8")
-    names = re.split(r"^## `?(\w+\.py)`?$", page, flags=re.M)
-    known = dict(zip(names[1::2], names[2::2], strict=True))
-    found = [
-        pair
-        for recipe in sorted((ROOT / "recipes").glob("*.py"))
-        for pair in given_flags(recipe)
-    ]
-    assert {script for script, _ in found} == {
-        "create_vocabulary.py",
-        "create_pretraining_data.py",
-        "run_pretraining.py",
-        "run_glue.py",
-    }
-    for script, flags in found:
-        for flag in flags:
-            assert f"--{flag}`" in known[script], (script, flag)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +42,15 @@ def refusal(cwd, recipe, **flags):
     return done.stderr.splitlines()[-1]
 
 
+def failure(cwd, recipe, **flags):
+    """Returns what a recipe that fails writes to stderr."""
+    command = [sys.executable, ROOT / "recipes" / recipe]
+    command += [f"--{name}={value}" for name, value in flags.items()]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode, done.stdout
+    return done.stderr
+
+
 def test_folders_are_checked_before_anything_is_trained(tmp_path):
     (tmp_path / "glue").mkdir()
     flags = {"corpus": SAMPLES / "corpus.txt", "output_dir": "bert"}
@@ -83,7 +60,8 @@ def test_folders_are_checked_before_anything_is_trained(tmp_path):
     error = refusal(tmp_path, recipe, glue_dir="", **flags)
     assert "--glue_dir: is empty" in error
     assert not (tmp_path / "bert").exists()
-    flags = {"model_dir": "glue", "data_dir": "glue", "output_dir": "rows"}
+    write_small_bert(tmp_path)
+    flags = {"model_dir": ".", "data_dir": "glue", "output_dir": "rows"}
     error = refusal(tmp_path, "ablations.py", row="1 x 128", **flags)
     assert error.startswith("error: --data_dir=glue has none of the folders")
 
@@ -91,6 +69,9 @@ def test_folders_are_checked_before_anything_is_trained(tmp_path):
 def test_rows_of_ablations_share_their_pretraining(tmp_path):
     (tmp_path / "MRPC").symlink_to(SAMPLES / "glue")
     flags = {"model_dir": ".", "data_dir": ".", "output_dir": "rows"}
+    error = refusal(tmp_path, "ablations.py", **flags)
+    assert "--model_dir: settings.json has no phases; give the output" in error
+    write_small_bert(tmp_path)
     # All rows, of which some need data that is not there.
     error = refusal(tmp_path, "ablations.py", **flags)
     assert "has none of the folders conll2003" in error
@@ -104,12 +85,30 @@ def test_rows_of_ablations_share_their_pretraining(tmp_path):
     assert "rows/pretraining.json is of other settings" in error
 
 
+def write_small_bert(folder):
+    """Writes what the recipes read of a small BERT, not the model."""
+    phase = {"max_seq_length": 32, "masked_lm_prob": 0.4}
+    manifest = {"flags": {"max_predictions_per_seq": 13}}
+    for name, content in (
+        ("settings.json", {"phases": [phase]}),
+        ("records_32.manifest.json", manifest),
+        ("bert_config.json", {"num_hidden_layers": 3}),
+    ):
+        (folder / name).write_text(json.dumps(content))
+    (folder / "vocab.txt").touch()
+
+
 def test_a_small_bert_goes_on_with_its_own_settings(tmp_path):
     flags = {"corpus": SAMPLES / "corpus.txt", "output_dir": "."}
     recipe = "small-bert-from-scratch.py"
     (tmp_path / "vocab.txt").touch()
     error = refusal(tmp_path, recipe, **flags)
     assert "vocab.txt is there without settings.json" in error
+    # Nothing was made of a corpus that is not there.
+    (tmp_path / "vocab.txt").unlink()
+    for corpus in ("none.txt", "nothing.txt"):
+        shown = failure(tmp_path, recipe, corpus=corpus, output_dir=".")
+        assert "--input_file" in shown and corpus in shown
 
 
 @pytest.mark.slow
@@ -127,12 +126,14 @@ def test_small_bert_from_scratch(small_bert):
     assert manifest["eval_shards"][0]["path"] == "bert/eval-records_64"
     # The phases of one length share their records, and each starts where the
     # one before it ended.
-    settings = json.loads(
-        (folder / "bert/pretraining_3/summary.json").read_text()
+    second, third = (
+        json.loads(
+            (folder / f"bert/pretraining_{number}/summary.json").read_text()
+        )
+        for number in (2, 3)
     )
-    assert settings["flags"]["init_checkpoint"].endswith(
-        "pretraining_2/model.ckpt-20"
-    )
+    assert second["flags"]["input_file"] == third["flags"]["input_file"]
+    assert third["flags"]["init_checkpoint"].endswith("_2/model.ckpt-20")
     # The same command resumes; here everything is done already.
     checkpoint = folder / "bert/pretraining_3/model.ckpt-10.index"
     made = checkpoint.stat().st_mtime_ns

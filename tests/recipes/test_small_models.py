@@ -64,6 +64,38 @@ def test_rows_that_a_task_does_not_have_are_empty(recipe, tmp_path):
     assert written == figures(0.856)
 
 
+@pytest.mark.parametrize("int8", [0.896, 0.894])
+def test_too_large_a_loss_ends_in_an_error(recipe, tmp_path, monkeypatch, int8):
+    monkeypatch.chdir(tmp_path)
+    for name in ("data/STS-B/train.tsv", "data/STS-B/dev.tsv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a\tb\n" * 3)
+    for name in ("vocab.txt", "bert_config.json"):
+        (tmp_path / name).touch()
+
+    def run_script(command, **_):
+        flags = dict(each[2:].partition("=")[::2] for each in command[2:])
+        folder = tmp_path / flags["output_dir"]
+        (folder / "model").mkdir(parents=True)
+        (folder / "model/bert_model.ckpt.index").touch()
+        figure = int8 if "quantize" in flags else 0.9
+        (folder / "eval_results.txt").write_text(f"spearman = {figure}\n")
+        return 0
+
+    monkeypatch.setattr(recipe.runs.child, "run", run_script)
+    folders = ("--model_dir=.", "--data_dir=data", "--output_dir=out")
+    monkeypatch.setattr(sys, "argv", ["small-models.py", *folders])
+    if int8 > 0.895:
+        recipe.main()
+    else:
+        with pytest.raises(SystemExit) as stopped:
+            recipe.main()
+        assert stopped.value.code == (
+            "error: of 100 points, more than 0.5 are lost by int8 0.60 on "
+            "STS-B, int8, static ranges 0.60 on STS-B"
+        )
+
+
 def run(folder, model):
     return subprocess.run(
         [

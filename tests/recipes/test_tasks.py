@@ -15,20 +15,38 @@ def tasks(monkeypatch):
     return importlib.import_module("tasks")
 
 
-def test_the_data_are_not_replaced_by_a_part_of_them(tmp_path, tasks):
-    source = tmp_path / "data" / "SST-2"
-    source.mkdir(parents=True)
-    (source / "train.tsv").write_text("mine")
-    options = argparse.Namespace(
+@pytest.fixture
+def options(tmp_path):
+    """Options of a recipe; the data has CoLA and SST-2."""
+    for name in ("CoLA/train.tsv", "CoLA/dev.tsv", "SST-2/train.tsv"):
+        path = tmp_path / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a\tb\n" * 3)
+    (tmp_path / "data/SST-2/dev.tsv").write_text("a\tb\n" * 3)
+    for name in ("vocab.txt", "bert_config.json"):
+        (tmp_path / name).touch()
+    return argparse.Namespace(
         data_dir=tmp_path / "data",
-        output_dir=tmp_path,
+        output_dir=tmp_path / "out",
         model_dir=tmp_path,
         mixed_precision="float32",
     )
-    sst_2 = tasks.TASKS["SST-2"]
-    with pytest.raises(SystemExit, match="data/SST-2 is where the recipe"):
-        tasks.create_flags(options, {"SST-2": sst_2}, "config")
-    assert (source / "train.tsv").read_text() == "mine"
+
+
+def create(tasks, options, *names, **shared):
+    found = {name: tasks.TASKS[name] for name in names}
+    return tasks.create_flags(options, found, "config", **shared)
+
+
+@pytest.mark.parametrize("output", [".", "out"])
+def test_a_users_own_data_are_not_replaced(tmp_path, tasks, options, output):
+    options.output_dir = tmp_path / output
+    mine = options.output_dir / "data/SST-2/train.tsv"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine")
+    with pytest.raises(SystemExit, match=r"is there without .*settings.json"):
+        create(tasks, options, "SST-2")
+    assert mine.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -74,26 +92,47 @@ def test_a_users_copies_of_weights_stay(tmp_path, tasks, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, "eval_results.txt"])
 
 
-def test_rows_of_other_settings_are_refused(tmp_path, tasks):
-    options = argparse.Namespace(
-        data_dir=tmp_path / "data",
-        output_dir=tmp_path / "out",
-        model_dir=tmp_path,
-        mixed_precision="float32",
-    )
-    found = {"RTE": tasks.TASKS["RTE"]}
-    with pytest.raises(SystemExit, match="data has none of the folders RTE"):
-        tasks.create_flags(options, found, "config", learning_rate=1e-4)
+def test_rows_of_other_settings_are_refused(tmp_path, tasks, options):
+    create(tasks, options, "CoLA", learning_rate=1e-4)
     # Nothing was made, so the settings may still change.
-    options.mixed_precision = "bfloat16"
-    (options.data_dir / "RTE").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match="there is no .*RTE/train.tsv"):
-        tasks.create_flags(options, found, "config", learning_rate=1e-4)
-    for name in ("train.tsv", "dev.tsv"):
-        (options.data_dir / "RTE" / name).touch()
-    tasks.create_flags(options, found, "config", learning_rate=1e-4)
-    with pytest.raises(SystemExit, match="learning_rate is 0.0001 there and 5"):
-        tasks.create_flags(options, found, "config", learning_rate=5e-5)
+    create(tasks, options, "CoLA", learning_rate=5e-5)
+    row = options.output_dir / "CoLA" / "eval_results.txt"
+    row.parent.mkdir()
+    row.write_text("matthews = 0.5\n")
+    create(tasks, options, "CoLA", learning_rate=5e-5)
+    with pytest.raises(
+        SystemExit, match="learning_rate is 5e-05 there and 0.0"
+    ):
+        create(tasks, options, "CoLA", learning_rate=1e-4)
+    (tmp_path / "data").rename(tmp_path / "others")
+    options.data_dir = tmp_path / "others"
+    with pytest.raises(
+        SystemExit, match="data_dir is .*/data there and .*/oth"
+    ):
+        create(tasks, options, "CoLA", learning_rate=5e-5)
+    # Nor rows of which nobody knows the settings.
+    (options.output_dir / "settings.json").unlink()
+    with pytest.raises(SystemExit, match="results.txt is there without .*sett"):
+        create(tasks, options, "CoLA", learning_rate=1e-4)
+
+
+def test_files_of_a_task_are_found_missing(tmp_path, tasks, options):
+    with pytest.raises(SystemExit, match="data has none of the folders RTE"):
+        create(tasks, options, "RTE")
+    (tmp_path / "data/CoLA/dev.tsv").unlink()
+    with pytest.raises(FileNotFoundError, match="add it, or leave out CoLA"):
+        create(tasks, options, "CoLA")
+    (tmp_path / "vocab.txt").unlink()
+    with pytest.raises(SystemExit, match="--model_dir: there is no .*/vocab"):
+        create(tasks, options, "CoLA")
+
+
+@pytest.mark.parametrize("text", ["", "eval_accuracy\n", "other = 0.5\n"])
+def test_damaged_results_are_named(tmp_path, tasks, text):
+    path = tmp_path / "eval_results.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"{path} .*; remove it to run its"):
+        tasks.read_figure(tasks.TASKS["RTE"], tmp_path)
 
 
 def test_a_row_whose_export_was_killed_runs_again(tmp_path, tasks, monkeypatch):
@@ -131,6 +170,7 @@ def test_a_row_whose_export_was_killed_runs_again(tmp_path, tasks, monkeypatch):
         ("--mixed_precision=bfloat", "--mixed_precision: invalid choice"),
         ("--seed", "--seed: expected at least one argument"),
         ("--seed=1 1", "--seed: one value is given twice"),
+        ("--seed=1 -2", "--seed: '-2' is not a whole number from 0"),
     ],
 )
 def test_a_wrong_argument_is_named(tasks, tmp_path, capsys, flag, message):

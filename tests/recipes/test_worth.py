@@ -42,7 +42,6 @@ def test_each_start_has_the_rate_that_was_best_for_its_first_seed(
 
 
 def test_only_a_task_whose_runs_are_all_done_has_a_row(recipe, tmp_path):
-    """A mean of two seeds once stood in a table of three."""
     for task, start, rate, seed in itertools.product(
         ("MRPC", "RTE", "CoLA", "QNLI"), ("random", "mine"), RATES, (1, 2)
     ):
@@ -118,40 +117,17 @@ def test_a_wrong_start_is_refused(
     assert not (tmp_path / "output").exists()
 
 
-def test_rows_of_another_checkpoint_do_not_pass_for_this_ones(
-    recipe, tmp_path, monkeypatch
-):
-    for step in (1, 2):
-        (tmp_path / f"model.ckpt-{step}.index").touch()
+@pytest.fixture
+def scripts(recipe, tmp_path, monkeypatch):
+    """Replaces the scripts, in a folder with files; returns their flags."""
+    for name in (
+        *("vocab.txt", "model.ckpt-1.index", "model.ckpt-2.index"),
+        *("RTE/train.tsv", "RTE/dev.tsv"),
+        *("conll2003/train.txt", "conll2003/valid.txt"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
     (tmp_path / "bert_config.json").write_text("{}")
-    (tmp_path / "RTE").mkdir()
-    done = tmp_path / "output/mine/RTE_rate_0.0001_seed_1"
-    done.mkdir(parents=True)
-    (done.parent / "start.json").write_text(
-        json.dumps({"init_checkpoint": str(tmp_path / "model.ckpt-1")})
-    )
-    for name in ("train.tsv", "dev.tsv"):
-        (tmp_path / "RTE" / name).touch()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match=r"start\.json is of other settings"):
-        call(recipe, monkeypatch, "mine=model.ckpt-2")
-    # Nor may rows of which nobody knows the checkpoint.
-    (done.parent / "start.json").unlink()
-    with pytest.raises(SystemExit, match=r"seed_1 is there without .*start.js"):
-        call(recipe, monkeypatch, "mine=model.ckpt-2")
-
-
-def test_later_seeds_have_the_best_rate_of_the_first(
-    recipe, tmp_path, monkeypatch
-):
-    (tmp_path / "model.ckpt-1.index").touch()
-    (tmp_path / "bert_config.json").write_text("{}")
-    for task in ("RTE", "conll2003"):
-        (tmp_path / task).mkdir()
-    for name in ("train.tsv", "dev.tsv"):
-        (tmp_path / "RTE" / name).touch()
-    for name in ("train.txt", "valid.txt"):
-        (tmp_path / "conll2003" / name).touch()
     monkeypatch.chdir(tmp_path)
     given = []
 
@@ -169,6 +145,37 @@ def test_later_seeds_have_the_best_rate_of_the_first(
         return 0
 
     monkeypatch.setattr(recipe.runs.child, "run", run_script)
+    return given
+
+
+def test_rows_of_another_checkpoint_do_not_pass_for_this_ones(
+    recipe, scripts, monkeypatch
+):
+    call(recipe, monkeypatch, "mine=model.ckpt-1")
+    number = len(scripts)
+    call(recipe, monkeypatch, "mine=model.ckpt-1")
+    with pytest.raises(SystemExit, match=r"start\.json is of other settings"):
+        call(recipe, monkeypatch, "mine=model.ckpt-2")
+    # Nor may rows of which nobody knows the checkpoint.
+    Path("output/mine/start.json").unlink()
+    with pytest.raises(SystemExit, match=r"results.txt is there without .*st"):
+        call(recipe, monkeypatch, "mine=model.ckpt-2")
+    assert len(scripts) == number == 8
+
+
+def test_a_start_that_never_ran_may_be_corrected(recipe, scripts, monkeypatch):
+    monkeypatch.setattr(recipe.runs.child, "run", lambda *_, **__: 1)
+    for start in ("mine=model.ckpt-1", "mine=model.ckpt-2"):
+        with pytest.raises(SystemExit) as stopped:
+            call(recipe, monkeypatch, start)
+        assert stopped.value.code == 1
+    written = json.loads(Path("output/mine/start.json").read_text())
+    assert written["init_checkpoint"].endswith("model.ckpt-2")
+
+
+def test_later_seeds_have_the_best_rate_of_the_first(
+    recipe, scripts, tmp_path, monkeypatch
+):
     call(
         recipe,
         monkeypatch,
@@ -178,9 +185,9 @@ def test_later_seeds_have_the_best_rate_of_the_first(
     )
     found = {
         (Path(flags["output_dir"]).parts[1:], flags["num_train_epochs"])
-        for flags in given
+        for flags in scripts
     }
-    assert len(given) == 12
+    assert len(scripts) == 12
     assert found == {
         ((start, f"{task}_rate_{rate}_seed_{seed}"), epochs)
         for task, epochs in (("RTE", "10"), ("CoNLL", "3"))
@@ -193,7 +200,7 @@ def test_later_seeds_have_the_best_rate_of_the_first(
             ("mine", "0.01", 6),
         )
     }
-    assert {flags.get("init_checkpoint") for flags in given} == {
+    assert {flags.get("init_checkpoint") for flags in scripts} == {
         None,
         str(tmp_path / "model.ckpt-1"),
     }

@@ -16,10 +16,11 @@ Point = tuple[float, float]
 
 
 class Curves(NamedTuple):
-    """A run's name and the lines of its history."""
+    """A run's name, the lines of its history and whether others repeat it."""
 
     name: str
     lines: list[dict[str, Any]]
+    repeated: bool = False
 
 
 class Series(NamedTuple):
@@ -55,9 +56,9 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Curves]:
         OSError: a folder has no history.
     """
     runs = [
-        Curves(own_name, history.read(path))
+        run
         for name, folder in folders
-        for own_name, path in _histories(name, Path(folder))
+        for run in _read_folder(name, Path(folder))
     ]
     names = [run.name for run in runs]
     for name in names:
@@ -68,11 +69,11 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Curves]:
     return runs
 
 
-def _histories(name: str, folder: Path) -> list[tuple[str, Path]]:
-    """Returns (name, file) of the histories in a folder or its run_*."""
+def _read_folder(name: str, folder: Path) -> list[Curves]:
+    """Reads the histories in a folder or its run_*."""
     name = name or folder.resolve().name
     if (folder / history.FILE).is_file():
-        return [(name, folder / history.FILE)]
+        return [Curves(name, history.read(folder / history.FILE))]
     several = [
         path
         for path in folder.glob(f"run_*/{history.FILE}")
@@ -84,14 +85,28 @@ def _histories(name: str, folder: Path) -> list[tuple[str, Path]]:
             f"--runs: {folder} has no {history.FILE}; give the --output_dir "
             "of a training"
         )
-    return [(f"{name}/{path.parent.name}", path) for path in several]
+    return [
+        Curves(
+            f"{name}/{path.parent.name}", history.read(path), len(several) > 1
+        )
+        for path in several
+    ]
 
 
 def join_ends(runs: Sequence[Curves]) -> list[Curves]:
     """Returns runs that each begin where the one before ended.
 
     So the phases of a training become one curve against any axis.
+
+    Raises:
+        ValueError: some are of one folder, and so not phases.
     """
+    for run in runs:
+        if run.repeated:
+            raise ValueError(
+                f"--consecutive: {run.name} is one of several runs of the same "
+                "training, not a phase; give the folder of one run a phase"
+            )
     joined, ends = [], dict.fromkeys(AXES.values(), 0)
     for run in runs:
         lines = [

@@ -192,12 +192,15 @@ def test_ticks_are_round(low, high, expected):
 def test_the_script_writes_the_page(tmp_path):
     write_run(tmp_path / "one")
     before = (tmp_path / "one" / "history.jsonl").read_bytes()
-    done, joined, nothing, unknown, *same = script_runner.run_all(
+    for number in (1, 2):
+        write_run(tmp_path / f"repeated/run_{number}")
+    done, joined, repeated, nothing, unknown, *same = script_runner.run_all(
         [
             ("plot_runs.py", tmp_path, {"runs": "a=one", **more})
             for more in (
                 {"html": "new/c.html"},
                 {"runs": "a=one,b=one", "consecutive": True, "html": "j.html"},
+                {"runs": "repeated", "consecutive": True, "html": "r.html"},
                 {},
                 {"metrics": "f1", "html": "x.html"},
                 {"html": "one/history.jsonl"},
@@ -209,6 +212,7 @@ def test_the_script_writes_the_page(tmp_path):
     assert "<svg" in (tmp_path / "new" / "c.html").read_text()
     joined.check()
     assert "<td>20</td>" in (tmp_path / "j.html").read_text()
+    assert "--consecutive: repeated/run_1 is one of several" in repeated.error
     assert "give --html or --png" in nothing.error
     assert "no run has f1" in unknown.error
     for one in same:
