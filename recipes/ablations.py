@@ -193,6 +193,7 @@ def find_flags(
         options,
         {name: TASKS[name] for name in row.tasks},
         start / "fine_tuning" / "bert_config.json",
+        rows="*/*_seed_*",
         max_seq_length=training["max_seq_length"],
         learning_rate=3e-4,
     )
@@ -231,27 +232,30 @@ def run(
 def read_row(
     name: str, output_dir: Path, seeds: Sequence[int]
 ) -> list[str] | None:
-    """Returns the cells of a row; None if its runs are not all done."""
+    """Returns the cells of a row; None if a task lacks some of its seeds.
+
+    The cell of a task without any is empty: its data were not given.
+    """
     row = ROWS[name]
-    figures: dict[str, list[float]] = {}
-    for task, seed in itertools.product(row.tasks, seeds):
-        folder = folder_of(name, output_dir) / f"{task}_seed_{seed}"
-        figure = read_figure(TASKS[task], folder)
-        if figure is None:
+    cells = []
+    for task in FINE_TUNED:
+        folder = folder_of(name, output_dir)
+        found = [
+            read_figure(TASKS[task], folder / f"{task}_seed_{seed}")
+            for seed in seeds
+        ]
+        figures = [figure for figure in found if figure is not None]
+        if len(figures) not in (0, len(seeds)):
             return None
-        figures.setdefault(task, []).append(figure)
+        cells.append(runs.describe(figures) if figures else "")
     pretrained = folder_of(row.pretrained_as or name, output_dir)
-    results = runs.read_results(pretrained / "pretraining/eval_results.txt")
-    return [
-        name,
-        f"{math.exp(results['masked_lm_loss']):.1f}",
-        f"{results['masked_lm_accuracy']:.3f}",
-        *(
-            runs.describe(figures[task]) if task in figures else ""
-            for task in FINE_TUNED
-        ),
-        row.paper,
-    ]
+    results = pretrained / "pretraining/eval_results.txt"
+    if not any(cells) or not results.exists():
+        return None
+    loss, accuracy = runs.read_results(
+        results, "masked_lm_loss", "masked_lm_accuracy"
+    )
+    return [name, f"{math.exp(loss):.1f}", f"{accuracy:.3f}", *cells, row.paper]
 
 
 def write_table(output_dir: Path, seeds: Sequence[int]) -> str:
@@ -282,6 +286,8 @@ def main() -> None:
         training,
         options.output_dir.glob("*/pretraining"),
     )
+    # A damaged row is found before the others have run.
+    write_table(options.output_dir, options.seed)
     for name in options.row:
         run(name, flags[name], training, options)
         write_table(options.output_dir, options.seed)

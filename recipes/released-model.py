@@ -92,8 +92,9 @@ class PaperEvaluation:
             return path
         record = path.with_name(f"{path.name}.command.txt")
         check_command(path, record, command)
-        inputs = (str(each).split(",") for each in flags.values())
-        stale = self.unfinished.intersection(itertools.chain(*inputs))
+        values = (str(each).split(",") for each in flags.values())
+        inputs = {*itertools.chain(*values)} - {str(path)}
+        stale = inputs & self.unfinished
         if stale and path.exists():
             sys.exit(
                 f"error: {path} was made from {min(stale)}, which is not whole "
@@ -115,10 +116,12 @@ class PaperEvaluation:
         }
 
     def figure(self, folder: Path, name: str) -> float:
-        """Returns a figure of a run; 0 if nothing runs."""
-        if self.options.print or self.only_checks:
+        """Returns a figure of a run; 0 if there is none yet."""
+        results = folder / "eval_results.txt"
+        if self.options.print or (self.only_checks and not results.exists()):
             return 0.0
-        return runs.read_results(folder / "eval_results.txt")[name]
+        (figure,) = runs.read_results(results, name)
+        return figure
 
     def report(
         self, name: str, setting: str, value: float, *paper: object

@@ -23,6 +23,18 @@ FOLDERS = {
     "swag": ("SWAG", ("train.csv or train.jsonl", "val.csv or val.jsonl")),
     "ner": ("CoNLL-2003", tasks.CONLL_FILES),
 }
+# Flags that each command has a value of its own for.
+SET_HERE = (
+    "bert_config_file",
+    "vocab_file",
+    "init_checkpoint",
+    "output_dir",
+    "task_name",
+    "data_dir",
+    "train_file",
+    "predict_file",
+    "ensemble",
+)
 # What GLUE's grid varies, and the flag of its values.
 VARIED = {
     "train_batch_size": "batches",
@@ -98,6 +110,8 @@ def numbers(kind: type[int] | type[float]) -> Callable[[str], list[str]]:
                 raise argparse.ArgumentTypeError(
                     f"{each!r} in {text} is not {name} above 0"
                 )
+        if len(set(given)) < len(given):
+            raise argparse.ArgumentTypeError(f"{text} gives one value twice")
         return given
 
     return parse_list
@@ -159,8 +173,11 @@ def parse(arguments: list[str], description: str | None) -> Namespace:
             parser.error(f"{flag} after --: give each flag as --NAME=VALUE")
         name, mark, value = flag[2:].partition("=")
         options.more[name] = value if mark else True
-    if "seed" in options.more:
-        parser.error("--seed after --: the recipe gives its own seeds")
+    for name in SET_HERE:
+        if name in options.more:
+            parser.error(f"--{name} after --: the recipe sets it")
+    if options.squad and "seed" in options.more:
+        parser.error("--seed after --: the models of SQuAD differ by it")
     for name, flag in VARIED.items():
         if options.glue and name in options.more:
             parser.error(

@@ -94,23 +94,21 @@ def existing_folder(value: str) -> Path:
 
 
 def write_once(
-    path: Path, config: dict[str, object], results: Iterable[Path] | None = None
+    path: Path, config: dict[str, object], results: Iterable[Path] = ()
 ) -> None:
     """Writes a configuration or settings, which later runs must share.
 
     Args:
         path: the file.
         config: what it must hold.
-        results: files and folders that are made with these settings. While
-            there is none, the settings may still change. Without the file,
-            nobody knows with which they were made. None to allow no change.
+        results: files and folders that are made with these settings; without
+            the file, nobody knows with which they were.
 
     Raises:
         SystemExit: the file has others, or is missing where there are results.
     """
-    made = next(filter(Path.exists, results or ()), None)
     if not path.exists():
-        if made:
+        if made := next(filter(Path.exists, sorted(results)), None):
             sys.exit(
                 f"error: {made} is there without {path}, which would say how "
                 "it was made; give another --output_dir"
@@ -120,9 +118,6 @@ def write_once(
     before = json_files.read_json(path)
     # As read back: JSON has lists for tuples.
     now = json.loads(json.dumps(config))
-    if results is not None and not made and before.keys() == now.keys():
-        write_json(path, config)
-        return
     for name in sorted(before.keys() | now.keys()):
         if before.get(name) != now.get(name):
             sys.exit(
@@ -227,24 +222,26 @@ def add_mixed_precision(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_results(path: Path) -> dict[str, float]:
-    """Returns {name: figure} of an eval_results.txt.
+def read_results(path: Path, *names: str) -> list[float]:
+    """Returns figures of an eval_results.txt.
+
+    Args:
+        path: the file.
+        *names: of the figures.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it has no figures.
+        ValueError: a figure is missing, or the file is damaged.
     """
     try:
         pairs = (line.split(" = ") for line in path.read_text().splitlines())
         found = {name: float(value) for name, value in pairs}
-    except ValueError:
-        found = {}
-    if not found:
+        return [found[name] for name in names]
+    except (KeyError, ValueError):
         raise ValueError(
-            f"{path} is not a list of lines NAME = FIGURE; remove it to run "
-            "its command again"
-        )
-    return found
+            f"{path} does not give {' and '.join(names)} as NAME = FIGURE; "
+            "remove it to run its command again"
+        ) from None
 
 
 def describe(figures: Sequence[float]) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 import runs
 
 from data.classification import glue_suite
+from data.io import text_files
 
 
 @dataclasses.dataclass(frozen=True)
@@ -267,6 +268,7 @@ def main() -> None:
     )
     runs.add_mixed_precision(parser)
     options = parser.parse_args()
+    text_files.expand_patterns(options.corpus, "corpus")
     if options.glue_dir:
         glue_suite.find_tasks(options.glue_dir)
     size, output_dir = SIZES[options.size], options.output_dir
@@ -275,9 +277,10 @@ def main() -> None:
     for folder in pretrain(
         size, options.corpus, output_dir, options.mixed_precision
     ):
-        results = runs.read_results(folder / "eval_results.txt")
-        for name in ("masked_lm_accuracy", "next_sentence_accuracy"):
-            rows.append((f"{folder.name} {name}", f"{results[name]:.3f}"))
+        names = ("masked_lm_accuracy", "next_sentence_accuracy")
+        figures = runs.read_results(folder / "eval_results.txt", *names)
+        for name, figure in zip(names, figures, strict=True):
+            rows.append((f"{folder.name} {name}", f"{figure:.3f}"))
     checkpoint = folder / f"model.ckpt-{size.phases[-1].num_train_steps}"
     table = runs.markdown_table(("held out", "figure"), rows)
     if options.glue_dir:

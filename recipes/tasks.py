@@ -4,7 +4,7 @@ import argparse
 import dataclasses
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import runs
@@ -23,6 +23,7 @@ class Recipe:
     Attributes:
         script: what runs it.
         folder: of its files in --data_dir.
+        files: that the folder must have, as for `runs.find_missing`.
         figure: name of its figure in eval_results.txt.
         prepare: (folder of the files, folder to write) -> its flags.
         scale: factor that maps the figure to [0, 1].
@@ -30,43 +31,42 @@ class Recipe:
 
     script: str
     folder: str
+    files: Sequence[str]
     figure: str
     prepare: Callable[[Path, Path], dict[str, object]]
     scale: float = 1.0
 
 
-def whole(
-    name: str | None, *files: str
-) -> Callable[[Path, Path], dict[str, object]]:
+def whole(name: str | None) -> Callable[[Path, Path], dict[str, object]]:
     """Uses a task's files unchanged.
 
     Args:
         name: of the task, None if its script has but one.
-        *files: those that must be there, with "or" between names of the same.
     """
     flags = {"task_name": name} if name else {}
-
-    def prepare(source: Path, folder: Path) -> dict[str, object]:
-        if missing := runs.find_missing(source, files):
-            raise FileNotFoundError(
-                f"--data_dir: there is no {missing}; add it, or leave out "
-                f"{source.name}"
-            )
-        return {**flags, "data_dir": source}
-
-    return prepare
+    return lambda source, folder: {**flags, "data_dir": source}
 
 
-def read_lines(path: Path) -> list[str]:
+def read_lines(path: Path, minimum: int = 1) -> list[str]:
     """Returns the lines of a task's file, the first of which names its columns.
+
+    Args:
+        path: the file.
+        minimum: number of examples that it must have.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it holds no example.
+        ValueError: it has too few examples, or is not UTF-8.
     """
-    lines = path.read_text("utf-8").splitlines(True)
-    if len(lines) < 2:
-        raise ValueError(f"{path} holds no examples below its first line")
+    try:
+        lines = path.read_text("utf-8").splitlines(True)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8: {error}") from error
+    if len(lines) <= minimum:
+        raise ValueError(
+            f"{path} has {max(len(lines) - 1, 0)} examples below its first "
+            f"line; the recipe needs {minimum} or more"
+        )
     return lines
 
 
@@ -80,7 +80,7 @@ def first_examples(source: Path, folder: Path) -> dict[str, object]:
 
 def part_of_dev(source: Path, folder: Path) -> dict[str, object]:
     """QNLI, from its dev set alone: the last 1,000 examples to evaluate."""
-    header, *lines = read_lines(source / "dev.tsv")
+    header, *lines = read_lines(source / "dev.tsv", minimum=1001)
     for name, part in (("train", lines[:-1000]), ("dev", lines[-1000:])):
         write_text(folder / f"{name}.tsv", "".join([header, *part]))
     return {"task_name": "qnli", "data_dir": folder}
@@ -127,40 +127,34 @@ def first_articles(
 
 TRAIN_AND_DEV = ("train.tsv", "dev.tsv")
 CONLL_FILES = ("train.txt or eng.train", "valid.txt or dev.txt or eng.testa")
+
+
+def classification(
+    folder: str,
+    figure: str,
+    prepare: Callable[[Path, Path], dict[str, object]],
+    files: Sequence[str] = TRAIN_AND_DEV,
+) -> Recipe:
+    """Returns a task of run_classifier.py."""
+    return Recipe("run_classifier.py", folder, files, figure, prepare)
+
+
 TASKS = {
-    "SST-2": Recipe(
-        "run_classifier.py", "SST-2", "eval_accuracy", first_examples
-    ),
-    "MRPC": Recipe(
-        "run_classifier.py",
-        "MRPC",
-        "eval_accuracy",
-        whole("mrpc", *TRAIN_AND_DEV),
-    ),
-    "CoLA": Recipe(
-        "run_classifier.py", "CoLA", "matthews", whole("cola", *TRAIN_AND_DEV)
-    ),
-    "RTE": Recipe(
-        "run_classifier.py",
-        "RTE",
-        "eval_accuracy",
-        whole("rte", *TRAIN_AND_DEV),
-    ),
-    "STS-B": Recipe("run_classifier.py", "STS-B", "pearson", without_dev),
-    "QNLI": Recipe("run_classifier.py", "QNLI", "eval_accuracy", part_of_dev),
+    "SST-2": classification("SST-2", "eval_accuracy", first_examples),
+    "MRPC": classification("MRPC", "eval_accuracy", whole("mrpc")),
+    "CoLA": classification("CoLA", "matthews", whole("cola")),
+    "RTE": classification("RTE", "eval_accuracy", whole("rte")),
+    "STS-B": classification("STS-B", "pearson", without_dev),
+    "QNLI": classification("QNLI", "eval_accuracy", part_of_dev, ["dev.tsv"]),
     "SQuAD": Recipe(
         "run_squad.py",
         "squad",
+        ("train-v1.1.json", "dev-v1.1.json"),
         "f1",
         first_articles(3, 1, doc_stride=64, max_query_length=32),
         scale=0.01,
     ),
-    "CoNLL": Recipe(
-        "run_ner.py",
-        "conll2003",
-        "f1",
-        whole(None, *CONLL_FILES),
-    ),
+    "CoNLL": Recipe("run_ner.py", "conll2003", CONLL_FILES, "f1", whole(None)),
 }
 
 
@@ -222,19 +216,15 @@ def read_figure(task: Recipe, folder: Path) -> float | None:
     results = folder / "eval_results.txt"
     if not results.exists():
         return None
-    found = runs.read_results(results)
-    if task.figure not in found:
-        raise ValueError(
-            f"{results} has no {task.figure}; remove it to run its command "
-            "again"
-        )
-    return task.scale * found[task.figure]
+    (figure,) = runs.read_results(results, task.figure)
+    return task.scale * figure
 
 
 def create_flags(
     options: argparse.Namespace,
     recipes: Mapping[str, Recipe],
     bert_config_file: Path,
+    rows: str,
     **shared: object,
 ) -> dict[str, dict[str, object]]:
     """Creates the files of the tasks whose folder exists.
@@ -244,13 +234,14 @@ def create_flags(
             for each; `model_dir` has the vocabulary; and `mixed_precision`.
         recipes: {name: Recipe}.
         bert_config_file: of the model.
+        rows: pattern of the rows' folders in `output_dir`.
         **shared: more flags of all tasks, such as max_seq_length.
 
     Returns:
         {name: flags of its script}.
 
     Raises:
-        SystemExit: `model_dir` lacks a file, no task has files, or
+        SystemExit: `model_dir` or a task lacks a file, no task has files, or
             `output_dir` has rows or files of other settings.
     """
     settings = {
@@ -266,34 +257,41 @@ def create_flags(
         "mixed_precision": options.mixed_precision,
         **shared,
     }
-    needed = ("vocab.txt", "bert_config.json")
+    needed = ("vocab.txt", "bert_config.json or config.json")
     if missing := runs.find_missing(options.model_dir, needed):
         sys.exit(
-            f"error: --model_dir: there is no {missing}; the folder must hold "
-            f"{' and '.join(needed)}"
+            f"error: --model_dir: there is no {missing}; give a folder that "
+            f"holds {', '.join(needed)}"
         )
-    found = {
-        name: options.data_dir / task.folder
-        for name, task in recipes.items()
-        if (options.data_dir / task.folder).is_dir()
-    }
+    data, found = options.output_dir / "data", {}
+    for name, task in recipes.items():
+        source = options.data_dir / task.folder
+        if not source.is_dir():
+            continue
+        if missing := runs.find_missing(source, task.files):
+            sys.exit(
+                f"error: --data_dir: there is no {missing}; add it, or take "
+                f"{source} away"
+            )
+        if (data / name).exists() and (data / name).samefile(source):
+            sys.exit(
+                f"error: {data / name} is where the recipe writes its own part "
+                "of the data; give another --output_dir"
+            )
+        found[name] = source
     if not found:
         folders = ", ".join(task.folder for task in recipes.values())
         sys.exit(
             f"error: --data_dir={options.data_dir} has none of the folders "
             f"{folders}"
         )
-    # Before anything is written, so that no other command's files are replaced.
+    # Before the data's parts are written, lest a user's files be replaced.
     runs.write_once(
         options.output_dir / "settings.json",
         settings,
-        [
-            *options.output_dir.glob("data/*/*"),
-            *options.output_dir.rglob("eval_results.txt"),
-        ],
+        [*data.glob("*/*"), *options.output_dir.glob(rows)],
     )
     return {
-        name: common
-        | recipes[name].prepare(source, options.output_dir / "data" / name)
+        name: common | recipes[name].prepare(source, data / name)
         for name, source in found.items()
     }

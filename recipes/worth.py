@@ -153,6 +153,7 @@ def main() -> None:
         options,
         {name: TASKS[name] for name in options.task},
         options.output_dir / "bert_config.json",
+        rows="*/*_seed_*",
         max_seq_length=128,
         num_train_epochs=NUM_EPOCHS,
     )
@@ -164,9 +165,11 @@ def main() -> None:
         runs.write_once(
             folder / "start.json",
             {"init_checkpoint": checkpoint and str(checkpoint)},
-            folder.glob("*/eval_results.txt"),
+            folder.glob("*_seed_*"),
         )
     runs.add_dropout(options.model_dir / "bert_config.json", options.output_dir)
+    # A damaged row is found before the others have run.
+    read_figures(options, starts)
     for seed, name, start in itertools.product(options.seed, flags, starts):
         rates = options.learning_rate
         if seed != options.seed[0]:

@@ -1,4 +1,6 @@
-"""Fixtures that the recipes' tests share."""
+"""What the recipes' tests share."""
+
+import json
 
 import pytest
 
@@ -18,3 +20,16 @@ def model(tmp_path):
     folder = tmp_path / "released"
     modeling.save_release(created, folder, script_runner.SAMPLES / "vocab.txt")
     return folder
+
+
+def write_small_bert(folder):
+    """Writes what the recipes read of a small BERT, not the model."""
+    phase = {"max_seq_length": 32, "masked_lm_prob": 0.4}
+    manifest = {"flags": {"max_predictions_per_seq": 13}}
+    for name, content in (
+        ("settings.json", {"phases": [phase]}),
+        ("records_32.manifest.json", manifest),
+        ("bert_config.json", {"num_hidden_layers": 3}),
+    ):
+        (folder / name).write_text(json.dumps(content))
+    (folder / "vocab.txt").write_text("[PAD]\n")

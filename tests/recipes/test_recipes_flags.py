@@ -1,7 +1,6 @@
 """Every flag that a recipe gives is one of its script's."""
 
 import importlib
-import json
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from tests import script_runner
 from tests.golden import ROOT
+from tests.recipes.conftest import write_small_bert
 from training.command_line import child
 
 DATA = {
@@ -17,6 +17,8 @@ DATA = {
         for task in ("SST-2", "MRPC", "CoLA", "RTE", "STS-B", "QNLI")
         for name in ("train", "dev")
     },
+    "QNLI/dev.tsv": "a\tb\n" * 1002,
+    "corpus.txt": "A sentence.\n",
     **{f"squad/{name}-v1.1.json": '{"data": []}' for name in ("train", "dev")},
     **{f"conll2003/{name}.txt": "a O\n" for name in ("train", "valid")},
 }
@@ -55,12 +57,8 @@ def scripts(tmp_path, monkeypatch):
 
     for name, text in DATA.items():
         write(f"data/{name}", text)
-    manifest = {"flags": {"max_predictions_per_seq": 13}}
-    phase = {"max_seq_length": 32, "masked_lm_prob": 0.4}
-    write("bert/settings.json", json.dumps({"phases": [phase]}))
-    write("bert/records_32.manifest.json", json.dumps(manifest))
-    write("bert/bert_config.json", '{"num_hidden_layers": 4}')
-    write("bert/vocab.txt", "[PAD]\n")
+    (tmp_path / "bert").mkdir()
+    write_small_bert(tmp_path / "bert")
     write("bert/model.ckpt-1.index", "")
     monkeypatch.setattr(child, "run", run_script)
     return given
@@ -71,7 +69,7 @@ def scripts(tmp_path, monkeypatch):
     [
         (
             "small-bert-from-scratch",
-            ["--corpus=corpus.txt", "--glue_dir=data"],
+            ["--corpus=data/corpus.txt", "--glue_dir=data"],
             # The vocabulary, records of two lengths, three phases and GLUE.
             1 + 2 + 3 + 1,
         ),
@@ -84,9 +82,9 @@ def scripts(tmp_path, monkeypatch):
         (
             "ablations",
             [],
-            # Each of 14 rows calls its pretraining; three seeds: nine rows
-            # have two tasks, five more masking two, and those of NER one.
-            14 + 3 * (7 * 2 + 5 * 2 + 2),
+            # Each of 14 rows calls its pretraining; three seeds of two tasks,
+            # and of one in the two rows of table 7.
+            14 + 3 * (12 * 2 + 2),
         ),
         (
             "small-models",

@@ -334,7 +334,9 @@ def test_a_train_set_of_squad_2_needs_its_dev_set(recipe, scripts, capsys):
         (["--glue=glue", "--batches=16,8.5"], "'8.5' in 16,8.5 is not a whole"),
         (["--glue=glue", "--epochs=3,-1"], "'-1' in 3,-1 is not a number abo"),
         (["--swag=swag", "--", "x"], "x after --: give each flag as --NAME"),
-        (["--swag=swag", "--", "--seed=1"], "--seed after --: the recipe"),
+        (["--glue=glue", "--rates=1e-5,1e-5"], "1e-5,1e-5 gives one value tw"),
+        (["--squad=squad", "--", "--seed=1"], "--seed after --: the models"),
+        (["--swag=swag", "--", "--data_dir=x"], "--data_dir after --: the rec"),
         (
             ["--glue=glue", "--", "--num_train_epochs=1"],
             "--num_train_epochs after --: GLUE's grid varies it; give --epochs",

@@ -7,16 +7,28 @@ import sys
 import pytest
 
 from tests.golden import ROOT
+from tests.recipes.conftest import write_small_bert
 
 SAMPLES = ROOT / "samples"
 
 
-def run(cwd, recipe, *more, **flags):
+def start(cwd, recipe, *more, **flags):
     command = [sys.executable, ROOT / "recipes" / recipe, *more]
     command += [f"--{name}={value}" for name, value in flags.items()]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+
+
+def run(*arguments, **flags):
+    done = start(*arguments, **flags)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def refusal(*arguments, **flags):
+    """Returns the error of a recipe that ends before it runs anything."""
+    done = start(*arguments, **flags)
+    assert done.returncode and "$ python" not in done.stdout
+    return done.stderr.splitlines()[-1]
 
 
 @pytest.fixture(scope="module")
@@ -33,24 +45,6 @@ def small_bert(tmp_path_factory):
     return folder, flags, run(folder, "small-bert-from-scratch.py", **flags)
 
 
-def refusal(cwd, recipe, **flags):
-    """Returns the error of a recipe that ends before it runs anything."""
-    command = [sys.executable, ROOT / "recipes" / recipe]
-    command += [f"--{name}={value}" for name, value in flags.items()]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    assert done.returncode and "$ python" not in done.stdout
-    return done.stderr.splitlines()[-1]
-
-
-def failure(cwd, recipe, **flags):
-    """Returns what a recipe that fails writes to stderr."""
-    command = [sys.executable, ROOT / "recipes" / recipe]
-    command += [f"--{name}={value}" for name, value in flags.items()]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    assert done.returncode, done.stdout
-    return done.stderr
-
-
 def test_folders_are_checked_before_anything_is_trained(tmp_path):
     (tmp_path / "glue").mkdir()
     flags = {"corpus": SAMPLES / "corpus.txt", "output_dir": "bert"}
@@ -59,6 +53,8 @@ def test_folders_are_checked_before_anything_is_trained(tmp_path):
     assert error.startswith("error: --glue_dir=glue has none of the tasks'")
     error = refusal(tmp_path, recipe, glue_dir="", **flags)
     assert "--glue_dir: is empty" in error
+    error = refusal(tmp_path, recipe, **flags | {"corpus": "none.txt"})
+    assert error.startswith("error: --corpus: ") and "none.txt" in error
     assert not (tmp_path / "bert").exists()
     write_small_bert(tmp_path)
     flags = {"model_dir": ".", "data_dir": "glue", "output_dir": "rows"}
@@ -85,30 +81,12 @@ def test_rows_of_ablations_share_their_pretraining(tmp_path):
     assert "rows/pretraining.json is of other settings" in error
 
 
-def write_small_bert(folder):
-    """Writes what the recipes read of a small BERT, not the model."""
-    phase = {"max_seq_length": 32, "masked_lm_prob": 0.4}
-    manifest = {"flags": {"max_predictions_per_seq": 13}}
-    for name, content in (
-        ("settings.json", {"phases": [phase]}),
-        ("records_32.manifest.json", manifest),
-        ("bert_config.json", {"num_hidden_layers": 3}),
-    ):
-        (folder / name).write_text(json.dumps(content))
-    (folder / "vocab.txt").touch()
-
-
 def test_a_small_bert_goes_on_with_its_own_settings(tmp_path):
     flags = {"corpus": SAMPLES / "corpus.txt", "output_dir": "."}
     recipe = "small-bert-from-scratch.py"
     (tmp_path / "vocab.txt").touch()
     error = refusal(tmp_path, recipe, **flags)
     assert "vocab.txt is there without settings.json" in error
-    # Nothing was made of a corpus that is not there.
-    (tmp_path / "vocab.txt").unlink()
-    for corpus in ("none.txt", "nothing.txt"):
-        shown = failure(tmp_path, recipe, corpus=corpus, output_dir=".")
-        assert "--input_file" in shown and corpus in shown
 
 
 @pytest.mark.slow

@@ -35,16 +35,24 @@ def options(tmp_path):
 
 def create(tasks, options, *names, **shared):
     found = {name: tasks.TASKS[name] for name in names}
-    return tasks.create_flags(options, found, "config", **shared)
+    return tasks.create_flags(options, found, "config", "*/*_seed_*", **shared)
 
 
-@pytest.mark.parametrize("output", [".", "out"])
-def test_a_users_own_data_are_not_replaced(tmp_path, tasks, options, output):
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        (".", "data/SST-2 is where the recipe writes its own part"),
+        ("out", "data/SST-2/train.tsv is there without .*/settings.json"),
+    ],
+)
+def test_a_users_own_data_are_not_replaced(
+    tmp_path, tasks, options, output, message
+):
     options.output_dir = tmp_path / output
     mine = options.output_dir / "data/SST-2/train.tsv"
     mine.parent.mkdir(parents=True, exist_ok=True)
     mine.write_text("mine")
-    with pytest.raises(SystemExit, match=r"is there without .*settings.json"):
+    with pytest.raises(SystemExit, match=message):
         create(tasks, options, "SST-2")
     assert mine.read_text() == "mine"
 
@@ -52,9 +60,14 @@ def test_a_users_own_data_are_not_replaced(tmp_path, tasks, options, output):
 @pytest.mark.parametrize(
     ("task", "file", "text", "message"),
     [
-        ("SST-2", "train.tsv", "", "SST-2/train.tsv holds no examples"),
-        ("STS-B", "dev.tsv", "", "STS-B/dev.tsv holds no examples"),
-        ("QNLI", "dev.tsv", "a\tb\n", "QNLI/dev.tsv holds no examples"),
+        ("SST-2", "train.tsv", "", "SST-2/train.tsv has 0 examples"),
+        ("STS-B", "dev.tsv", "", "STS-B/dev.tsv has 0 examples"),
+        (
+            "QNLI",
+            "dev.tsv",
+            "a\tb\n" * 3,
+            "QNLI/dev.tsv has 2 examples .* needs 1001",
+        ),
         (
             "SQuAD",
             "train-v1.1.json",
@@ -93,13 +106,8 @@ def test_a_users_copies_of_weights_stay(tmp_path, tasks, monkeypatch):
 
 
 def test_rows_of_other_settings_are_refused(tmp_path, tasks, options):
-    create(tasks, options, "CoLA", learning_rate=1e-4)
-    # Nothing was made, so the settings may still change.
     create(tasks, options, "CoLA", learning_rate=5e-5)
-    row = options.output_dir / "CoLA" / "eval_results.txt"
-    row.parent.mkdir()
-    row.write_text("matthews = 0.5\n")
-    create(tasks, options, "CoLA", learning_rate=5e-5)
+    create(tasks, options, "SST-2", learning_rate=5e-5)
     with pytest.raises(
         SystemExit, match="learning_rate is 5e-05 there and 0.0"
     ):
@@ -110,28 +118,40 @@ def test_rows_of_other_settings_are_refused(tmp_path, tasks, options):
         SystemExit, match="data_dir is .*/data there and .*/oth"
     ):
         create(tasks, options, "CoLA", learning_rate=5e-5)
-    # Nor rows of which nobody knows the settings.
-    (options.output_dir / "settings.json").unlink()
-    with pytest.raises(SystemExit, match="results.txt is there without .*sett"):
-        create(tasks, options, "CoLA", learning_rate=1e-4)
 
 
-def test_files_of_a_task_are_found_missing(tmp_path, tasks, options):
+def test_rows_without_their_settings_are_refused(tasks, options):
+    (options.output_dir / "mine/RTE_seed_1").mkdir(parents=True)
+    with pytest.raises(SystemExit, match="RTE_seed_1 is there without .*sett"):
+        create(tasks, options, "CoLA")
+
+
+def test_missing_files_are_found_before_anything_is_written(
+    tmp_path, tasks, options
+):
     with pytest.raises(SystemExit, match="data has none of the folders RTE"):
         create(tasks, options, "RTE")
     (tmp_path / "data/CoLA/dev.tsv").unlink()
-    with pytest.raises(FileNotFoundError, match="add it, or leave out CoLA"):
-        create(tasks, options, "CoLA")
+    with pytest.raises(SystemExit, match="--data_dir: there is no .*CoLA/dev"):
+        create(tasks, options, "SST-2", "CoLA")
     (tmp_path / "vocab.txt").unlink()
     with pytest.raises(SystemExit, match="--model_dir: there is no .*/vocab"):
         create(tasks, options, "CoLA")
+    assert not options.output_dir.exists()
+
+
+def test_a_folder_of_hugging_face_is_a_model_too(tmp_path, tasks, options):
+    (tmp_path / "bert_config.json").rename(tmp_path / "config.json")
+    assert create(tasks, options, "CoLA")
 
 
 @pytest.mark.parametrize("text", ["", "eval_accuracy\n", "other = 0.5\n"])
 def test_damaged_results_are_named(tmp_path, tasks, text):
     path = tmp_path / "eval_results.txt"
     path.write_text(text)
-    with pytest.raises(ValueError, match=f"{path} .*; remove it to run its"):
+    with pytest.raises(
+        ValueError, match="eval_accuracy as NAME = FIGURE; remove"
+    ):
         tasks.read_figure(tasks.TASKS["RTE"], tmp_path)
 
 

@@ -158,19 +158,11 @@ def test_rows_of_another_checkpoint_do_not_pass_for_this_ones(
         call(recipe, monkeypatch, "mine=model.ckpt-2")
     # Nor may rows of which nobody knows the checkpoint.
     Path("output/mine/start.json").unlink()
-    with pytest.raises(SystemExit, match=r"results.txt is there without .*st"):
+    with pytest.raises(
+        SystemExit, match=r"seed_1.* is there without .*start.js"
+    ):
         call(recipe, monkeypatch, "mine=model.ckpt-2")
     assert len(scripts) == number == 8
-
-
-def test_a_start_that_never_ran_may_be_corrected(recipe, scripts, monkeypatch):
-    monkeypatch.setattr(recipe.runs.child, "run", lambda *_, **__: 1)
-    for start in ("mine=model.ckpt-1", "mine=model.ckpt-2"):
-        with pytest.raises(SystemExit) as stopped:
-            call(recipe, monkeypatch, start)
-        assert stopped.value.code == 1
-    written = json.loads(Path("output/mine/start.json").read_text())
-    assert written["init_checkpoint"].endswith("model.ckpt-2")
 
 
 def test_later_seeds_have_the_best_rate_of_the_first(
