@@ -78,8 +78,9 @@ SIZES = {
         phases=(
             Phase(32, 128, 3e-3, 8000, 500, 0.4),
             Phase(128, 64, 2e-3, 16000, 500, 0.3),
-            # The rate rises and falls once more.
+            # The rate rises and falls again, twice.
             Phase(128, 64, 2e-3, 13000, 500, 0.3),
+            Phase(128, 64, 1.5e-3, 6000, 250, 0.2),
         ),
         num_train_epochs=10.0,
     ),
