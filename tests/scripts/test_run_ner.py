@@ -9,6 +9,7 @@ import tensorflow as tf
 from data.ner import scoring
 from tests import events, golden, script_runner
 from tests.data.report_page import ReportPage
+from training.outputs import history
 
 SENTENCES = [
     ["The O", "river I-LOC", "runs O"],
@@ -106,6 +107,18 @@ def test_learns_and_reports_conllevals_figures(runs):
     documents = read_results(runs[0] / "documents/eval_results.txt")
     # One document of 48 sentences in windows of 24.
     assert documents["global_step"] < 12
+
+
+def test_each_evaluation_has_a_line_in_the_history(runs):
+    found = history.read(runs[0] / "run" / history.FILE)
+    shown = events.scalars(runs[0] / "run")["eval/f1"]
+    f1 = {
+        line["step"]: line["metrics"]["f1"]
+        for line in found
+        if line["kind"] == "eval"
+    }
+    assert {*f1} == {12, 24, 36}
+    assert shown == pytest.approx(f1)
 
 
 def test_tensorboard_shows_each_evaluations_sentences(runs):

@@ -5,6 +5,7 @@ import pytest
 
 from data.squad import answers
 from tests import events, script_runner
+from training.outputs import history
 
 SQUAD = script_runner.SAMPLES / "squad"
 
@@ -108,6 +109,13 @@ def test_tensorboard_shows_the_scores_and_examples(answered):
         results = (run / "eval_results.txt").read_text().splitlines()
         scores = events.scalars(run)
         (step,) = scores["eval/f1"]
+        (line,) = [
+            line
+            for line in history.read(run / history.FILE)
+            if line["kind"] == "eval"
+        ]
+        assert line["step"] == step
+        assert line["metrics"]["f1"] == pytest.approx(scores["eval/f1"][step])
         assert f"f1 = {scores['eval/f1'][step]:.4f}" in [
             f"f1 = {float(line[5:]):.4f}"
             for line in results

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tests import events, golden, script_runner
+from training.outputs import history
 
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
@@ -81,6 +82,16 @@ def test_results_and_predictions(run):
     assert scores == [f"accuracy = {num_right / 5}", "global_step = 8"]
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["global_step"] == 8
+
+
+def test_the_evaluation_has_a_line_in_the_history(run):
+    folder = run[0] / "run"
+    found = history.read(folder / history.FILE)
+    (line,) = [line for line in found if line["kind"] == "eval"]
+    results = (folder / "eval_results.txt").read_text()
+    assert f"eval_accuracy = {line['metrics']['accuracy']}\n" in results
+    shown = events.scalars(folder)["eval/accuracy"]
+    assert shown[8] == pytest.approx(line["metrics"]["accuracy"])
 
 
 def test_tensorboard_shows_examples(run):
