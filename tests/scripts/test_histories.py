@@ -249,6 +249,29 @@ def test_a_target_accuracy_is_in_the_summary(undisturbed, flags, tmp_path):
     assert 0 < reached["hours"] < 1
 
 
+@pytest.mark.slow
+def test_each_of_several_fine_tunings_has_its_own_time(tiny, tmp_path):
+    done = script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        bert_config_file=tiny / "one_block/bert_config.json",
+        vocab_file=script_runner.SAMPLES / "vocab.txt",
+        data_dir=script_runner.SAMPLES / "glue",
+        task_name="mrpc",
+        output_dir="timed",
+        max_seq_length=24,
+        do_train=True,
+        do_eval=True,
+        num_train_runs=2,
+        max_hours=1e-9,
+        lr_schedule="time",
+    ).check()
+    assert done.stderr.count("Reached --max_hours after step 1.") == 2
+    for number in (1, 2):
+        folder = tmp_path / f"timed/run_{number}"
+        assert checkpointing.checkpoint_steps(folder) == [1]
+
+
 def test_contradictions_are_named(flags, tmp_path):
     for more, message in (
         (

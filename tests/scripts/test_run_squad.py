@@ -2,6 +2,7 @@ import json
 import math
 
 import pytest
+import tensorflow as tf
 
 from data.squad import answers
 from tests import events, script_runner
@@ -70,6 +71,8 @@ def answered(tmp_path_factory, model_flags):
                     "predict_file": SQUAD / "dev-v2.json",
                     "num_train_epochs": 0.2,
                     "version_2_with_negative": True,
+                    "left_to_right": True,
+                    "bilstm": True,
                 },
             ),
         ]
@@ -100,6 +103,15 @@ def test_answers_are_cut_from_the_passages(answered):
     # 600 questions in batches of 8, a tenth of them, rounded down.
     assert (folder / "v1/model.ckpt-7.index").is_file()
     assert "Training step 7 of 7" in done.stderr
+
+
+def test_an_lstm_is_trained_and_kept(answered):
+    for name, has_lstm in (("v1", False), ("v2", True)):
+        path = answered[0] / name
+        names = tf.train.load_checkpoint(str(path)).get_variable_to_shape_map()
+        assert any("bilstm" in name for name in names) is has_lstm
+        settings = read_json(path / "run_settings.json")
+        assert settings.get("left_to_right", False) is has_lstm
 
 
 def test_tensorboard_shows_the_scores_and_examples(answered):
