@@ -14,6 +14,7 @@ setting in that table.
 
 import itertools
 import shlex
+import statistics
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -26,18 +27,20 @@ from released_model_flags import GLUE_FOLDERS, parse
 from data.classification import glue
 from files.atomic import write_text
 
-# By task: the metric, and the paper's figures of BERT-Base and BERT-Large on
-# the test set (table 1).
+# By task: its metrics, by the first of which a setting is chosen, each with the
+# paper's figures of BERT-Base and BERT-Large on the test set (table 1).
 GLUE = {
-    "mnli": ("eval_accuracy", 84.6, 86.7),
-    "qqp": ("f1", 71.2, 72.1),
-    "qnli": ("accuracy", 90.5, 92.7),
-    "sst-2": ("accuracy", 93.5, 94.9),
-    "cola": ("matthews", 52.1, 60.5),
-    "sts-b": ("spearman", 85.8, 86.5),
-    "mrpc": ("f1", 88.9, 89.3),
-    "rte": ("accuracy", 66.4, 70.1),
+    "mnli": {"eval_accuracy": (84.6, 86.7), "accuracy_mm": (83.4, 85.9)},
+    "qqp": {"f1": (71.2, 72.1)},
+    "qnli": {"accuracy": (90.5, 92.7)},
+    "sst-2": {"accuracy": (93.5, 94.9)},
+    "cola": {"matthews": (52.1, 60.5)},
+    "sts-b": {"spearman": (85.8, 86.5)},
+    "mrpc": {"f1": (88.9, 89.3)},
+    "rte": {"accuracy": (66.4, 70.1)},
 }
+# The mean of these figures.
+AVERAGE = (79.6, 82.1)
 
 
 class PaperEvaluation:
@@ -141,7 +144,8 @@ class PaperEvaluation:
     def glue(self) -> None:
         """Tries the grid of appendix A.3 and keeps the best on the dev set."""
         options = self.options
-        for task, (metric, *paper) in GLUE.items():
+        values = []
+        for task, metrics in GLUE.items():
             folder = GLUE_FOLDERS[task]
             data_dir = options.glue / folder
             if not (options.print or data_dir.is_dir()):
@@ -167,7 +171,7 @@ class PaperEvaluation:
                     num_train_epochs=epochs,
                 )
                 setting = f"{batch} x {rate}, {epochs} epochs"
-                found[run] = self.figure(run, metric), setting
+                found[run] = self.figure(run, next(iter(metrics))), setting
             best = max(found, key=lambda run: found[run][0])
             # The submission for the benchmark's site. Which is the best is not
             # known before all have run.
@@ -179,9 +183,14 @@ class PaperEvaluation:
                     do_predict=True,
                     glue_submission=True,
                 )
-            value, setting = found[best]
-            note = [f"{figure} (test)" for figure in paper]
-            self.report(f"{folder}, {metric}", setting, 100 * value, *note)
+            for metric, paper in metrics.items():
+                values.append(100 * self.figure(best, metric))
+                note = [f"{figure} (test)" for figure in paper]
+                row = f"{folder}, {metric}"
+                self.report(row, found[best][1], values[-1], *note)
+        if len(values) == sum(map(len, GLUE.values())):
+            note = [f"{figure} (test)" for figure in AVERAGE]
+            self.report("GLUE, average", "", statistics.mean(values), *note)
 
     def squad(self) -> None:
         """SQuAD v1.1, also after TriviaQA if given, and as an ensemble."""

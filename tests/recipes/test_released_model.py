@@ -61,6 +61,8 @@ class Scripts:
         if "do_eval" in flags or "glue_submission" not in flags:
             f1 = self.f1.get(flags.get("learning_rate"), 0.5)
             figures = {"f1": f1, "exact_match": 60.0, "eval_accuracy": 0.6}
+            figures |= dict.fromkeys(("accuracy", "accuracy_mm"), 0.7)
+            figures |= dict.fromkeys(("matthews", "spearman"), 0.8)
             lines = [f"{name} = {value}" for name, value in figures.items()]
             (folder / "eval_results.txt").write_text("\n".join(lines) + "\n")
         if "glue_submission" in flags:
@@ -242,6 +244,25 @@ def test_the_last_of_mnlis_two_submissions_counts(recipe, scripts):
     (best / "MNLI-mm.tsv").touch()
     evaluate(recipe, "glue")
     assert len(scripts.calls) == 4
+
+
+def test_all_of_glue_has_an_average(recipe, scripts):
+    for task, folder in recipe.GLUE_FOLDERS.items():
+        for processor in recipe.glue.create_processors(task).values():
+            for _, file in processor.set_files.values():
+                path = Path("glue", folder, file)
+                path.parent.mkdir(exist_ok=True)
+                path.touch()
+    evaluate(recipe, "glue")
+    table = Path("out/results.md").read_text().splitlines()[2:]
+    assert [line.split(" |")[0] for line in table[:2]] == [
+        "| MNLI, eval_accuracy",
+        "| MNLI, accuracy_mm",
+    ]
+    figures = [float(line.split("|")[3]) for line in table]
+    assert len(figures) == 10
+    assert figures[-1] == pytest.approx(sum(figures[:-1]) / 9, abs=0.05)
+    assert table[-1].endswith("| 79.6 (test) | 82.1 (test) |")
 
 
 def test_trainings_keep_one_checkpoint(recipe, scripts):
