@@ -174,6 +174,19 @@ def read_results(name):
     return {key: float(value) for key, value in (x.split(" = ") for x in lines)}
 
 
+def read_curve(metric):
+    """Returns the pretraining's evaluations of a metric, as text."""
+    from training.outputs import history
+
+    lines = history.read(PRETRAINED / history.FILE)
+    points = [
+        f"{line['step']}: {line['metrics'][metric]:.3f}"
+        for line in lines
+        if line["kind"] == "eval"
+    ]
+    return ", ".join(points)
+
+
 def ask(question, context):
     """Returns the exported model's answer to a question about a text."""
     from training.command_line import chatter
@@ -230,7 +243,8 @@ What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
 {pretraining["next_sentence_accuracy"]:.3f} (on held-out documents;
                        so small a corpus teaches little beyond itself)
-  curves.html          its curves, to open in a browser
+  curves.html          its curves, to open in a browser; masked LM accuracy
+                       after steps {read_curve("masked_lm_accuracy")}
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
 report.html has its errors
   squad/               dev exact match {scores["exact_match"]:.1f}, \
