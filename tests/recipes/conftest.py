@@ -1,4 +1,4 @@
-"""What the recipes' tests share."""
+"""A released model and a small BERT's files, for the recipes' tests."""
 
 import json
 
