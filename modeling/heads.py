@@ -12,7 +12,7 @@ from modeling.config import BertConfig
 from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.layers import BertLayer
 from modeling.model import Shape
-from modeling.ops import ACTIVATIONS, Tensor
+from modeling.ops import ACTIVATIONS, Tensor, dense
 from modeling.positions import gather_vectors, last_positions
 
 
@@ -206,7 +206,8 @@ class MaskedLanguageModelHead(BertLayer):
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)
         )
-        return keras.ops.matmul(transformed, kernel) + self.output_bias
+        bias = keras.ops.cast(self.output_bias, transformed.dtype)
+        return dense(transformed, kernel, bias)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the logits for that of `inputs`."""

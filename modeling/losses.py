@@ -16,7 +16,7 @@ from typing import Any
 
 import keras
 
-from modeling.ops import Tensor, at_least_float32
+from modeling.ops import Tensor, at_least_float32, cross_entropy
 
 Features = Mapping[str, Tensor]
 
@@ -171,7 +171,7 @@ class ClassifierLoss(WeightedLoss):
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each example's loss, float [B]."""
-        return {"loss": _cross_entropy(outputs, features["label_ids"])}
+        return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
 class MultipleChoiceLoss(ClassifierLoss):
@@ -239,10 +239,10 @@ class SpanLoss(WeightedLoss):
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each example's loss, float [B]."""
-        start_loss = _cross_entropy(
+        start_loss = cross_entropy(
             outputs["start_logits"], features["start_positions"]
         )
-        end_loss = _cross_entropy(
+        end_loss = cross_entropy(
             outputs["end_logits"], features["end_positions"]
         )
         return {"loss": (start_loss + end_loss) / 2.0}
@@ -278,7 +278,7 @@ class TokenLoss(WeightedLoss):
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each WordPiece's loss, float [B, T]."""
-        return {"loss": _cross_entropy(outputs, features["label_ids"])}
+        return {"loss": cross_entropy(outputs, features["label_ids"])}
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
@@ -320,10 +320,10 @@ class PretrainingLoss(WeightedLoss):
             features["next_sentence_labels"], (-1,)
         )
         return {
-            "masked_lm_loss": _cross_entropy(
+            "masked_lm_loss": cross_entropy(
                 outputs["masked_lm_logits"], features["masked_lm_ids"]
             ),
-            "next_sentence_loss": _cross_entropy(
+            "next_sentence_loss": cross_entropy(
                 outputs["next_sentence_logits"], next_sentence_labels
             ),
         }
@@ -348,15 +348,6 @@ def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
         weights = keras.ops.cast(features["is_real_example"], "float32")
         return keras.ops.reshape(weights, (-1,))
     return keras.ops.ones((keras.ops.shape(features[counted])[0],), "float32")
-
-
-def _cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Returns -log softmax(logits) at each label, 0 for labels out of range."""
-    log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
-    # A SQuAD batch's length is known only at run time.
-    num_labels = keras.ops.shape(logits)[-1]
-    one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
-    return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:

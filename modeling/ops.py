@@ -82,6 +82,24 @@ def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
 
 
 @overridable
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Returns -log softmax(logits) at each label, 0 for labels out of range.
+
+    Args:
+        logits: float [..., L].
+        labels: int [...].
+
+    Returns:
+        [...], in at least float32.
+    """
+    log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
+    # A SQuAD batch's length is known only at run time.
+    num_labels = keras.ops.shape(logits)[-1]
+    one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
+    return -keras.ops.sum(one_hot * log_probs, axis=-1)
+
+
+@overridable
 def int8_matmul(
     inputs: Tensor,
     kernel: Tensor,

@@ -3,17 +3,18 @@
 1. Keras runs on another backend than TensorFlow: the plain form of
    modeling/ops.py, without a call to this module.
 2. Forms for every graph, and for eager calls: `ALWAYS`.
-3. In training (a seed is given): `TRAINING`; and if rows are, or may be, at
+3. Over at least `LEAST_CLASSES` classes, as in the masked LM: `VOCABULARY`.
+4. In training (a seed is given): `TRAINING`; and if rows are, or may be, at
    least `LEAST_WIDTH` wide, `COMPILED`. For narrower rows, compiling takes
    longer than it saves.
-4. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
+5. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-5. In inference, in a graph for prediction alone or of an exported SavedModel:
+6. In inference, in a graph for prediction alone or of an exported SavedModel:
    `FROZEN`; `transpose_heads` only if the CPU is the only device, because it
    avoids an operation of oneDNN.
-6. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
-7. Otherwise: the plain form.
+7. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
+8. Otherwise: the plain form.
 """
 
 import functools
@@ -28,6 +29,8 @@ from modeling.ops import Tensor
 
 # Width of a row: the smallest BERT's.
 LEAST_WIDTH = 128
+# Compiling for fewer takes longer than it saves.
+LEAST_CLASSES = 1024
 
 Forms = dict[str, Callable]
 
@@ -36,6 +39,7 @@ ALWAYS: Forms = {
     "reshape_like": fusions.reshape_like,
     "keep_mask": kernels.keep_mask,
 }
+VOCABULARY: Forms = {"cross_entropy": kernels.cross_entropy}
 TRAINING: Forms = {"trace_once": tracing.trace_once}
 COMPILED: Forms = {
     "activation": kernels.activation,
@@ -68,6 +72,8 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
     """
     if name in ALWAYS:
         return ALWAYS[name]
+    if name in VOCABULARY and (inputs.shape[-1] or 0) >= LEAST_CLASSES:
+        return VOCABULARY[name]
     if seed is not None:
         if name in COMPILED and _is_wide(inputs):
             return COMPILED[name]

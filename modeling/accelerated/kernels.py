@@ -1,4 +1,4 @@
-"""Elementwise operations of a training step, each compiled to one loop.
+"""Operations of a training step, compiled to few loops over their inputs.
 
 As separate operations they read and write memory many times and take a fifth of
 a step, much of it drawing random numbers for dropout. XLA compiles for every
@@ -198,4 +198,63 @@ def attention_probs(
     """`ops.attention_probs`, compiled."""
     return _attention_probs(
         attention_scores, adder, seed, scale=scale, dropout_prob=dropout_prob
+    )
+
+
+@functools.partial(tf.function, jit_compile=True, autograph=False)
+def _cross_entropy(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Returns the cross entropy, and the logarithm of the softmax's divisor."""
+    exact = at_least_float32(logits)
+    largest = tf.reduce_max(exact, axis=-1, keepdims=True)
+    sums = tf.reduce_sum(tf.exp(exact - largest), axis=-1)
+    log_sums = tf.math.log(sums) + largest[..., 0]
+    is_class = (labels >= 0) & (labels < logits.shape[-1])
+    right = tf.gather(
+        exact, tf.where(is_class, labels, 0), batch_dims=labels.shape.rank
+    )
+    return tf.where(is_class, log_sums - right, 0.0), log_sums
+
+
+@functools.partial(tf.function, jit_compile=True, autograph=False)
+def _cross_entropy_gradient(
+    logits: Tensor, labels: Tensor, log_sums: Tensor, upstream: Tensor
+) -> Tensor:
+    """Returns (softmax(logits) - one_hot(labels)) * upstream."""
+    exact = at_least_float32(logits)
+    num_classes = logits.shape[-1]
+    is_class = (labels >= 0) & (labels < num_classes)
+    upstream = tf.where(is_class, upstream, 0.0)[..., tf.newaxis]
+    probs = tf.exp(exact - log_sums[..., tf.newaxis])
+    right = tf.range(num_classes, dtype=labels.dtype) == labels[..., tf.newaxis]
+    gradient = upstream * (probs - tf.cast(right, probs.dtype))
+    return tf.cast(gradient, logits.dtype)
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """`ops.cross_entropy`, compiled; has no second derivative.
+
+    As operations of TensorFlow's, in bfloat16, the logits of the masked LM are
+    read and written a dozen times, most of them in float32.
+    """
+    labels = tf.convert_to_tensor(labels)
+
+    @tf.custom_gradient
+    def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        values, log_sums = _cross_entropy(logits, labels)
+        return values, lambda upstream: gradient(logits, log_sums, upstream)
+
+    @tf.custom_gradient
+    def gradient(
+        logits: Tensor, log_sums: Tensor, upstream: Tensor
+    ) -> tuple[Tensor, Callable[[Tensor], None]]:
+        values = _cross_entropy_gradient(logits, labels, log_sums, upstream)
+        return values, _refuse_second_derivative
+
+    return losses(tf.convert_to_tensor(logits))
+
+
+def _refuse_second_derivative(_: Tensor) -> None:
+    raise NotImplementedError(
+        "The compiled cross_entropy has no second derivative; compute it in "
+        "`with modeling.ops.plain():`"
     )

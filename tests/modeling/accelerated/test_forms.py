@@ -13,6 +13,7 @@ from modeling.accelerated import choice, int8
 SEED = (5, 6)
 TABLES = {
     "always": choice.ALWAYS,
+    "vocabulary": choice.VOCABULARY,
     "training": choice.TRAINING,
     "compiled": choice.COMPILED,
     "fused_on_cpu": choice.FUSED_ON_CPU,
@@ -66,11 +67,16 @@ def create_calls(name, width, dtype, seed):
     adder[..., 0] = 0
     adder = tf.constant(adder, "float64" if dtype == "float64" else "float32")
     scores = {"adder": adder, "scale": 0.125} | drop
+    # The last two are no classes.
+    labels = tf.constant(
+        [[0, width // 2, width - 1, 0], [width // 3, 0, -1, width]]
+    )
     calls = {
         "dense": [
             ((*shaped, draw(width, 24), draw(24)), {})
             for shaped in (rows[:1], (hidden,))
         ],
+        "cross_entropy": [((hidden,), {"labels": labels})],
         "reshape_like": [((rows[0], draw(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
         "layer_norm": [
@@ -164,6 +170,29 @@ def test_training_is_compiled_where_rows_are_or_may_be_wide(name):
 
     assert chosen(128) is chosen(None) is choice.COMPILED[name]
     assert chosen(127) is None
+
+
+def test_a_cross_entropy_is_compiled_for_the_classes_of_a_vocabulary():
+    def chosen(width, seed):
+        return choice.choose("cross_entropy", Calls(width), seed)
+
+    for seed in (None, tf.constant(SEED)):
+        assert chosen(1024, seed) is choice.VOCABULARY["cross_entropy"]
+        # Of a SQuAD batch the length is known only at run time.
+        assert chosen(1023, seed) is chosen(None, seed) is None
+
+
+def test_a_compiled_cross_entropy_refuses_a_second_derivative():
+    logits = tf.constant(draw(2, 5))
+    form = choice.VOCABULARY["cross_entropy"]
+    with tf.GradientTape() as outer:
+        outer.watch(logits)
+        with tf.GradientTape() as inner:
+            inner.watch(logits)
+            losses = form(logits, tf.constant([1, 2]))
+        gradient = inner.gradient(losses, logits)
+    with pytest.raises(NotImplementedError, match="second derivative"):
+        outer.gradient(gradient, logits)
 
 
 @pytest.mark.parametrize("name", choice.FUSED_ON_CPU)
