@@ -76,11 +76,8 @@ SIZES = {
         eval_fraction=0.05,
         eval_steps=500,
         phases=(
-            Phase(32, 128, 3e-3, 8000, 500, 0.4),
-            Phase(128, 64, 2e-3, 16000, 500, 0.3),
-            # The rate rises and falls again, twice.
-            Phase(128, 64, 2e-3, 13000, 500, 0.3),
-            Phase(128, 64, 1.5e-3, 6000, 250, 0.2),
+            Phase(32, 128, 3e-3, 2500, 500, 0.4),
+            Phase(128, 64, 2e-3, 27000, 500, 0.2),
         ),
         num_train_epochs=10.0,
     ),
