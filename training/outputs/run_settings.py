@@ -15,6 +15,8 @@ from training.options import NETWORK
 from training.outputs.checkpointing import checkpoint_steps
 
 FILE = "run_settings.json"
+# Changes nothing that is trained: a resumed run may add it, or do without it.
+OPTIONAL = frozenset({"eval_input_file"})
 
 
 def check(
@@ -26,8 +28,9 @@ def check(
 
     Args:
         output_dir: folder of the run.
-        settings: JSON-serializable dict of what must stay the same.
-        is_chief: whether to write the settings of a new run.
+        settings: JSON-serializable dict of what must stay the same; those of
+            OPTIONAL may be missing.
+        is_chief: whether to write settings that are new.
 
     Raises:
         ValueError: a setting differs; the message names it.
@@ -36,7 +39,8 @@ def check(
     saved = _saved_settings(output_dir)
     if saved is not None:
         _compare(output_dir, saved, settings, saved.keys() | settings.keys())
-    elif is_chief:
+        settings = settings | saved
+    if is_chief and settings != saved:
         write_text(
             Path(output_dir) / FILE,
             json.dumps(settings, indent=2, sort_keys=True) + "\n",
@@ -154,6 +158,8 @@ def _compare(
 ) -> None:
     """Refuses settings with names whose values differ."""
     for name in sorted(names):
+        if name in OPTIONAL and not (name in saved and name in settings):
+            continue
         if saved.get(name) != settings.get(name):
             name, former, given = _difference(
                 name, saved.get(name), settings.get(name)

@@ -71,7 +71,8 @@ def run(
         eval_records = find_records(
             options, "eval_input_file", config.vocab_size
         )
-    trained = runner.Run(options, _create_plan(options, config, records))
+    plan = _create_plan(options, config, records, eval_records)
+    trained = runner.Run(options, plan)
     files = [*records.files, *(eval_records.files if eval_records else ())]
     with record_checks.naming_corrupt_files(files):
         if options.do_train:
@@ -137,8 +138,12 @@ def _create_plan(
     options: PretrainingOptions,
     config: modeling.BertConfig,
     records: tfrecords.Records,
+    eval_records: tfrecords.Records | None,
 ) -> building.Plan:
     """Returns the model, loss, length and settings of a run."""
+    frozen = {}
+    if eval_records:
+        frozen["eval_input_file"] = run_settings.fingerprint(eval_records.files)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=options.left_to_right
     )
@@ -158,6 +163,7 @@ def _create_plan(
             "left_to_right": options.left_to_right,
             "batch_size_warmup": options.batch_size_warmup,
             **_masking_settings(options, records),
+            **frozen,
         },
         teacher=teacher,
     )
