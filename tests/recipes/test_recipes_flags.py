@@ -70,8 +70,8 @@ def scripts(tmp_path, monkeypatch):
         (
             "small-bert-from-scratch",
             ["--corpus=data/corpus.txt", "--glue_dir=data"],
-            # The vocabulary, records of two lengths, four phases and GLUE.
-            1 + 2 + 4 + 1,
+            # The vocabulary, records of two lengths, two phases and GLUE.
+            1 + 2 + 2 + 1,
         ),
         (
             "worth",
