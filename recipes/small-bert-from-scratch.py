@@ -4,15 +4,15 @@
         --output_dir=output/small_bert --glue_dir=glue_data
 
 The corpus has one sentence a line and blank lines between documents; some of
-its documents are held out for all evaluations. The same command resumes after a
-stop. `--size=sample --corpus=samples/corpus.txt` takes minutes and shows only
-that everything works.
+its documents are held out for all evaluations; curves.html shows them. The
+same command resumes after a stop. `--size=sample --corpus=samples/corpus.txt`
+takes minutes and shows only that everything works.
 """
 
 import argparse
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import runs
@@ -222,6 +222,26 @@ def train(
     )
 
 
+def draw_curves(size: Size, folders: Sequence[Path], output_dir: Path) -> None:
+    """Draws losses and accuracies of the phases as one page."""
+    named = (
+        f"{number}. {phase.max_seq_length} WordPieces={folder}"
+        for number, (phase, folder) in enumerate(
+            zip(size.phases, folders, strict=True), start=1
+        )
+    )
+    runs.run(
+        "plot_runs.py",
+        output_dir / "plot_runs.log",
+        {
+            "runs": ",".join(named),
+            "consecutive": True,
+            "axis": "hours",
+            "html": output_dir / "curves.html",
+        },
+    )
+
+
 def fine_tune(
     size: Size,
     glue_dir: Path,
@@ -271,14 +291,16 @@ def main() -> None:
         glue_suite.find_tasks(options.glue_dir)
     size, output_dir = SIZES[options.size], options.output_dir
     output_dir.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows, folders = [], []
     for folder in pretrain(
         size, options.corpus, output_dir, options.mixed_precision
     ):
+        folders.append(folder)
         names = ("masked_lm_accuracy", "next_sentence_accuracy")
         figures = runs.read_results(folder / "eval_results.txt", *names)
         for name, figure in zip(names, figures, strict=True):
             rows.append((f"{folder.name} {name}", f"{figure:.3f}"))
+    draw_curves(size, folders, output_dir)
     checkpoint = folder / f"model.ckpt-{size.phases[-1].num_train_steps}"
     table = runs.markdown_table(("held out", "figure"), rows)
     if options.glue_dir:

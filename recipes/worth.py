@@ -2,7 +2,7 @@
 
     python recipes/worth.py --model_dir=output/small_bert --data_dir=$DATA \
         --output_dir=output/worth \
-        --start=pretrained=output/small_bert/pretraining_4/model.ckpt-6000
+        --start=pretrained=output/small_bert/pretraining_2/model.ckpt-27000
 
 Fine-tunes the same network from random weights and from each --start with three
 seeds, at the learning rate that is best for the start and the first seed: 3

@@ -123,6 +123,7 @@ def form(name: str) -> Iterator[Form]:
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled":
             patch.setattr(choice, "LEAST_WIDTH", 1)
+            patch.setattr(choice, "LEAST_CLASSES", 1)
             patch.setattr(accelerated_updates, "LEAST_ELEMENTS", 1)
         yield Form(name == "compiled", run)
 

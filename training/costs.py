@@ -57,7 +57,7 @@ def training_memory(
     two slots and an average of 4 bytes each; and what the backward pass keeps:
     for each WordPiece of each block about 18 vectors of the hidden size, 3 of
     the intermediate size and 4 rows of attention weights a head (Korthikanti
-    et al. 2022 count the same), and three times the masked LM's logits.
+    et al. 2022 count the same), and the masked LM's logits and their gradient.
     """
     config = model.config
     size = 4 if options.mixed_precision == "float32" else 2
@@ -72,7 +72,7 @@ def training_memory(
         # The input of every block, and the activations of one block.
         kept = config.num_hidden_layers * config.hidden_size + block
     predictions = options.train_batch_size * num_predictions
-    logits = 3 * predictions * config.vocab_size * 4
+    logits = 2 * size * predictions * config.vocab_size
     state = (20 if options.ema_decay else 16) * model.count_params()
     return _RUNTIME_MEMORY + state + size * tokens * kept + logits
 

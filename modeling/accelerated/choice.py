@@ -3,7 +3,8 @@
 1. Keras runs on another backend than TensorFlow: the plain form of
    modeling/ops.py, without a call to this module.
 2. Forms for every graph, and for eager calls: `ALWAYS`.
-3. Over at least `LEAST_CLASSES` classes, as in the masked LM: `VOCABULARY`.
+3. In graphs, over at least `LEAST_CLASSES` classes, as in the masked LM:
+   `VOCABULARY`.
 4. In training (a seed is given): `TRAINING`; and if rows are, or may be, at
    least `LEAST_WIDTH` wide, `COMPILED`. For narrower rows, compiling takes
    longer than it saves.
@@ -72,8 +73,10 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
     """
     if name in ALWAYS:
         return ALWAYS[name]
-    if name in VOCABULARY and (inputs.shape[-1] or 0) >= LEAST_CLASSES:
-        return VOCABULARY[name]
+    if name in VOCABULARY:
+        has_many = (inputs.shape[-1] or 0) >= LEAST_CLASSES
+        is_eager = tf.executing_eagerly()
+        return VOCABULARY[name] if has_many and not is_eager else None
     if seed is not None:
         if name in COMPILED and _is_wide(inputs):
             return COMPILED[name]

@@ -2,9 +2,9 @@
 
 As separate operations they read and write memory many times and take a fifth of
 a step, much of it drawing random numbers for dropout. XLA compiles for every
-shape, so this is only for training, whose batches have few shapes. Each
-function replaces the one of its name in modeling/ops.py and takes the same
-arguments.
+shape, so this is only for training, and for the masked LM's loss in
+evaluations too: their batches have few shapes. Each function replaces the one
+of its name in modeling/ops.py and takes the same arguments.
 """
 
 import functools
@@ -202,31 +202,49 @@ def attention_probs(
 
 
 @functools.partial(tf.function, jit_compile=True, autograph=False)
-def _cross_entropy(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the cross entropy, and the logarithm of the softmax's divisor."""
+def _cross_entropy(
+    logits: Tensor, labels: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the cross entropy; and of each row the maximum and log(sum).
+
+    The sum is that of exp(logits - maximum). Both are kept apart, since a large
+    maximum would round off the logarithm.
+    """
     exact = at_least_float32(logits)
-    largest = tf.reduce_max(exact, axis=-1, keepdims=True)
-    sums = tf.reduce_sum(tf.exp(exact - largest), axis=-1)
-    log_sums = tf.math.log(sums) + largest[..., 0]
+    maximum = tf.reduce_max(exact, axis=-1)
+    sums = tf.reduce_sum(tf.exp(exact - maximum[..., tf.newaxis]), axis=-1)
+    log_sums = tf.math.log(sums)
     is_class = (labels >= 0) & (labels < logits.shape[-1])
-    right = tf.gather(
-        exact, tf.where(is_class, labels, 0), batch_dims=labels.shape.rank
+    chosen = tf.gather(
+        exact, tf.where(is_class, labels, 0), batch_dims=logits.shape.rank - 1
     )
-    return tf.where(is_class, log_sums - right, 0.0), log_sums
+    losses = log_sums - (chosen - maximum)
+    return tf.where(is_class, losses, 0.0), maximum, log_sums
 
 
 @functools.partial(tf.function, jit_compile=True, autograph=False)
 def _cross_entropy_gradient(
-    logits: Tensor, labels: Tensor, log_sums: Tensor, upstream: Tensor
+    logits: Tensor,
+    labels: Tensor,
+    maximum: Tensor,
+    log_sums: Tensor,
+    upstream: Tensor,
 ) -> Tensor:
     """Returns (softmax(logits) - one_hot(labels)) * upstream."""
-    exact = at_least_float32(logits)
     num_classes = logits.shape[-1]
     is_class = (labels >= 0) & (labels < num_classes)
-    upstream = tf.where(is_class, upstream, 0.0)[..., tf.newaxis]
-    probs = tf.exp(exact - log_sums[..., tf.newaxis])
-    right = tf.range(num_classes, dtype=labels.dtype) == labels[..., tf.newaxis]
-    gradient = upstream * (probs - tf.cast(right, probs.dtype))
+    upstream, maximum, log_sums, labels = (
+        row[..., tf.newaxis]
+        for row in (
+            tf.where(is_class, upstream, 0.0),
+            maximum,
+            log_sums,
+            labels,
+        )
+    )
+    probs = tf.exp(at_least_float32(logits) - maximum - log_sums)
+    is_label = tf.range(num_classes) == labels
+    gradient = upstream * (probs - tf.cast(is_label, probs.dtype))
     return tf.cast(gradient, logits.dtype)
 
 
@@ -236,18 +254,20 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     As operations of TensorFlow's, in bfloat16, the logits of the masked LM are
     read and written a dozen times, most of them in float32.
     """
-    labels = tf.convert_to_tensor(labels)
+    labels = tf.cast(labels, tf.int32)
 
     @tf.custom_gradient
     def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        values, log_sums = _cross_entropy(logits, labels)
-        return values, lambda upstream: gradient(logits, log_sums, upstream)
+        values, *row = _cross_entropy(logits, labels)
+        return values, lambda upstream: gradient(logits, *row, upstream)
 
     @tf.custom_gradient
     def gradient(
-        logits: Tensor, log_sums: Tensor, upstream: Tensor
+        logits: Tensor, maximum: Tensor, log_sums: Tensor, upstream: Tensor
     ) -> tuple[Tensor, Callable[[Tensor], None]]:
-        values = _cross_entropy_gradient(logits, labels, log_sums, upstream)
+        values = _cross_entropy_gradient(
+            logits, labels, maximum, log_sums, upstream
+        )
         return values, _refuse_second_derivative
 
     return losses(tf.convert_to_tensor(logits))

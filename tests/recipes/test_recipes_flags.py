@@ -46,7 +46,7 @@ def scripts(tmp_path, monkeypatch):
         flags = dict(each[2:].partition("=")[::2] for each in arguments)
         given.append((Path(script).name, flags))
         if "output_dir" not in flags:
-            write(flags["output_file"], "[PAD]\n")
+            write(flags.get("output_file") or flags["html"], "[PAD]\n")
             return 0
         write(f"{flags['output_dir']}/eval_results.txt", FIGURES)
         write(f"{flags['output_dir']}/glue.md", "| task |\n")
@@ -70,8 +70,9 @@ def scripts(tmp_path, monkeypatch):
         (
             "small-bert-from-scratch",
             ["--corpus=data/corpus.txt", "--glue_dir=data"],
-            # The vocabulary, records of two lengths, two phases and GLUE.
-            1 + 2 + 2 + 1,
+            # The vocabulary, records of two lengths, two phases, the curves
+            # and GLUE.
+            1 + 2 + 2 + 1 + 1,
         ),
         (
             "worth",

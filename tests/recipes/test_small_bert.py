@@ -112,6 +112,9 @@ def test_small_bert_from_scratch(small_bert):
     )
     assert second["flags"]["input_file"] == third["flags"]["input_file"]
     assert third["flags"]["init_checkpoint"].endswith("_2/model.ckpt-20")
+    page = (folder / "bert/curves.html").read_text()
+    for name in ("1. 32 WordPieces", "2. 64 WordPieces", "3. 64 WordPieces"):
+        assert name in page
     # The same command resumes; here everything is done already.
     checkpoint = folder / "bert/pretraining_3/model.ckpt-10.index"
     made = checkpoint.stat().st_mtime_ns

@@ -16,7 +16,7 @@ from training.outputs.checkpointing import checkpoint_steps
 
 FILE = "run_settings.json"
 # Changes nothing that is trained: a resumed run may add it, or do without it.
-OPTIONAL = frozenset({"eval_input_file"})
+MAY_BE_MISSING = frozenset({"eval_input_file"})
 
 
 def check(
@@ -29,7 +29,7 @@ def check(
     Args:
         output_dir: folder of the run.
         settings: JSON-serializable dict of what must stay the same; those of
-            OPTIONAL may be missing.
+            MAY_BE_MISSING may be left out.
         is_chief: whether to write settings that are new.
 
     Raises:
@@ -39,7 +39,7 @@ def check(
     saved = _saved_settings(output_dir)
     if saved is not None:
         _compare(output_dir, saved, settings, saved.keys() | settings.keys())
-        settings = settings | saved
+        settings = {**settings, **saved}
     if is_chief and settings != saved:
         write_text(
             Path(output_dir) / FILE,
@@ -63,6 +63,20 @@ def check_some(
     if saved is not None:
         settings = json.loads(json.dumps(settings))
         _compare(output_dir, saved, settings, settings.keys())
+
+
+def are_evaluated(
+    output_dir: str | os.PathLike[str], files: Iterable[str]
+) -> bool:
+    """Returns whether a run's evaluations are of these files, or of none yet.
+
+    Args:
+        output_dir: folder of the run.
+        files: paths.
+    """
+    found = fingerprint(files)
+    saved = _saved_settings(output_dir) or {}
+    return saved.get("eval_input_file", found) == found
 
 
 def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
@@ -158,7 +172,7 @@ def _compare(
 ) -> None:
     """Refuses settings with names whose values differ."""
     for name in sorted(names):
-        if name in OPTIONAL and not (name in saved and name in settings):
+        if name in MAY_BE_MISSING and not (name in saved and name in settings):
             continue
         if saved.get(name) != settings.get(name):
             name, former, given = _difference(

@@ -87,7 +87,11 @@ def run(
                 trained, options, eval_records or records, trained.global_step
             )
             results["global_step"] = trained.global_step
-            trained.history.add("eval", trained.global_step, results)
+            # Other records would break the curve.
+            if run_settings.are_evaluated(
+                options.output_dir, (eval_records or records).files
+            ):
+                trained.history.add("eval", trained.global_step, results)
             trained.write_results("eval_results.txt", results)
     _report_target(trained, options.target_accuracy)
     return trained if trained.is_chief else None
@@ -141,9 +145,10 @@ def _create_plan(
     eval_records: tfrecords.Records | None,
 ) -> building.Plan:
     """Returns the model, loss, length and settings of a run."""
-    frozen = {}
+    evaluated = {}
     if eval_records:
-        frozen["eval_input_file"] = run_settings.fingerprint(eval_records.files)
+        files = eval_records.files
+        evaluated["eval_input_file"] = run_settings.fingerprint(files)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=options.left_to_right
     )
@@ -163,7 +168,7 @@ def _create_plan(
             "left_to_right": options.left_to_right,
             "batch_size_warmup": options.batch_size_warmup,
             **_masking_settings(options, records),
-            **frozen,
+            **evaluated,
         },
         teacher=teacher,
     )

@@ -35,7 +35,8 @@ def cases():
             if name in APART or (table, dtype) == ("fused_on_cpu", "float64"):
                 # TensorFlow fuses 32 and 16 bits.
                 continue
-            is_slow = table == "compiled" and dtype != "float64" and width < 130
+            is_compiled = table in ("compiled", "vocabulary")
+            is_slow = is_compiled and dtype != "float64" and width < 130
             yield pytest.param(
                 *(table, name, dtype, width),
                 marks=[pytest.mark.soak] if is_slow else [],
@@ -173,13 +174,35 @@ def test_training_is_compiled_where_rows_are_or_may_be_wide(name):
 
 
 def test_a_cross_entropy_is_compiled_for_the_classes_of_a_vocabulary():
-    def chosen(width, seed):
-        return choice.choose("cross_entropy", Calls(width), seed)
+    def chosen(width):
+        return choice.choose("cross_entropy", Calls(width), None)
 
-    for seed in (None, tf.constant(SEED)):
-        assert chosen(1024, seed) is choice.VOCABULARY["cross_entropy"]
+    with tf.Graph().as_default():
+        assert chosen(1024) is choice.VOCABULARY["cross_entropy"]
         # Of a SQuAD batch the length is known only at run time.
-        assert chosen(1023, seed) is chosen(None, seed) is None
+        assert chosen(1023) is chosen(None) is None
+    # Each eager call would look for a new shape.
+    assert chosen(1024) is None
+
+
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16", "float32"))
+def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
+    logits = tf.cast(draw(3, 2, 50) * 3 + 1000, dtype)
+    labels = tf.constant([[0, 49], [7, -1], [50, 3]], tf.int64)
+    # A batch's size and a label's rank may be unknown.
+    form = tf.function(
+        choice.VOCABULARY["cross_entropy"],
+        input_signature=[
+            tf.TensorSpec([None, None, 50], dtype),
+            tf.TensorSpec(None, tf.int64),
+        ],
+        autograph=False,
+    )
+    found = form(logits, labels)
+    assert found.dtype == "float32"
+    exact = ops.cross_entropy.__wrapped__(tf.cast(logits, "float64"), labels)
+    np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
+    assert np.count_nonzero(found) == 4
 
 
 def test_a_compiled_cross_entropy_refuses_a_second_derivative():
