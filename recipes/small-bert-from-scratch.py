@@ -96,6 +96,16 @@ SIZES = {
         num_train_epochs=0.1,
     ),
 }
+# The rate rises and falls again, twice.
+SIZES["long"] = dataclasses.replace(
+    SIZES["small"],
+    phases=(
+        Phase(32, 128, 3e-3, 8000, 500, 0.4),
+        Phase(128, 64, 2e-3, 16000, 500, 0.3),
+        Phase(128, 64, 2e-3, 13000, 500, 0.3),
+        Phase(128, 64, 1.5e-3, 6000, 250, 0.2),
+    ),
+)
 
 
 def create_config(size: Size, vocab_file: Path) -> dict[str, object]:

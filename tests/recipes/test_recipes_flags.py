@@ -75,6 +75,12 @@ def scripts(tmp_path, monkeypatch):
             1 + 2 + 2 + 1 + 1,
         ),
         (
+            "small-bert-from-scratch",
+            ["--corpus=data/corpus.txt", "--size=long"],
+            # The same with four phases and without GLUE.
+            1 + 2 + 4 + 1,
+        ),
+        (
             "worth",
             ["--start=mine=bert/model.ckpt-1"],
             # Eight tasks, two starts; a seed of two rates and two of the best.
