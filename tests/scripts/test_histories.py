@@ -9,7 +9,7 @@ from data.io import tfrecords
 from files import json_files
 from tests import events, script_runner
 from tests.checkpoints import assert_exported, assert_same_bits, values
-from training.outputs import checkpointing, history
+from training.outputs import checkpointing, history, run_settings
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +214,13 @@ def test_a_resumed_run_is_evaluated_on_the_same_records(flags, tiny, tmp_path):
     evaluated = flags | {"do_train": False, "eval_input_file": other}
     pretrain(folder, **evaluated).check()
     assert (folder / history.FILE).read_bytes() == lines
+    # What is wrong with the run is said before the time is spent.
+    results = (folder / "eval_results.txt").read_bytes()
+    (folder / run_settings.FILE).write_text("{")
+    refused = pretrain(folder, **evaluated)
+    assert f"{folder / run_settings.FILE}" in refused.error
+    assert "Evaluating" not in refused.stderr
+    assert (folder / "eval_results.txt").read_bytes() == results
 
 
 @pytest.mark.slow

@@ -83,14 +83,16 @@ def run(
                 options.quantize_ranges == "static",
             )
         if options.do_eval:
+            evaluated = eval_records or records
+            # Other records would break the curve.
+            is_of_curve = run_settings.are_evaluated(
+                options.output_dir, evaluated.files
+            )
             results = _evaluate(
-                trained, options, eval_records or records, trained.global_step
+                trained, options, evaluated, trained.global_step
             )
             results["global_step"] = trained.global_step
-            # Other records would break the curve.
-            if run_settings.are_evaluated(
-                options.output_dir, (eval_records or records).files
-            ):
+            if is_of_curve:
                 trained.history.add("eval", trained.global_step, results)
             trained.write_results("eval_results.txt", results)
     _report_target(trained, options.target_accuracy)
