@@ -3,8 +3,9 @@
     python run_glue.py --glue_dir=glue_data --seeds=1,2,3 --output_dir=out ...
 
 Each task and seed is a run of run_classifier.py in a folder of its own; the
-same command resumes after a stop. The table of scores is written as glue.txt,
-glue.md and glue.json.
+same command resumes after a stop, and other flags are refused. The table of
+scores is written as glue.txt, glue.md and glue.json; it has all tasks that are
+done, also those of earlier commands with other --tasks.
 """
 
 import os
@@ -67,13 +68,28 @@ def main(_: Sequence[str]) -> None:
     tasks = glue_suite.find_tasks(FLAGS.glue_dir, FLAGS.tasks, sets)
     seeds = read_seeds(FLAGS.seeds)
     shared = shared_flags()
-    results: dict[str, dict[int, dict[str, float]]] = {}
-    for task, data_dir in tasks.items():
-        results[task] = {}
-        for seed in seeds:
-            logging.info("***** %s, seed %d *****", task, seed)
-            results[task][seed] = train(task, data_dir, seed, shared)
-        write_tables(results)
+    runs = {
+        (task, seed): [
+            f"--task_name={task}",
+            f"--data_dir={data_dir}",
+            f"--output_dir={folder_of(task, seed)}",
+            f"--seed={seed}",
+            "--do_train",
+            "--do_eval",
+            *shared,
+        ]
+        for task, data_dir in tasks.items()
+        for seed in seeds
+    }
+    # Other flags are found before anything is trained.
+    for (task, seed), arguments in runs.items():
+        read_record(record_of(task, seed), arguments)
+    for (task, seed), arguments in runs.items():
+        logging.info("***** %s, seed %d *****", task, seed)
+        run_classifier(arguments, record_of(task, seed))
+        if seed == seeds[-1]:
+            results = read_finished(seeds, shared)
+            write_tables(results)
     if FLAGS.glue_submission:
         submit(tasks, results, shared)
     print(glue_suite.table(glue_suite.summarize(results)), end="")
@@ -111,22 +127,53 @@ def folder_of(task: str, seed: int) -> str:
     return os.path.join(FLAGS.output_dir, task, f"seed_{seed}")
 
 
-def train(
-    task: str, data_dir: str, seed: int, shared: Sequence[str]
-) -> dict[str, float]:
-    """Returns the scores of one run, training it unless it is done."""
-    arguments = [
-        f"--task_name={task}",
-        f"--data_dir={data_dir}",
-        f"--output_dir={folder_of(task, seed)}",
-        f"--seed={seed}",
-        "--do_train",
-        "--do_eval",
-        *shared,
-    ]
-    done = Path(folder_of(task, seed)) / "glue.json"
-    found = run_classifier(arguments, done)["eval_results.txt"]
-    return make_finite(found, str(done.parent))
+def record_of(task: str, seed: int) -> Path:
+    """Returns the file with the arguments, and later results, of one run."""
+    return Path(folder_of(task, seed)) / "glue.json"
+
+
+def read_record(record: Path, arguments: Sequence[str]) -> dict[str, Any]:
+    """Returns what is recorded of a run; {} if it was never started.
+
+    Raises:
+        ValueError: the run was started with other arguments.
+    """
+    if not record.is_file():
+        return {}
+    found: dict[str, Any] = json_files.read_json(record)
+    before, now = set(found["arguments"]), set(arguments)
+    if before != now:
+        raise ValueError(
+            f"--output_dir: {record.parent} is a run with other flags, "
+            f"{_shown(before - now)} instead of {_shown(now - before)}; give "
+            "another --output_dir"
+        )
+    return found
+
+
+def _shown(arguments: set[str]) -> str:
+    return " ".join(sorted(arguments)) or "none"
+
+
+def read_finished(
+    seeds: Sequence[int], shared: Sequence[str]
+) -> dict[str, dict[int, dict[str, float]]]:
+    """Returns {task: {seed: figures}} of the tasks whose runs are all done.
+
+    Also of those that this command does not name, if its flags made them.
+    """
+    results: dict[str, dict[int, dict[str, float]]] = {}
+    for task in glue_suite.TASKS:
+        by_seed = {}
+        for seed in seeds:
+            record = record_of(task, seed)
+            found = json_files.read_json(record) if record.is_file() else {}
+            if "results" in found and set(shared) <= set(found["arguments"]):
+                figures = found["results"]["eval_results.txt"]
+                by_seed[seed] = make_finite(figures, str(record.parent))
+        if len(by_seed) == len(seeds):
+            results[task] = by_seed
+    return results
 
 
 def make_finite(
@@ -142,38 +189,40 @@ def make_finite(
     return {name: value or 0.0 for name, value in figures.items()}
 
 
-def run_classifier(arguments: Sequence[str], done: Path) -> dict[str, Any]:
-    """Runs run_classifier.py, unless `done` records the same arguments.
+def run_classifier(arguments: Sequence[str], record: Path) -> None:
+    """Runs run_classifier.py, unless it is recorded as done.
 
     Args:
         arguments: its flags.
-        done: file that keeps the arguments and results of a finished run.
-
-    Returns:
-        the results of its summary.json.
+        record: file in the run's folder for the arguments, before it starts,
+            and its results.
 
     Raises:
-        ValueError: it failed, after printing why.
+        ValueError: it failed, after printing why, or was started with other
+            arguments before.
         SystemExit: it was asked to stop.
     """
-    if done.is_file():
-        found = json_files.read_json(done)
-        if found.get("arguments") == list(arguments):
-            logging.info("Already done: %s", done.parent)
-            return found["results"]
+    if "results" in read_record(record, arguments):
+        logging.info("Already done: %s", record.parent)
+        return
+    record.parent.mkdir(parents=True, exist_ok=True)
+    # What is trained from here on must not pass for a run with other flags.
+    write_json(record, {"arguments": list(arguments)})
     script = Path(__file__).with_name("run_classifier.py")
     # It tells TensorFlow that weights never change, and the child trains.
     environment = dict(os.environ)
     environment.pop("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", None)
     status = child.run([sys.executable, script, *arguments], env=environment)
     if status:
+        if not any(record.parent.glob("model.ckpt-*.index")):
+            # Nothing is trained, so the flags may be corrected.
+            record.unlink()
         raise ValueError(
             f"run_classifier.py ended with status {status}, see above; rerun "
             "the same command to resume"
         )
-    results = json_files.read_json(done.parent / "summary.json")["results"]
-    write_json(done, {"arguments": list(arguments), "results": results})
-    return results
+    results = json_files.read_json(record.parent / "summary.json")["results"]
+    write_json(record, {"arguments": list(arguments), "results": results})
 
 
 def write_tables(results: glue_suite.Results) -> None:
@@ -200,7 +249,8 @@ def submit(
         ]
         diagnostics = glue_suite.find_diagnostics(FLAGS.glue_dir)
         if task == "mnli" and diagnostics:
-            folder = os.path.join(FLAGS.output_dir, "ax")
+            # Goes away with the weights that predict it.
+            folder = os.path.join(best, "ax")
             start = f"--init_checkpoint={weights_of(best)}"
             predict("ax", diagnostics, folder, [*shared, start])
             files.append(os.path.join(folder, glue.submission_file("ax")))

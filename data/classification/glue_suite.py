@@ -194,7 +194,11 @@ def table(summary: Mapping[str, Any], markdown: bool = False) -> str:
     for name in ("average", "average_without_wnli"):
         if name in summary:
             words = name.replace("_", " ").replace("wnli", "WNLI")
-            rows.append([words, "", _shown(summary[name]), ""])
+            names = set(summary["tasks"])
+            if name == "average_without_wnli":
+                names.remove("wnli")
+            number = f"{len(names)} task{'s' * (len(names) > 1)}"
+            rows.append([words, number, _shown(summary[name]), ""])
     if markdown:
         rows.insert(1, ["---"] * len(rows[0]))
         return "".join(f"| {' | '.join(row)} |\n" for row in rows)

@@ -1,6 +1,9 @@
 """run_glue.py: a suite of two seeds that is stopped and resumed."""
 
 import json
+import os
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -65,7 +68,8 @@ def write_task(folder, name):
 @pytest.fixture(scope="module")
 def flags(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("glue")
-    write_task(folder / "data", "RTE")
+    for name in ("RTE", "WNLI"):
+        write_task(folder / "data", name)
     return {
         "glue_dir": folder / "data",
         "output_dir": folder / "out",
@@ -81,6 +85,7 @@ def flags(tiny, tmp_path_factory):
 @pytest.mark.slow
 def test_a_suite_resumes_where_it_was_stopped(flags):
     out = flags["output_dir"]
+    flags = flags | {"tasks": "rte"}
     script_runner.run("run_glue.py", out.parent, seeds="3", **flags).check()
     first = json.loads((out / "glue.json").read_text())
     weights = out / "rte" / "seed_3" / "model.ckpt-2.index"
@@ -112,6 +117,34 @@ def test_a_suite_resumes_where_it_was_stopped(flags):
         assert archive.namelist() == ["RTE.tsv"]
         assert len(archive.read("RTE.tsv").splitlines()) == 4
     assert "It lacks CoLA.tsv" in done.stderr
+    # Interpreters that order their sets differently know what is done.
+    again = flags | {"seeds": "3,5", "glue_submission": True}
+    for hash_seed in "12":
+        command = [sys.executable, script_runner.ROOT / "run_glue.py"]
+        command += [f"--{name}={value}" for name, value in again.items()]
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        shown = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        )
+        assert shown.stdout == table
+        assert shown.stderr.count("Already done") == 3
+    # Weights do not pass for those of other flags, even unfinished ones.
+    (out / "rte/seed_7").mkdir()
+    (out / "rte/seed_7/glue.json").write_text('{"arguments": ["--a=1"]}')
+    for seeds, before in (("3", "--learning_rate=0.001"), ("9,7", "--a=1")):
+        other = flags | {"seeds": seeds, "learning_rate": 5e-5}
+        refused = script_runner.run("run_glue.py", out.parent, **other)
+        assert f"seed_{seeds[-1]} is a run with other flags" in refused.error
+        assert f"{before} instead of " in refused.error
+        assert "--learning_rate=5e-05" in refused.error
+    assert not (out / "rte/seed_9").exists()
+    assert (out / "glue.txt").read_text() == table
+    # The table keeps tasks that another command ran.
+    more = flags | {"seeds": "3", "tasks": "wnli"}
+    script_runner.run("run_glue.py", out.parent, **more).check()
+    summary = json.loads((out / "glue.json").read_text())
+    assert list(summary["tasks"]) == ["rte", "wnli"]
+    assert summary["tasks"]["rte"]["score"] == first["tasks"]["rte"]["score"]
 
 
 def test_what_cannot_work_is_named(flags, tmp_path):
@@ -145,6 +178,8 @@ def test_what_cannot_work_is_named(flags, tmp_path):
         assert one.status == 1
         assert message in lines[-1]
         assert "*****" not in one.stderr or "ended with status" in message
+    # Nothing was trained, so the flags may be corrected.
+    assert not list(flags["glue_dir"].glob("x/*/*/glue.json"))
 
 
 def test_a_figure_that_is_not_finite_counts_as_0_and_is_named(caplog):

@@ -63,7 +63,7 @@ def run(
         False,
         "Log more: the first examples, and every variable that is loaded.",
     )
-    for name in set(flags.FLAGS) - others:
+    for name in sorted(set(flags.FLAGS) - others):
         # So that --help also lists the flags that another file defines.
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     # --help shows the docstring of __main__, which is not the script's if it

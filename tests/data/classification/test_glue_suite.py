@@ -53,9 +53,9 @@ def test_the_table_as_text_and_as_markdown():
         "62.0 ± 1.4  1",
         "WNLI                  accuracy 55.0 ± 7.1                          "
         "55.0 ± 7.1  2",
-        "average                                                            "
+        "average               3 tasks                                      "
         "65.7 ± 4.2",
-        "average without WNLI                                               "
+        "average without WNLI  2 tasks                                      "
         "71.0 ± 2.8",
     ]
     one = {"rte": {7: {"accuracy": 0.625}}}
@@ -63,7 +63,7 @@ def test_the_table_as_text_and_as_markdown():
         "| task | metrics | score | best seed |\n"
         "| --- | --- | --- | --- |\n"
         "| RTE | accuracy 62.5 | 62.5 | 7 |\n"
-        "| average |  | 62.5 |  |\n"
+        "| average | 1 task | 62.5 |  |\n"
     )
 
 
