@@ -55,7 +55,7 @@ def test_scripts_know_the_flags_of_the_recipes():
             assert flag in known[script], (script, flag)
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_domain_adaptation(tmp_path, model):
     lines = [
         "The trabeculectomy lowers the pressure in the eye.",
@@ -135,7 +135,7 @@ def row_names(table):
     return [line.split("|")[1].strip() for line in table.splitlines()[2:]]
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_glue_of_a_released_model(tmp_path, model):
     write_data(tmp_path)
     arguments = (
@@ -160,7 +160,7 @@ def test_glue_of_a_released_model(tmp_path, model):
     assert evaluate(*arguments).stdout == table
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_evaluation_of_a_released_model(tmp_path, model):
     write_data(tmp_path)
     arguments = (

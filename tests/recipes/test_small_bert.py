@@ -123,7 +123,7 @@ def test_small_bert_from_scratch(small_bert):
     assert checkpoint.stat().st_mtime_ns == made
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_worth(small_bert, tmp_path):
     folder, _, _ = small_bert
     flags = {
@@ -150,7 +150,7 @@ def test_worth(small_bert, tmp_path):
     assert again.splitlines()[-3:] == shown.splitlines()[-3:]
 
 
-@pytest.mark.soak
+@pytest.mark.slow
 def test_ablations(small_bert, tmp_path):
     folder, _, _ = small_bert
     flags = {
