@@ -36,6 +36,8 @@ def runs(flags, tiny, tmp_path_factory):
             "freeze_layers": 1,
             "next_sentence": False,
             "left_to_right": True,
+            "do_eval": True,
+            "max_eval_steps": 2,
         },
         "layerwise": {"layerwise_lr_decay": 0.1},
         "scratch": {
@@ -178,6 +180,9 @@ def test_lamb_and_float16_train(runs):
 
 def test_ablations_train(runs):
     assert "next_sentence_loss" not in events.scalars(runs["frozen"][0])
+    # Its head is not trained, so it is not evaluated.
+    results = (runs["frozen"][0] / "eval_results.txt").read_text()
+    assert "masked_lm_accuracy" in results and "next_sentence" not in results
     before, after = (
         events.scalars(runs[name][0])["masked_lm_loss"]
         for name in ("plain", "frozen")

@@ -240,9 +240,10 @@ def _evaluate(
 ) -> dict[str, float]:
     """Returns the original's metrics over at most --max_eval_steps batches."""
     dataset = _create_eval_dataset(options, records)
-    results = run.trainer.evaluate(
-        dataset, pretraining_metrics, options.max_eval_steps
+    metrics = functools.partial(
+        pretraining_metrics, has_next_sentence=options.next_sentence
     )
+    results = run.trainer.evaluate(dataset, metrics, options.max_eval_steps)
     if options.vocab_file and options.summary_steps:
         for features, outputs in run.trainer.predict(
             dataset.take(1), 1, "Showing"
@@ -303,15 +304,19 @@ def _report_target(run: runner.Run, target: float | None) -> None:
 
 
 def pretraining_metrics(
-    outputs: dict[str, tf.Tensor], features: dict[str, tf.Tensor]
+    outputs: dict[str, tf.Tensor],
+    features: dict[str, tf.Tensor],
+    has_next_sentence: bool = True,
 ) -> dict[str, tuple[Any, Any]]:
     """Returns {name: (sum, weight)} of the original's eval metrics.
 
     Args:
         outputs: of BertPretrainer.
         features: the batch.
+        has_next_sentence: False omits those of next sentence prediction, which
+            is not trained.
     """
-    loss = modeling.PretrainingLoss()
+    loss = modeling.PretrainingLoss(has_next_sentence)
     sums, weights = loss.sums(outputs, features), loss.weights(features)
     metrics = {name: (sums[name], weights[name]) for name in loss.names}
     masked = features["masked_lm_weights"]
@@ -321,6 +326,8 @@ def pretraining_metrics(
         tf.reduce_sum(right * masked),
         tf.reduce_sum(masked),
     )
+    if not has_next_sentence:
+        return metrics
     next_sentence = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
     labels = tf.reshape(features["next_sentence_labels"], [-1])
     right = tf.cast(next_sentence == labels, tf.float32)
