@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from data.io import tfrecords
 from files import json_files
@@ -41,6 +42,14 @@ def pretrain(folder, kill_when=lambda: False, **flags):
         output_dir=folder,
         **flags,
     )
+
+
+def is_beyond_a_checkpoint(folder):
+    """Whether steps after the fourth's checkpoint are written down."""
+    steps = checkpointing.checkpoint_steps(folder)
+    if not steps or steps[-1] < 4:
+        return False
+    return history.read(folder / history.FILE)[-1]["step"] > steps[-1]
 
 
 @pytest.fixture(scope="module")
@@ -122,17 +131,8 @@ def test_a_killed_run_has_the_same_history_and_weights(
     undisturbed, flags, tmp_path
 ):
     folder = tmp_path / "killed"
-
-    def is_beyond_a_checkpoint():
-        # Some steps after the checkpoint are written down, and lost.
-        steps = checkpointing.checkpoint_steps(folder)
-        if not steps or steps[-1] < 4:
-            return False
-        found = history.read(folder / history.FILE)
-        return found[-1]["step"] > steps[-1]
-
-    status = pretrain(folder, is_beyond_a_checkpoint, **flags).status
-    assert status < 0
+    killed = pretrain(folder, lambda: is_beyond_a_checkpoint(folder), **flags)
+    assert killed.status < 0
     killed_at = checkpointing.checkpoint_steps(folder)[-1]
     assert 4 <= killed_at < 8
     done = pretrain(folder, **flags).check()
@@ -183,7 +183,11 @@ def test_averages_are_what_is_evaluated_exported_and_kept(
         [
             ("run_pretraining.py", tmp_path, {**plain, **more})
             for more in (
-                {"output_dir": undisturbed, "export_dir": "export"},
+                {
+                    "output_dir": undisturbed,
+                    "export_dir": "export",
+                    "export_weights": "weights",
+                },
                 {"output_dir": tmp_path / "other", **start},
                 {"output_dir": undisturbed, **over},
             )
@@ -193,6 +197,9 @@ def test_averages_are_what_is_evaluated_exported_and_kept(
     assert "--target_accuracy=1 was not reached" in ended.stderr
     assert (undisturbed / "eval_results.txt").read_text() == before
     assert_exported(tmp_path / "export", undisturbed / "averages")
+    reader = tf.train.load_checkpoint(str(tmp_path / "weights/bert_model.ckpt"))
+    for name, average in averages.items():
+        np.testing.assert_array_equal(reader.get_tensor(name), average, name)
     # A second evaluation of a step adds no second line.
     assert (undisturbed / history.FILE).read_bytes() == lines
     again = (tmp_path / "other" / "eval_results.txt").read_text()
@@ -241,13 +248,22 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
         if line["kind"] == "checkpoint"
     ]
     # With more time the run resumes; the rate depends on the time of both.
-    pretrain(folder, **short | {"max_hours": first * 1000}).check()
-    found = [
-        line
-        for line in history.read(folder / history.FILE)
-        if line["kind"] == "train"
-    ]
+    more = short | {"max_hours": first * 1000}
+    killed = pretrain(folder, lambda: is_beyond_a_checkpoint(folder), **more)
+    assert killed.status < 0
+    killed_at = checkpointing.checkpoint_steps(folder)[-1]
+    pretrain(folder, **more).check()
+    lines = history.read(folder / history.FILE)
+    found = [line for line in lines if line["kind"] == "train"]
     assert [line["step"] for line in found] == list(range(1, 9))
+    # Each resume goes on with the hours of its checkpoint.
+    (saved,) = [
+        line["hours"]
+        for line in lines
+        if (line["kind"], line["step"]) == ("checkpoint", killed_at)
+    ]
+    assert found[1]["hours"] > first
+    assert found[killed_at]["hours"] > saved >= found[killed_at - 1]["hours"]
     for before, line in zip(found[1:], found[2:], strict=False):
         warmup = min(before["step"] / 2, 1)
         left = 1 - np.array([before["hours"], line["hours"]]) / (first * 1000)

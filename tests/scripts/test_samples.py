@@ -3,7 +3,9 @@
 import collections
 import csv
 import json
+import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -161,6 +163,30 @@ def test_the_demo_evaluates_held_out_documents_and_draws_them(tmp_path):
     steps, between = given["--num_train_steps"], given["--eval_steps"]
     assert int(steps) // int(between) > 3
     assert f"--html={demo['OUTPUT']}/curves.html" in demo["PLOT"]
+
+
+@pytest.mark.slow
+def test_the_demo_shows_the_curve_that_it_made(tmp_path):
+    # In a copy, since it writes next to its own files.
+    folder = tmp_path / "project"
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "output", "tests")
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    done = subprocess.run(
+        [sys.executable, folder / "samples/demo.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = folder / "output/demo"
+    results = (made / "pretraining/eval_results.txt").read_text()
+    accuracy = re.search(r"^masked_lm_accuracy = (.*)$", results, re.M)[1]
+    (curve,) = re.findall(r"after steps (200: 0\..*)", done.stdout)
+    points = dict(point.split(": ") for point in curve.split(", "))
+    assert list(points) == ["200", "400", "600", "800", "1000"]
+    assert points["1000"] == f"{float(accuracy):.3f}"
+    assert "masked_lm_accuracy" in (made / "curves.html").read_text()
+    assert re.search(r"\n    -> \w", done.stdout)
 
 
 def test_tables_are_reproduced_byte_for_byte(tmp_path):

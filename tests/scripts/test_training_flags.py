@@ -306,6 +306,7 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
         "optimizer=adamw; received lamb": {"optimizer": "lamb"},
         f"input_file=[{same}": {"input_file": tmp_path / "train.tfrecord"},
         "next_sentence=True; received False": {"next_sentence": False},
+        "batch_size_warmup=None; received 2:3.": {"batch_size_warmup": "2:3"},
     }
     done = script_runner.run_all(
         [

@@ -220,6 +220,23 @@ def test_the_script_writes_the_page(tmp_path):
     assert (tmp_path / "one" / "history.jsonl").read_bytes() == before
 
 
+def test_the_script_draws_an_image(tmp_path):
+    pytest.importorskip("matplotlib", reason="needs requirements/plot.txt")
+    write_run(tmp_path / "one")
+    for axis in series.AXES:
+        script_runner.run(
+            "plot_runs.py",
+            tmp_path,
+            runs="one",
+            png=f"new/{axis}.png",
+            axis=axis,
+            title="One run",
+        ).check()
+    drawn = {path.read_bytes() for path in (tmp_path / "new").iterdir()}
+    assert len(drawn) == len(series.AXES) == 3
+    assert all(one.startswith(b"\x89PNG\r\n") for one in drawn)
+
+
 def test_the_image(runs):
     pytest.importorskip("matplotlib", reason="needs requirements/plot.txt")
     drawn = image.create_png(runs, series.create_panels(runs, "steps"), "steps")
