@@ -89,9 +89,9 @@ def scripts(tmp_path, monkeypatch):
         (
             "ablations",
             [],
-            # Each of 14 rows calls its pretraining; three seeds of two tasks,
-            # and of one in the two rows of table 7.
-            14 + 3 * (12 * 2 + 2),
+            # Each of 14 rows calls its pretraining; three seeds of three tasks
+            # in table 5, of one in table 7, of two in the others.
+            14 + 3 * (4 * 3 + 2 * 1 + 8 * 2),
         ),
         (
             "small-models",
