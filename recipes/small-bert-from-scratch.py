@@ -254,18 +254,26 @@ def draw_curves(size: Size, folders: Sequence[Path], output_dir: Path) -> None:
 
 def fine_tune(
     size: Size,
-    glue_dir: Path,
+    glue: dict[str, object],
     checkpoint: Path,
     output_dir: Path,
     precision: str,
 ) -> str:
-    """Fine-tunes the last phase's weights on GLUE; returns the table."""
+    """Fine-tunes the last phase's weights on GLUE; returns the table.
+
+    Args:
+        size: Size.
+        glue: flags of run_glue.py that name its data.
+        checkpoint: the last phase's.
+        output_dir: of the recipe.
+        precision: 16 or 32 bits, as for --mixed_precision.
+    """
     folder = output_dir / "glue"
     runs.run(
         "run_glue.py",
         output_dir / "glue.log",
         {
-            "glue_dir": glue_dir,
+            **glue,
             "vocab_file": output_dir / "vocab.txt",
             "bert_config_file": runs.add_dropout(
                 output_dir / "bert_config.json", output_dir / "fine_tuning"
@@ -294,11 +302,21 @@ def main() -> None:
         type=runs.existing_folder,
         help="Folder with a folder for each task; see run_glue.py",
     )
+    parser.add_argument(
+        "--tasks",
+        help="Tasks of --glue_dir, comma-separated, such as cola,mrpc; by\n"
+        "default all that have a train set. Each has 10 epochs: of MNLI or\n"
+        "QQP that takes many hours.",
+    )
     runs.add_mixed_precision(parser)
     options = parser.parse_args()
     text_files.expand_patterns(options.corpus, "corpus")
+    glue = {"glue_dir": options.glue_dir, "tasks": options.tasks}
     if options.glue_dir:
-        glue_suite.find_tasks(options.glue_dir)
+        names = None if options.tasks is None else options.tasks.split(",")
+        glue_suite.find_tasks(options.glue_dir, names)
+    elif options.tasks is not None:
+        parser.error("--tasks needs --glue_dir, the folder of their data")
     size, output_dir = SIZES[options.size], options.output_dir
     output_dir.mkdir(parents=True, exist_ok=True)
     rows, folders = [], []
@@ -316,7 +334,7 @@ def main() -> None:
     if options.glue_dir:
         table += "\n" + fine_tune(
             size,
-            options.glue_dir,
+            glue,
             checkpoint,
             output_dir,
             options.mixed_precision,

@@ -53,6 +53,10 @@ def test_folders_are_checked_before_anything_is_trained(tmp_path):
     assert error.startswith("error: --glue_dir=glue has none of the tasks'")
     error = refusal(tmp_path, recipe, glue_dir="", **flags)
     assert "--glue_dir: is empty" in error
+    error = refusal(tmp_path, recipe, tasks="mrpc", **flags)
+    assert "--tasks needs --glue_dir" in error
+    error = refusal(tmp_path, recipe, glue_dir="glue", tasks="x", **flags)
+    assert error.startswith("error: --tasks=x is not known")
     error = refusal(tmp_path, recipe, **flags | {"corpus": "none.txt"})
     assert error.startswith("error: --corpus: ") and "none.txt" in error
     assert not (tmp_path / "bert").exists()
