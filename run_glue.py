@@ -5,12 +5,12 @@
 Each task and seed is a run of run_classifier.py in a folder of its own; the
 same command resumes after a stop, and other flags are refused. The table of
 scores is written as glue.txt, glue.md and glue.json; it has all tasks that are
-done, also those of earlier commands with other --tasks.
+done with these flags and seeds, also those of commands with other --tasks.
 """
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,19 @@ SET_HERE = (
     "export_version",
     "export_weights",
 )
+
+
+# What differs between the runs of a suite.
+OF_A_RUN = {
+    "task_name",
+    "data_dir",
+    "output_dir",
+    "seed",
+    "do_train",
+    "do_eval",
+}
+# What changes nothing that is trained or evaluated.
+FREE = {"output_dir", "debug", "nodebug", "verbose", "noverbose"}
 
 
 def define_flags() -> None:
@@ -81,9 +94,10 @@ def main(_: Sequence[str]) -> None:
         for task, data_dir in tasks.items()
         for seed in seeds
     }
-    # Other flags are found before anything is trained.
+    # What does not belong together is found before anything is trained.
     for (task, seed), arguments in runs.items():
-        read_record(record_of(task, seed), arguments)
+        check_run(record_of(task, seed), arguments)
+    read_finished(seeds, shared)
     for (task, seed), arguments in runs.items():
         logging.info("***** %s, seed %d *****", task, seed)
         run_classifier(arguments, record_of(task, seed))
@@ -132,27 +146,58 @@ def record_of(task: str, seed: int) -> Path:
     return Path(folder_of(task, seed)) / "glue.json"
 
 
-def read_record(record: Path, arguments: Sequence[str]) -> dict[str, Any]:
+def read_record(record: Path) -> dict[str, Any]:
     """Returns what is recorded of a run; {} if it was never started.
 
     Raises:
-        ValueError: the run was started with other arguments.
+        ValueError: the file is not a record.
     """
     if not record.is_file():
         return {}
-    found: dict[str, Any] = json_files.read_json(record)
-    before, now = set(found["arguments"]), set(arguments)
-    if before != now:
+    found = json_files.read_json(record)
+    if not isinstance(found, dict) or "arguments" not in found:
         raise ValueError(
-            f"--output_dir: {record.parent} is a run with other flags, "
-            f"{_shown(before - now)} instead of {_shown(now - before)}; give "
-            "another --output_dir"
+            f"{record} is not a record of run_glue.py; give another "
+            "--output_dir, or move the file away"
         )
     return found
 
 
+def without(arguments: Iterable[str], names: Collection[str]) -> set[str]:
+    """Returns arguments without the flags of these names."""
+    return {
+        argument
+        for argument in arguments
+        if argument.removeprefix("--").partition("=")[0] not in names
+    }
+
+
+def check_run(record: Path, arguments: Sequence[str]) -> None:
+    """Refuses to go on with a run that other arguments have trained.
+
+    Raises:
+        ValueError: they did, or nothing says which arguments it was.
+    """
+    found, folder = read_record(record), record.parent
+    if "results" not in found and not any(folder.glob("model.ckpt-*.index")):
+        return
+    if not found:
+        raise ValueError(
+            f"--output_dir: {folder} has checkpoints, but no {record.name} "
+            "that says which flags trained them; give another --output_dir"
+        )
+    before = without(found["arguments"], FREE)
+    now = without(arguments, FREE)
+    if before != now:
+        raise ValueError(
+            f"--output_dir: {folder} was begun with other flags: "
+            f"{_shown(before - now)}; this command has {_shown(now - before)}. "
+            "Give the former, or another --output_dir"
+        )
+
+
 def _shown(arguments: set[str]) -> str:
-    return " ".join(sorted(arguments)) or "none"
+    return " ".join(sorted(arguments)) or "none of these"
 
 
 def read_finished(
@@ -163,12 +208,14 @@ def read_finished(
     Also of those that this command does not name, if its flags made them.
     """
     results: dict[str, dict[int, dict[str, float]]] = {}
+    now = without(shared, FREE)
     for task in glue_suite.TASKS:
         by_seed = {}
         for seed in seeds:
             record = record_of(task, seed)
-            found = json_files.read_json(record) if record.is_file() else {}
-            if "results" in found and set(shared) <= set(found["arguments"]):
+            found = read_record(record)
+            arguments = without(found.get("arguments", ()), FREE | OF_A_RUN)
+            if "results" in found and arguments == now:
                 figures = found["results"]["eval_results.txt"]
                 by_seed[seed] = make_finite(figures, str(record.parent))
         if len(by_seed) == len(seeds):
@@ -198,11 +245,12 @@ def run_classifier(arguments: Sequence[str], record: Path) -> None:
             and its results.
 
     Raises:
-        ValueError: it failed, after printing why, or was started with other
-            arguments before.
+        ValueError: it failed, after printing why.
         SystemExit: it was asked to stop.
     """
-    if "results" in read_record(record, arguments):
+    found = read_record(record)
+    before = without(found.get("arguments", ()), FREE)
+    if "results" in found and before == without(arguments, FREE):
         logging.info("Already done: %s", record.parent)
         return
     record.parent.mkdir(parents=True, exist_ok=True)
@@ -214,9 +262,6 @@ def run_classifier(arguments: Sequence[str], record: Path) -> None:
     environment.pop("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", None)
     status = child.run([sys.executable, script, *arguments], env=environment)
     if status:
-        if not any(record.parent.glob("model.ckpt-*.index")):
-            # Nothing is trained, so the flags may be corrected.
-            record.unlink()
         raise ValueError(
             f"run_classifier.py ended with status {status}, see above; rerun "
             "the same command to resume"
@@ -249,7 +294,7 @@ def submit(
         ]
         diagnostics = glue_suite.find_diagnostics(FLAGS.glue_dir)
         if task == "mnli" and diagnostics:
-            # Goes away with the weights that predict it.
+            # In the run's folder, so that who deletes the run deletes it too.
             folder = os.path.join(best, "ax")
             start = f"--init_checkpoint={weights_of(best)}"
             predict("ax", diagnostics, folder, [*shared, start])

@@ -129,22 +129,37 @@ def test_a_suite_resumes_where_it_was_stopped(flags):
         assert shown.stdout == table
         assert shown.stderr.count("Already done") == 3
     # Weights do not pass for those of other flags, even unfinished ones.
-    (out / "rte/seed_7").mkdir()
-    (out / "rte/seed_7/glue.json").write_text('{"arguments": ["--a=1"]}')
-    for seeds, before in (("3", "--learning_rate=0.001"), ("9,7", "--a=1")):
+    for seed, record in (("7", '{"arguments": ["--a=1"]}'), ("8", None)):
+        begun = out / f"rte/seed_{seed}"
+        begun.mkdir()
+        (begun / "model.ckpt-1.index").touch()
+        if record:
+            (begun / "glue.json").write_text(record)
+    for seeds, *texts in (
+        ("3", "with other flags: --learning_rate=0.001; this command has "),
+        ("9,7", "with other flags: --a=1; this command has "),
+        ("9,8", "has checkpoints, but no glue.json that says which flags"),
+    ):
         other = flags | {"seeds": seeds, "learning_rate": 5e-5}
         refused = script_runner.run("run_glue.py", out.parent, **other)
-        assert f"seed_{seeds[-1]} is a run with other flags" in refused.error
-        assert f"{before} instead of " in refused.error
-        assert "--learning_rate=5e-05" in refused.error
+        for text in (f"{out}/rte/seed_{seeds[-1]}", *texts):
+            assert text in refused.error
     assert not (out / "rte/seed_9").exists()
     assert (out / "glue.txt").read_text() == table
     # The table keeps tasks that another command ran.
     more = flags | {"seeds": "3", "tasks": "wnli"}
     script_runner.run("run_glue.py", out.parent, **more).check()
     summary = json.loads((out / "glue.json").read_text())
-    assert list(summary["tasks"]) == ["rte", "wnli"]
+    assert list(summary["tasks"]) == (both := ["rte", "wnli"])
     assert summary["tasks"]["rte"]["score"] == first["tasks"]["rte"]["score"]
+    # But not those of other flags, whichever has more of them; --verbose
+    # changes nothing.
+    for fewer, verbose, kept in ((None, None, ["wnli"]), (1e-3, True, both)):
+        (out / "wnli/seed_3").rename(out / f"wnli/before_{verbose}")
+        more |= {"learning_rate": fewer, "verbose": verbose}
+        script_runner.run("run_glue.py", out.parent, **more).check()
+        summary = json.loads((out / "glue.json").read_text())
+        assert list(summary["tasks"]) == kept
 
 
 def test_what_cannot_work_is_named(flags, tmp_path):
@@ -178,8 +193,20 @@ def test_what_cannot_work_is_named(flags, tmp_path):
         assert one.status == 1
         assert message in lines[-1]
         assert "*****" not in one.stderr or "ended with status" in message
-    # Nothing was trained, so the flags may be corrected.
-    assert not list(flags["glue_dir"].glob("x/*/*/glue.json"))
+
+
+def test_flags_may_be_corrected_until_something_is_trained(tmp_path):
+    record = tmp_path / "glue.json"
+    run_glue.check_run(record, ["--a=1"])
+    record.write_text('{"arguments": ["--a=1"]}')
+    run_glue.check_run(record, ["--a=2"])
+    (tmp_path / "model.ckpt-1.index").touch()
+    run_glue.check_run(record, ["--a=1", "--debug", "--output_dir=moved"])
+    with pytest.raises(ValueError, match="flags: --a=1; this command has --a="):
+        run_glue.check_run(record, ["--a=2"])
+    record.write_text("{}")
+    with pytest.raises(ValueError, match="json is not a record of run_glue.py"):
+        run_glue.check_run(record, ["--a=1"])
 
 
 def test_a_figure_that_is_not_finite_counts_as_0_and_is_named(caplog):
