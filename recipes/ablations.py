@@ -115,7 +115,7 @@ ROWS = {
     ),
     "1 x 128": size(1, 128, "3 x 768: perplexity 5.84, MRPC 79.8, SST-2 88.4"),
     "2 x 128": size(2, 128, "6 x 768: perplexity 4.68, MRPC 84.8, SST-2 91.3"),
-    "3 x 64": size(3, 64, "has no such row"),
+    "3 x 64": size(3, 64, "no such row"),
     "100% [MASK]": masking(1.0, 0.0, "MNLI 84.3, NER 94.9 (84.2, 95.4)"),
     "80% [MASK], 20% random": masking(0.8, 0.0, "MNLI 84.1, NER 95.2"),
     "80% [MASK], 20% same": masking(0.8, 0.2, "MNLI 84.4, NER 95.2"),
