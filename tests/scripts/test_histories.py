@@ -261,7 +261,7 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
     lines = history.read(path)
     found = [line for line in lines if line["kind"] == "train"]
     assert [line["step"] for line in found] == list(range(1, 61))
-    # Each resume goes on with the hours of its checkpoint.
+    # A resumed run counts on from the hours of its checkpoint.
     hours = [line["hours"] for line in lines]
     assert hours == sorted(hours)
     assert 2 < hours[0] < hours[-1] < 2.5
