@@ -5,7 +5,9 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 """
 
 import os
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from absl import logging
 
@@ -18,6 +20,7 @@ from data.classification.examples import (
     regression_label,
 )
 from files.atomic import atomic_open
+from files.run_files import register
 
 
 class HeaderProcessor(SplitFilesProcessor):
@@ -175,7 +178,25 @@ _TASKS = {
     "xnli": (features.XnliProcessor, None),
 }
 
+register(*(file_name for _, file_name in _TASKS.values() if file_name))
+
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
+# GLUE's metrics of each task in evaluation. Their mean is its score.
+METRICS: dict[str, Sequence[str]] = {
+    "cola": ["matthews"],
+    "sst-2": ["accuracy"],
+    "mrpc": ["f1", "accuracy"],
+    "sts-b": ["pearson", "spearman"],
+    "qqp": ["f1", "accuracy"],
+    "mnli": ["accuracy", "accuracy_mm"],
+    "qnli": ["accuracy"],
+    "rte": ["accuracy"],
+    "wnli": ["accuracy"],
+}
+# The figures of the paper's table 1, which leaves out WNLI.
+PAPER_METRICS = {
+    task: names[:1] for task, names in METRICS.items() if task != "wnli"
+} | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
 
 
 def create_processors(
@@ -243,3 +264,44 @@ def write_submission(
             writer.write(f"{index}\t{prediction}\n".encode())
     logging.info("Wrote GLUE's submission to %s", path)
     return path
+
+
+def pack_submission(
+    path: str | os.PathLike[str], folders: Sequence[Path], comment: str
+) -> None:
+    """Writes the zip file for GLUE's site, and names what it lacks.
+
+    Args:
+        path: the zip file.
+        folders: folders that contain files of `write_submission`.
+        comment: comment of the zip file.
+
+    Raises:
+        ValueError: there are two files of a task.
+        OSError: there is none, or one cannot be read or written.
+    """
+    files, missing = [], []
+    for task in (*METRICS, "mnli-mm", "ax"):
+        name = submission_file(task)
+        found = [path for folder in folders for path in folder.rglob(name)]
+        if len(found) > 1:
+            raise ValueError(
+                f"two files are GLUE's {name}: {found[0]} and {found[1]}; "
+                "pass folders that contain one"
+            )
+        files += found
+        missing += [name] * (not found)
+    if not files:
+        raise FileNotFoundError(
+            "there are no predictions for GLUE's site in "
+            f"{', '.join(map(str, folders))}; run run_classifier.py with "
+            "--do_predict --glue_submission"
+        )
+    with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
+        archive.comment = comment.encode()
+        for file in files:
+            # Without a time, so that equal files make equal zips.
+            entry = zipfile.ZipInfo(file.name)
+            archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+    if missing:
+        logging.warning("%s lacks %s", path, ", ".join(missing))

@@ -1,39 +1,39 @@
 #!/bin/bash
 # Continues pretraining on your own text, with new words from it.
 #
-#     bash recipes/domain-adaptation.sh MODEL TEXT OUTPUT
+#     bash examples/recipes/domain-adaptation.sh MODEL TEXT OUTPUT
 #
 # MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
 # TEXT    one sentence per line, a blank line between documents
 # OUTPUT  folder for all that is made; OUTPUT/model is the new MODEL
 #
 # The numbers are for a released model and some 10 MB of text; each can be set
-# in the environment: STEPS=1000 RATE=5e-5 bash recipes/domain-adaptation.sh ...
-set -eu
-[ $# -eq 3 ] || { echo "usage: $0 MODEL TEXT OUTPUT" >&2; exit 1; }
+# in the environment:
+#
+#     STEPS=1000 RATE=5e-5 bash examples/recipes/domain-adaptation.sh ...
+. "$(dirname "$0")/common.sh"
+[ $# -eq 3 ] || fail "usage: $0 MODEL TEXT OUTPUT"
 model=$1 text=$2 output=$3
-root=$(cd "$(dirname "$0")/.." && pwd)
-python=${PYTHON:-python}
+need "$model/vocab.txt" "$text"
 held_out=${EVAL_FRACTION:-0.05}
 length=${LENGTH:-128} lower=${LOWER_CASE:-True}
 # 15% of the WordPieces, rounded up.
 predictions=${PREDICTIONS:-$(((15 * length + 99) / 100))}
-mkdir -p "$output"
 
 # The words that are split the most, into [unused] rows and then new ones.
-"$python" "$root/create_vocabulary.py" --input_file="$text" \
+run tools.create_vocabulary --input_file="$text" \
   --extend="$model/vocab.txt" --num_new_words="${NEW_WORDS:-1000}" \
   --do_lower_case="$lower" --output_file="$output/vocab.txt"
 
 # A checkpoint with a row for each: the mean of the pieces that it was before.
-"$python" "$root/convert_checkpoint.py" --init_checkpoint="$model" \
+run tools.convert_checkpoint --init_checkpoint="$model" \
   --bert_config_file="$model" --vocab_file="$model/vocab.txt" \
   --extended_vocab_file="$output/vocab.txt" --output_format=tf1 \
   --output_dir="$output/start"
 
 # Masks are drawn while training reads, so one pass over the text is enough. A
 # fraction of the documents is held out for evaluation; 0 evaluates on the text.
-"$python" "$root/create_pretraining_data.py" --input_file="$text" \
+run create_pretraining_data.py --input_file="$text" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
   --eval_fraction="$held_out" \
@@ -42,9 +42,9 @@ evaluated="$output/eval-text.tfrecord"
 [ -f "$evaluated" ] || evaluated=
 
 # Weights without the optimizer's slots, next to their configuration.
-"$python" "$root/run_pretraining.py" --input_file="$output/text.tfrecord-*-of-*" \
+run run_pretraining.py --input_file="$output/text.tfrecord-*-of-*" \
   ${evaluated:+"--eval_input_file=$evaluated"} \
-  --mixed_precision="${PRECISION:-float32}" \
+  --mixed_precision="$precision" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --bert_config_file="$output/start/bert_config.json" \
   --init_checkpoint="$output/start/bert_model.ckpt" \

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Measures what int8, and a student of half the layers, cost in accuracy.
+#
+#     bash examples/recipes/small-models.sh MODEL DATA OUTPUT
+#
+# MODEL   folder with a checkpoint of either format, its configuration, vocab.txt
+# DATA    folder with the folders MRPC, SST-2, STS-B, squad and conll2003, each
+#         as in its download; tasks without one are left out
+# OUTPUT  folder for all runs; OUTPUT/small_models.md is the table
+#
+# Fine-tunes MODEL, and evaluates it as it is and in int8, with a range for each
+# row and with static ranges. On MRPC, SST-2 and SQuAD it also trains students of
+# every second layer, alone and with the fine-tuned model as teacher. In the
+# environment: TASKS, RATE, and LOWER_CASE=False for a cased model.
+. "$(dirname "$0")/common.sh"
+[ $# -eq 3 ] || fail "usage: $0 MODEL DATA OUTPUT"
+model=$1 data=$2 output=$3
+need "$model/vocab.txt" "$data"
+make_parts "$data" "$output/data" "10 2"
+
+# Evaluates the weights of another row in int8: ROW OF [FLAG...]
+quantize() {
+  run "${task[@]}" "${flags[@]}" --quantize=int8 --output_dir="$rows/$1" \
+    --bert_config_file="$rows/$2/model" --init_checkpoint="$rows/$2/model" \
+    "${@:3}"
+}
+
+# Trains a row, from MODEL: ROW CONFIG [FLAG...]
+train() {
+  run "${task[@]}" "${flags[@]}" --do_train --bert_config_file="$2" \
+    --init_checkpoint="$model" --output_dir="$rows/$1" \
+    --export_weights="$rows/$1/model" "${@:3}"
+}
+
+# Prints the configuration of every second layer, or with a second argument
+# the numbers of the layers.
+student() {
+  "$python" -c 'if True:
+    import json, sys
+    config = json.load(open(sys.argv[1]))
+    layers = range(1, config["num_hidden_layers"], 2)
+    config["num_hidden_layers"] = len(layers)
+    print(",".join(map(str, layers)) if sys.argv[2:] else json.dumps(config))
+  ' "$@"
+}
+
+for seed in $seeds; do
+  for name in ${TASKS:-MRPC SST-2 STS-B SQuAD CoNLL}; do
+    set_task "$name" "$data" "$output/data"
+    [ -d "$folder" ] || continue
+    rows=$output/$name/seed_$seed
+    flags=(--vocab_file="$model/vocab.txt" --train_batch_size=32
+      --mixed_precision="$precision" --learning_rate="${RATE:-5e-5}"
+      --do_lower_case="${LOWER_CASE:-True}" --seed="$seed"
+      --keep_checkpoint_max=1)
+    case $name in
+      SQuAD) flags+=(--max_seq_length=384 --trim_padding --num_train_epochs=2) ;;
+      *) flags+=(--max_seq_length=128 --num_train_epochs=3) ;;
+    esac
+    train fine-tuned "$model"
+    quantize int8 fine-tuned
+    quantize int8_static_ranges fine-tuned --quantize_ranges=static
+    case $name in
+      MRPC | SST-2 | SQuAD)
+        config=$rows/fine-tuned/model/bert_config.json
+        once "$rows/student.json" student "$config"
+        layers=$(student "$config" layers)
+        train student "$rows/student.json" --init_layers="$layers"
+        train student_with_a_teacher "$rows/student.json" \
+          --init_layers="$layers" --teacher="$rows/fine-tuned/model"
+        quantize student_with_a_teacher_int8 student_with_a_teacher
+        ;;
+    esac
+  done
+done
+run tools.results_table --runs="$output" --output="$output/small_models.md" \
+  --metrics=f1,eval_accuracy,spearman

@@ -1,0 +1,191 @@
+"""tools.results_table on summaries as runs write them."""
+
+import json
+import math
+import zipfile
+
+import pytest
+
+from tests import script_runner
+
+
+def write_run(folder, figures, script="run_classifier.py", **flags):
+    """Writes what the tool reads of a run's folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    common = {"task_name": "mrpc", "learning_rate": 2e-5, "output_dir": folder}
+    summary = {
+        "command": [script],
+        "all_flags": common | {"seed": 1} | flags,
+        "settings": {"bert_config": {"hidden_size": 8}},
+        "results": {"eval_results.txt": figures} if figures else {},
+    }
+    (folder / "summary.json").write_text(json.dumps(summary, default=str))
+
+
+def run(folder, runs="out", *arguments, **flags):
+    return script_runner.run(
+        "tools.results_table", folder, *arguments, runs=runs, **flags
+    )
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def write_glue(folder):
+    for seed, f1, accuracy in ((1, 0.8, 0.7), (2, 0.9, 0.8)):
+        figures = {"f1": f1, "accuracy": accuracy, "eval_loss": 0.5}
+        write_run(folder / f"mrpc/run_{seed}", figures, seed=seed)
+    # The folder of both repeats the better one.
+    write_run(folder / "mrpc", {"f1": 0.9, "f1_mean": 0.85})
+    for seed, values in ((1, (0.62, 0.64)), (2, (0.60, 0.62))):
+        figures = dict(zip(("accuracy", "accuracy_mm"), values, strict=True))
+        write_run(folder / f"mnli/seed_{seed}", figures, task_name="MNLI")
+    for seed in (1, 2):
+        figures = {"accuracy": 0.4 + seed / 10}
+        write_run(folder / f"wnli/seed_{seed}", figures, task_name="wnli")
+
+
+def test_the_table_of_glue(tmp_path):
+    write_glue(tmp_path / "out")
+    done = run(tmp_path, output="out/a.md,a.json,a.txt").check()
+    assert done.stdout.splitlines()[:3] == [
+        "run                                  seeds  accuracy    accuracy_mm  "
+        "f1          score",
+        "mnli                                 2      61.0 ± 1.4  63.0 ± 1.4   "
+        "            62.0 ± 1.4",
+        "mrpc                                 2      75.0 ± 7.1               "
+        "85.0 ± 7.1  80.0 ± 7.1",
+    ]
+    assert (tmp_path / "a.txt").read_text().startswith(done.stdout)
+    lines = (tmp_path / "out/a.md").read_text().splitlines()
+    names, _, *rows = map(cells, lines[:-2])
+    score = names.index("score")
+    assert {row[0]: row[score] for row in rows} == {
+        "mnli": "62.0 ± 1.4",
+        "mrpc": "80.0 ± 7.1",
+        "wnli": "55.0 ± 7.1",
+        # (75 + 63 + 50) / 3 and (85 + 61 + 60) / 3.
+        "average of 3 tasks": "65.7 ± 4.2",
+        # F1 of MRPC and both of MNLI: (80 + 62 + 64) / 3, (90 + 60 + 62) / 3.
+        "the paper's average, 3 of 9 figures": "69.7 ± 1.4",
+    }
+    contents = json.loads((tmp_path / "a.json").read_text())
+    by_name = {row["run"]: row for row in contents["rows"]}
+    f1 = by_name["mrpc"]["figures"]["f1"]
+    assert f1["values"] == pytest.approx([80, 90])
+    assert f1["mean"] == pytest.approx(85)
+    assert f1["deviation"] == pytest.approx(math.sqrt(50))
+    assert by_name["mrpc"]["folders"] == ["out/mrpc/run_1", "out/mrpc/run_2"]
+    # What it wrote itself it writes again.
+    again = run(tmp_path, output="out/a.md,a.json,a.txt").check()
+    assert again.stdout == done.stdout
+
+
+def test_runs_of_other_settings_are_named_and_not_mixed(tmp_path):
+    figures = {"f1": 0.5, "accuracy": 0.5}
+    for seed, rate in ((1, 2e-5), (2, 3e-5), (3, 3e-5)):
+        write_run(
+            tmp_path / f"out/mrpc/seed_{seed}",
+            figures,
+            learning_rate=rate,
+            # Each starts from weights of its own seed.
+            init_checkpoint=f"teacher/seed_{seed}/model",
+            seed=seed,
+        )
+    write_run(tmp_path / "out/sts-b/seed_1", {"pearson": 0.2}, do_eval=True)
+    done = run(tmp_path, metrics="f1,pearson").check()
+    assert "mrpc has runs of different learning_rate;" in done.stderr
+    first, second, other = done.stdout.splitlines()[1:]
+    assert first.startswith("mrpc (learning_rate=2e-05)  1 ")
+    assert second.startswith("mrpc (learning_rate=3e-05)  2 ")
+    assert second.endswith("50.0 ± 0.0") and other.endswith("20.0")
+    done = run(tmp_path, metrics="f1,recall").check()
+    assert "No run has the result recall" in done.stderr
+
+
+def test_scales_names_and_losses(tmp_path):
+    write_run(
+        tmp_path / "a/seed_1",
+        {"f1": 88.5, "exact_match": 81.0, "global_step": 7},
+        script="run_squad.py",
+        task_name=None,
+    )
+    write_run(
+        tmp_path / "b",
+        {"masked_lm_accuracy": 0.403, "masked_lm_loss": 3.4217, "loss": 4.0},
+        script="run_pretraining.py",
+        task_name=None,
+    )
+    lines = run(tmp_path, "a,Two words=b").check().stdout.splitlines()
+    assert lines[0].split() == [
+        *("run", "seeds", "f1", "exact_match"),
+        *("masked_lm_accuracy", "masked_lm_loss"),
+    ]
+    assert lines[1].split() == ["a", "1", "88.5", "81.0"]
+    assert lines[2].split() == ["Two", "words", "1", "40.3", "3.422"]
+
+
+def test_what_is_missing_or_not_finite_is_named_in_one_line(tmp_path):
+    for seed, accuracy in ((1, 0.5), (2, None)):
+        write_run(
+            tmp_path / f"out/seed_{seed}", {"f1": 0.5, "accuracy": accuracy}
+        )
+    (tmp_path / "out/seed_3").mkdir()
+    (tmp_path / "out/seed_3/run_settings.json").write_text("{}")
+    # It has only predicted.
+    write_run(tmp_path / "out/predicted", None)
+    done = run(tmp_path, output="a.json").check()
+    assert "Not finished, left out: out/seed_3\n" in done.stderr
+    lines = [line for line in done.stderr.splitlines() if "finite" in line]
+    assert len(lines) == 1
+    assert "nan: out/seed_2 (accuracy), out/seed_2 (score)" in lines[0]
+    assert "nan" in done.stdout
+    contents = json.loads((tmp_path / "a.json").read_text())
+    assert contents["rows"][0]["figures"]["accuracy"] == {
+        "mean": None,
+        "deviation": None,
+        "values": [50.0, None],
+    }
+    (tmp_path / "none").mkdir()
+    assert (
+        "--runs: none contains no summary.json" in run(tmp_path, "none").error
+    )
+    for text in ("{", "{}", '{"command": [], "all_flags": 1}'):
+        (tmp_path / "out/seed_1/summary.json").write_text(text)
+        assert "out/seed_1/summary.json" in run(tmp_path).error
+
+
+def test_files_of_others_are_kept(tmp_path):
+    write_run(tmp_path / "out/seed_1", {"f1": 0.5, "accuracy": 0.5})
+    (tmp_path / "mine.md").write_text("my notes")
+    for flags in ({"output": "new.txt,mine.md"}, {"submission": "mine.md"}):
+        done = run(tmp_path, **flags)
+        assert "error: mine.md was not written by" in done.error
+    assert "must end in .md, .json or .txt" in run(tmp_path, output="a").error
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "mine.md",
+        "out",
+    ]
+
+
+def test_the_submission(tmp_path):
+    write_run(tmp_path / "out/rte", {"accuracy": 0.5}, task_name="rte")
+    assert "no predictions" in run(tmp_path, submission="s.zip").error
+    for name in ("RTE", "AX"):
+        path = tmp_path / f"out/{name.lower()}/{name}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"index\tprediction\n0\t{name}\n")
+    made = []
+    for _ in range(2):
+        done = run(tmp_path, submission="s.zip").check()
+        made.append((tmp_path / "s.zip").read_bytes())
+    assert made[0] == made[1]
+    assert "s.zip lacks CoLA.tsv, SST-2.tsv, MRPC.tsv, STS-B.tsv" in done.stderr
+    with zipfile.ZipFile(tmp_path / "s.zip") as archive:
+        assert archive.namelist() == ["RTE.tsv", "AX.tsv"]
+        assert archive.read("AX.tsv").endswith(b"AX\n")
+    (tmp_path / "out/again").mkdir()
+    (tmp_path / "out/again/AX.tsv").touch()
+    error = run(tmp_path, submission="s.zip").error
+    assert "two files are GLUE's AX.tsv" in error

@@ -1,0 +1,350 @@
+"""Collects the results of runs in one table of means and deviations.
+
+    python -m tools.results_table --runs=output/glue --output=output/glue.md
+
+Reads the summary.json of every run in the folders, at any depth. Runs whose
+paths differ only in run_N or seed_N share a row, unless their flags differ.
+Accuracies and the like are out of 100. Tasks of GLUE get a score each, and the
+averages; --submission packs their predictions for GLUE's site.
+"""
+
+import collections
+import dataclasses
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from absl import logging
+
+from data.classification import glue
+from files import json_files
+from files.atomic import write_text
+from files.flags import flag
+from files.paths import Kind, named_folders
+from training.command_line import cli
+
+# In every file that this tool writes, so that it replaces no other.
+MARK = "Written by tools.results_table"
+_SEED = re.compile(r"\b(run|seed)_\d+\b")
+# Flags that change no result.
+_FREE = re.compile(
+    r"seed|num_train_runs|output_dir|export_\w+|do_(train|eval|predict)|report"
+    r"|glue_submission|verbose|debug|save_checkpoints_steps|keep_checkpoint_max"
+)
+# Results that are not shown by default.
+_OTHER = re.compile(r"global_step|best_run|ensemble_size|(eval_)?loss\w*")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The runs to read, and the files to write."""
+
+    runs: str = flag(
+        ...,
+        "Folders that contain runs, comma-separated; NAME=FOLDER names one.",
+        kind=Kind.RUNS,
+    )
+    metrics: Sequence[str] | None = flag(
+        None,
+        "Results to show. Default: GLUE's metrics of its tasks; of others, all "
+        "but the loss.",
+    )
+    output: str | None = flag(
+        None,
+        "Files to write, comma-separated: .md, .json or .txt.",
+        kind=Kind.OUTPUT_FILES,
+    )
+    submission: str | None = flag(
+        None,
+        "Zip file to write with the predictions that run_classifier.py "
+        "--glue_submission left in the folders.",
+        kind=Kind.OUTPUT_FILE,
+    )
+
+
+class Run(NamedTuple):
+    """The settings of a finished run that matter, and its results."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    figures: Mapping[str, float]
+
+    @property
+    def task(self) -> str:
+        """The task's name in lower case, "" if its script has only one."""
+        return (self.settings.get("task_name") or "").lower()
+
+
+class Row(NamedTuple):
+    """A line of the table: figures of several seeds, by name.
+
+    An average has no folders.
+    """
+
+    label: str
+    task: str
+    folders: Sequence[str]
+    figures: Mapping[str, Sequence[float]]
+
+
+def read_runs(folder: Path) -> Iterator[Run]:
+    """Yields the runs in a folder; names those that have not finished.
+
+    Raises:
+        ValueError: a summary is damaged.
+        OSError: the folder has no finished run.
+    """
+    found = {path.parent for path in folder.rglob("summary.json")}
+    started = {path.parent for path in folder.rglob("run_settings.json")}
+    if unfinished := sorted(map(str, started - found)):
+        logging.warning("Not finished, left out: %s", ", ".join(unfinished))
+    if not found:
+        raise FileNotFoundError(
+            f"--runs: {folder} contains no summary.json, which a run writes "
+            "at its end; pass the --output_dir of runs, or a folder above"
+        )
+    # The folder of --num_train_runs repeats the best of its run_N.
+    several = {path.parent for path in found if path.name.startswith("run_")}
+    for path in sorted(found - several):
+        summary = json_files.read_json(path / "summary.json")
+        try:
+            run = create_run(path, summary)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{path}/summary.json is not the summary of a run ({error!r}); "
+                "move it away"
+            ) from None
+        if run.figures:
+            yield run
+
+
+def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
+    """Returns a run; without figures if it has evaluated nothing."""
+    script = os.path.basename(summary["command"][0])
+    settings = {
+        name: _SEED.sub(r"\1_N", value) if isinstance(value, str) else value
+        for name, value in summary["all_flags"].items()
+        if not _FREE.fullmatch(name)
+    }
+    settings["bert_config"] = summary["settings"].get("bert_config")
+    figures = {}
+    for name, value in summary["results"].get("eval_results.txt", {}).items():
+        # SQuAD's are out of 100 already.
+        scale = 1 if "loss" in name or "squad" in script else 100
+        figures[name] = math.nan if value is None else scale * value
+    return Run(folder, {"script": script, **settings}, figures)
+
+
+def make_rows(
+    label: str, runs: Sequence[Run], metrics: Sequence[str] | None
+) -> Iterator[Row]:
+    """Yields the rows of a label, one for each of its settings.
+
+    Args:
+        label: their folder, without the seed.
+        runs: the runs with this label.
+        metrics: --metrics.
+    """
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        key = json.dumps(run.settings, sort_keys=True)
+        groups.setdefault(key, []).append(run)
+    first, *others = (group[0].settings for group in groups.values())
+    differing = [
+        name
+        for name in first
+        if any(other.get(name) != first[name] for other in others)
+    ]
+    if differing:
+        logging.warning(
+            "%s has runs of different %s; each has a row of its own",
+            label,
+            ", ".join(differing),
+        )
+    for group in groups.values():
+        settings, task = group[0].settings, group[0].task
+        shown = [f"{name}={settings.get(name)}" for name in differing]
+        names = metrics or glue.METRICS.get(task) or group[0].figures
+        figures = {
+            name: [run.figures[name] for run in group]
+            for name in names
+            if all(name in run.figures for run in group)
+            and (metrics or not _OTHER.fullmatch(name))
+        }
+        if task in glue.METRICS and not metrics:
+            figures["score"] = means(figures.values())
+        yield Row(
+            f"{label} ({', '.join(shown)})" if shown else label,
+            task,
+            [str(run.folder) for run in group],
+            figures,
+        )
+
+
+def means(figures: Iterable[Sequence[float]]) -> list[float]:
+    """Returns the mean of several figures, for each seed if all have as many.
+
+    Args:
+        figures: the values of each figure, one for each seed.
+    """
+    figures = [*figures]
+    if len({*map(len, figures)}) > 1:
+        figures = [[float(np.mean(values))] for values in figures]
+    return np.mean(figures, axis=0).tolist()
+
+
+def averages(rows: Sequence[Row]) -> Iterator[Row]:
+    """Yields GLUE's averages if each row is a task of it.
+
+    GLUE averages scores. The paper averages one figure of each task, two of
+    MNLI, and leaves out WNLI.
+    """
+    tasks = {row.task: row.figures for row in rows}
+    if len(tasks) < len(rows) or not all(
+        "score" in row.figures for row in rows
+    ):
+        return
+    values = means(figures["score"] for figures in tasks.values())
+    yield Row(f"average of {len(tasks)} tasks", "", [], {"score": values})
+    paper = [
+        tasks[task][name]
+        for task, names in glue.PAPER_METRICS.items()
+        for name in names
+        if name in tasks.get(task, {})
+    ]
+    if paper:
+        label = f"the paper's average, {len(paper)} of 9 figures"
+        yield Row(label, "", [], {"score": means(paper)})
+
+
+def show(name: str, values: Sequence[float]) -> str:
+    """Returns "84.3 ± 0.5", or "84.3" of one run."""
+    digits = 3 if "loss" in name else 1
+    text = f"{np.mean(values):.{digits}f}"
+    if len(values) < 2:
+        return text
+    return f"{text} ± {np.std(values, ddof=1):.{digits}f}"
+
+
+def format_table(rows: Sequence[Row], markdown: bool) -> str:
+    """Returns the table as Markdown or as aligned text."""
+    names = [*dict.fromkeys(name for row in rows for name in row.figures)]
+    names.sort(key=lambda name: name == "score")
+    lines = [["run", "seeds", *names]]
+    for row in rows:
+        figures = row.figures
+        lines.append([row.label, str(len(row.folders) or "")])
+        lines[-1] += [
+            show(name, figures[name]) if name in figures else ""
+            for name in names
+        ]
+    if markdown:
+        lines.insert(1, ["---"] * len(lines[0]))
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "".join(
+        "  ".join(map(str.ljust, line, widths)).rstrip() + "\n"
+        for line in lines
+    )
+
+
+def describe(row: Row) -> dict[str, Any]:
+    """Returns a row for JSON, with the mean and deviation of each figure."""
+    figures = {
+        name: {
+            "mean": np.mean(values),
+            "deviation": np.std(values, ddof=1) if len(values) > 1 else None,
+            "values": values,
+        }
+        for name, values in row.figures.items()
+    }
+    return {"run": row.label, "folders": row.folders, "figures": figures}
+
+
+def write_table(output: str, rows: Sequence[Row]) -> None:
+    """Writes the table to a file, in the format of its name."""
+    if output.endswith(".json"):
+        contents = {"about": MARK, "rows": [describe(row) for row in rows]}
+        # JSON has no NaN.
+        text = re.sub("NaN(?=,?\n)", "null", json.dumps(contents, indent=2))
+        write_text(output, f"{text}\n")
+    elif output.endswith(".md"):
+        write_text(output, f"{format_table(rows, True)}\n<!-- {MARK} -->\n")
+    else:
+        write_text(output, f"{format_table(rows, False)}\n{MARK}\n")
+
+
+def check_outputs(outputs: Iterable[str]) -> None:
+    """Refuses to replace a file that this tool did not write.
+
+    Raises:
+        ValueError: a name ends in something else.
+        OSError: there is such a file.
+    """
+    for output in outputs:
+        if not output.endswith((".md", ".json", ".txt", ".zip")):
+            raise ValueError(
+                f"--output={output} must end in .md, .json or .txt"
+            )
+        if os.path.exists(output) and (
+            MARK.encode() not in Path(output).read_bytes()
+        ):
+            raise FileExistsError(
+                f"{output} was not written by tools.results_table; move it "
+                "away, or choose another path"
+            )
+
+
+def main(config: Config) -> None:
+    """Reads the runs, prints the table and writes the files."""
+    outputs = config.output.split(",") if config.output else []
+    check_outputs([*outputs, *filter(None, [config.submission])])
+    folders = named_folders(config.runs)
+    labels = collections.defaultdict(list)
+    for name, folder in folders:
+        for run in read_runs(Path(folder)):
+            parts = [name or (folder if len(folders) > 1 else "")]
+            parts += run.folder.relative_to(folder).parts
+            kept = [
+                part for part in parts if part and not _SEED.fullmatch(part)
+            ]
+            labels["/".join(kept) or folder].append(run)
+    rows = [
+        row
+        for label, runs in labels.items()
+        for row in make_rows(label, runs, config.metrics)
+    ]
+    for name in config.metrics or ():
+        if not any(name in row.figures for row in rows):
+            logging.warning("No run has the result %s", name)
+    broken = [
+        f"{folder} ({name})"
+        for row in rows
+        for name, values in row.figures.items()
+        for folder, value in zip(row.folders, values, strict=True)
+        if math.isnan(value)
+    ]
+    if broken:
+        logging.warning("Not finite, shown as nan: %s", ", ".join(broken))
+    rows += averages(rows)
+    for output in outputs:
+        write_table(output, rows)
+    if config.submission:
+        glue.pack_submission(
+            config.submission, [Path(folder) for _, folder in folders], MARK
+        )
+    print(format_table(rows, markdown=False), end="")
+
+
+def command() -> None:
+    """Runs the script as a command."""
+    cli.run(main, Config)
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,288 @@
+"""Searches the hyper-parameters of a task of your own, with Optuna.
+
+    python -m tools.search --data_dir=reviews --study=output/reviews.db \
+        --space="learning_rate=1e-5:1e-4:log,train_batch_size=16|32" \
+        --vocab_file=$B/vocab.txt --bert_config_file=$B/bert_config.json \
+        --init_checkpoint=$B/bert_model.ckpt --max_seq_length=128
+
+Splits the train set of a table (run_classifier.py --task_name=csv) into folds.
+A trial trains a classifier on each fold with the same settings; its value is
+the mean over the folds. All other flags go to run_classifier.py. The same
+command goes on after a stop, and several at a time share a study. It needs
+optuna (requirements/search.txt).
+"""
+
+import dataclasses
+import json
+import math
+import statistics
+import subprocess
+import sys
+import warnings
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from absl import logging
+
+from data.classification import table_task
+from files import json_files
+from files.atomic import write_text
+from files.flags import flag
+from files.paths import Kind
+from training.command_line import cli
+
+if TYPE_CHECKING:
+    import optuna
+
+SCRIPT = Path(__file__).resolve().parents[1] / "run_classifier.py"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(table_task.TableOptions):
+    """The table, the flags to vary, and the study."""
+
+    data_dir: str = flag(
+        ...,
+        "Folder with the train set, train.csv, .tsv or .jsonl.",
+        kind=Kind.DATA_FOLDER,
+    )
+    study: str = flag(
+        ...,
+        "SQLite database of the trials, created if missing. The runs go to a "
+        "folder beside it, NAME_runs.",
+        kind=Kind.OUTPUT_FILE,
+    )
+    space: Sequence[str] = flag(
+        ...,
+        "Flags of run_classifier.py to vary: NAME=LOW:HIGH for numbers, whole "
+        "if both are, NAME=LOW:HIGH:log for a logarithmic scale, NAME=A|B|C "
+        "for choices.",
+    )
+    trials: int = flag(20, "Settings to try.", at_least=1)
+    folds: int = flag(5, "Folds of each setting.", at_least=2)
+    seed: int = flag(12345, "Seed of folds and runs.", at_least=0)
+    metric: str | None = flag(
+        None,
+        "Result to optimize; a loss is minimized. Default: the task's own.",
+    )
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether a smaller metric is better."""
+        return "loss" in str(self.metric)
+
+
+def shown(value: Any) -> str:
+    """Returns a flag's value, as it is passed and as the table shows it."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def suggest(trial: "optuna.Trial", entry: str) -> str:
+    """Returns an entry of --space as a flag with its value in a trial.
+
+    Raises:
+        ValueError: the entry has another form.
+    """
+    name, _, values = entry.partition("=")
+    value: Any
+    try:
+        if "|" in values:
+            value = trial.suggest_categorical(name, values.split("|"))
+        else:
+            low, high, *scale = values.split(":")
+            if scale not in ([], ["log"]):
+                raise ValueError(f"{scale} is not log")
+            is_whole = low.isdecimal() and high.isdecimal()
+            draw = trial.suggest_int if is_whole else trial.suggest_float
+            number = int if is_whole else float
+            value = draw(name, number(low), number(high), log=bool(scale))
+    except ValueError as error:
+        raise ValueError(
+            f"--space: {entry} is none of NAME=LOW:HIGH, NAME=LOW:HIGH:log and "
+            f"NAME=A|B ({error})"
+        ) from None
+    return f"--{name}={shown(value)}"
+
+
+def write_folds(
+    config: Config, folder: Path, lines: Sequence[str], labels: Any
+) -> None:
+    """Writes the train and dev sets of all folds as JSON lines.
+
+    Args:
+        config: the script's flags.
+        folder: folder for a folder of each fold.
+        lines: an example each.
+        labels: label of each example, whose fractions all folds share; or
+            None.
+    """
+    from sklearn import model_selection
+
+    kind = model_selection.StratifiedKFold
+    if labels is None:
+        kind = model_selection.KFold
+    splitter = kind(config.folds, shuffle=True, random_state=config.seed)
+    try:
+        folds = [*splitter.split(lines, labels)]
+    except ValueError as error:
+        raise ValueError(f"--folds={config.folds}: {error}") from None
+    for number, parts in enumerate(folds, start=1):
+        for name, rows in zip(("train", "dev"), parts, strict=True):
+            text = "".join(f"{lines[row]}\n" for row in rows)
+            write_text(folder / f"fold_{number}/{name}.jsonl", text)
+
+
+def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
+    """Trains and evaluates once; returns the metric.
+
+    Args:
+        config: the script's flags.
+        folder: folder of the run. Its log goes beside it.
+        arguments: more flags of run_classifier.py.
+
+    Raises:
+        ValueError: the run failed, or has no such metric.
+    """
+    command = [sys.executable, str(SCRIPT), *arguments, "--do_train"]
+    command += ["--do_eval", f"--output_dir={folder}", "--task_name=csv"]
+    log = folder.with_name(f"{folder.name}.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as writer:
+        done = subprocess.run(command, stdout=writer, stderr=writer)
+    if done.returncode:
+        last = log.read_text("utf-8", errors="replace").splitlines()[-1:]
+        raise ValueError(f"{folder} failed, see {log}: {''.join(last)}")
+    summary = json_files.read_json(folder / "summary.json")
+    figures = summary["results"]["eval_results.txt"]
+    if config.metric not in figures:
+        raise ValueError(
+            f"--metric={config.metric} is none of {', '.join(figures)}"
+        )
+    # A summary has None for NaN.
+    worst = math.inf if config.is_loss else 0.0
+    value = figures[config.metric]
+    return worst if value is None else value
+
+
+def format_trials(
+    config: Config, trials: Sequence["optuna.trial.FrozenTrial"]
+) -> str:
+    """Returns the finished trials as a table, the best first."""
+    lines = [f"{'trial':>5}  {config.metric:<15}  flags"]
+    order = 1 if config.is_loss else -1
+    for trial in sorted(trials, key=lambda trial: order * trial.value):
+        deviation = statistics.stdev(trial.user_attrs["folds"])
+        value = f"{trial.value:.4f} ± {deviation:.4f}"
+        given = (f"--{name}={shown(v)}" for name, v in trial.params.items())
+        lines.append(f"{trial.number:>5}  {value:<15}  {' '.join(given)}")
+    return "\n".join(lines)
+
+
+def create_study(config: Config, settings: Any) -> "optuna.Study":
+    """Returns the study, new or as earlier commands left it.
+
+    Args:
+        config: the script's flags.
+        settings: what all commands of a study share, for JSON.
+
+    Raises:
+        ValueError: it was begun with other settings.
+    """
+    import optuna
+
+    warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    Path(config.study).parent.mkdir(parents=True, exist_ok=True)
+    # A wrong --space is found before the study exists.
+    for entry in config.space:
+        suggest(optuna.create_study().ask(), entry)
+    study = optuna.create_study(
+        # A trial whose process died is tried again.
+        storage=optuna.storages.RDBStorage(
+            f"sqlite:///{config.study}",
+            heartbeat_interval=60,
+            heartbeat_stale_trial_callback=(
+                optuna.storages.RetryHeartbeatStaleTrialCallback()
+            ),
+        ),
+        study_name=Path(config.study).stem,
+        load_if_exists=True,
+        direction="minimize" if config.is_loss else "maximize",
+    )
+    before = study.user_attrs.get("settings", settings)
+    if before != settings:
+        raise ValueError(
+            f"--study={config.study} was begun with other flags or data: "
+            f"{before}; choose another --study"
+        )
+    study.set_user_attr("settings", settings)
+    return study
+
+
+def main(config: Config, rest: Sequence[str]) -> None:
+    """Runs trials until there are enough, and prints the table."""
+    try:
+        import optuna
+    except ImportError:
+        raise ValueError(
+            "tools.search needs optuna: pip install -r requirements/search.txt"
+        ) from None
+    processor = table_task.TableProcessor(config.data_dir, config)
+    metric = config.metric or processor.metrics[-1]
+    config = dataclasses.replace(config, metric=metric)
+    names = processor.get_labels()
+    examples = processor.read_set(config.data_dir, "train")
+    lines = [
+        json.dumps({"text": e.text_a, "text_b": e.text_b, "label": e.label})
+        for e in examples
+    ]
+    shared = [*rest, f"--seed={config.seed}", "--keep_checkpoint_max=1"]
+    shared += [f"--output_mode={config.output_mode}"]
+    shared += ["--text_b_column=text_b"] * bool(config.text_b_column)
+    if names:
+        # A fold may lack a rare one. They are quoted, as in CSV.
+        cells = ['"' + name.replace('"', '""') + '"' for name in names]
+        shared.append(f"--labels={','.join(cells)}")
+    checksum = zlib.crc32("\n".join(lines).encode())
+    study = create_study(
+        config, [*shared, *config.space, config.folds, config.metric, checksum]
+    )
+    path = Path(config.study)
+    folder = path.with_name(f"{path.stem}_runs")
+    is_single = config.output_mode == "classification"
+    labels = [e.label for e in examples] if is_single else None
+    write_folds(config, folder, lines, labels)
+
+    def objective(trial: optuna.Trial) -> float:
+        flags_of_trial = [suggest(trial, entry) for entry in config.space]
+        # What a process that died has finished is used.
+        frozen = study.get_trials(deepcopy=False)[trial.number]
+        retried = frozen.system_attrs.get("failed_trial", trial.number)
+        found: list[float] = []
+        for fold in range(1, config.folds + 1):
+            data = f"--data_dir={folder / f'fold_{fold}'}"
+            run = folder / f"trial_{retried}" / f"run_{fold}"
+            found.append(
+                run_fold(config, run, [*shared, *flags_of_trial, data])
+            )
+        trial.set_user_attr("folds", found)
+        return statistics.fmean(found)
+
+    done = [optuna.trial.TrialState.COMPLETE]
+    missing = config.trials - len(study.get_trials(states=done))
+    logging.info("%d trials to run in %s", max(missing, 0), folder)
+    if missing > 0:
+        enough = optuna.study.MaxTrialsCallback(config.trials, states=done)
+        study.optimize(objective, callbacks=[enough])
+    print(format_trials(config, study.get_trials(states=done)))
+
+
+def command() -> None:
+    """Runs the script as a command."""
+    cli.run(main, Config, passes_rest=True)
+
+
+if __name__ == "__main__":
+    command()
