@@ -27,8 +27,8 @@ class AttentionLayer(keras.layers.Layer):
     Args:
         num_attention_heads: N, at least 1.
         size_per_head: H, at least 1.
-        attention_probs_dropout_prob: in [0, 1), share of attention weights
-            dropped when a call gives a `seed`.
+        attention_probs_dropout_prob: in [0, 1), fraction of the attention
+            weights dropped by a call with a `seed`.
         kernel_initializer: initializer of the three projections; the
             default is a truncated normal of standard deviation 0.02.
 
@@ -40,6 +40,7 @@ class AttentionLayer(keras.layers.Layer):
             None = all may.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout; None = no dropout.
+        training: whether the call is part of a training step.
         rows: a view of the batch (modeling/unpadding.py), for self-attention
             among its rows [R, width]; None = inputs as above.
         return_attention_probs: return the attention weights too.
@@ -118,13 +119,14 @@ class AttentionLayer(keras.layers.Layer):
         to_tensor: Tensor,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
+        training: bool = False,
         rows: Rows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
-            self._split_heads(project(inputs), rows, seed)
+            self._split_heads(project(inputs), rows, training)
             for project, inputs in (
                 (self.query, from_tensor),
                 (self.key, to_tensor),
@@ -146,7 +148,7 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
         context_layer = keras.ops.matmul(probs, value_layer)
-        context_layer = ops.transpose_heads(context_layer, seed=seed)
+        context_layer = ops.transpose_heads(context_layer, training=training)
         batch_size, from_length = keras.ops.shape(context_layer)[:2]
         context_layer = keras.ops.reshape(
             context_layer,
@@ -163,7 +165,7 @@ class AttentionLayer(keras.layers.Layer):
         return context_layer
 
     def _split_heads(
-        self, projected: Tensor, rows: Rows | None, seed: Tensor | None
+        self, projected: Tensor, rows: Rows | None, training: bool
     ) -> Tensor:
         """[B, length, N * H] or its rows -> [B, N, length, H]."""
         if rows:
@@ -173,7 +175,7 @@ class AttentionLayer(keras.layers.Layer):
             projected,
             (batch_size, length, self.num_attention_heads, self.size_per_head),
         )
-        return ops.transpose_heads(projected, seed=seed)
+        return ops.transpose_heads(projected, training=training)
 
     def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
         """Returns the term added to the scores: float, broadcasts to them."""

@@ -188,7 +188,10 @@ class BertModel(FeaturesModel):
         if seed is None:
             seed = self.draw_seed(training)
         embedding_output = self.embeddings(
-            input_ids, token_type_ids, seed=dropout_seed(seed, 0)
+            input_ids,
+            token_type_ids,
+            seed=dropout_seed(seed, 0),
+            training=training,
         )
         all_encoder_layers = self.encoder(
             embedding_output,
@@ -196,6 +199,7 @@ class BertModel(FeaturesModel):
                 input_mask, self.left_to_right
             ),
             seed=seed,
+            training=training,
             first_dropout=1,
             rows=rows,
             packed=packed,

@@ -222,7 +222,7 @@ class DistillationLoss(Loss):
 
     def weights(self, features: Features) -> Features:
         """Returns each part's divisor; see `Loss.weights`."""
-        found = {
+        divisors = {
             f"{kind}_{name}": value
             for kind in self.shares
             for name, value in self.loss.weights(features).items()
@@ -230,9 +230,9 @@ class DistillationLoss(Loss):
         if self.layers:
             mask = _mask(features)
             lengths = keras.ops.sum(mask, axis=-1)
-            found["hidden_loss"] = keras.ops.sum(lengths)
-            found["attention_loss"] = keras.ops.sum(lengths * lengths)
-        return found
+            divisors["hidden_loss"] = keras.ops.sum(lengths)
+            divisors["attention_loss"] = keras.ops.sum(lengths * lengths)
+        return divisors
 
     def sums(self, outputs: Distilled, features: Features) -> Features:
         """Returns each part's share of the sum; see `Loss.sums`.
@@ -241,7 +241,7 @@ class DistillationLoss(Loss):
             outputs: what a Distiller returned for `features`.
             features: dict of the batch's tensors, labels included.
         """
-        found = {}
+        totals = {}
         for kind, share in self.shares.items():
             sums = (
                 self.loss.sums(outputs.outputs, features)
@@ -254,19 +254,19 @@ class DistillationLoss(Loss):
                 )
             )
             for name, value in sums.items():
-                found[f"{kind}_{name}"] = share * value
+                totals[f"{kind}_{name}"] = share * value
         if self.layers:
             mask = _mask(features)
             pairs = mask[:, :, None] * mask[:, None, :]
-            found["hidden_loss"] = sum(
+            totals["hidden_loss"] = sum(
                 weighted_sum(_mean_square(mine, theirs, -1), mask)
                 for mine, theirs in outputs.hidden_states
             )
-            found["attention_loss"] = sum(
+            totals["attention_loss"] = sum(
                 weighted_sum(_mean_square(mine, theirs, 1), pairs)
                 for mine, theirs in outputs.attention_scores
             )
-        return found
+        return totals
 
 
 def _mask(features: Features) -> Tensor:

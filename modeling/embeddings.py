@@ -31,6 +31,7 @@ class Embeddings(BertLayer):
         input_ids: int [B, T], each in [0, vocab_size).
         token_type_ids: int [B, T], each in [0, type_vocab_size).
         seed: int [2], seed of the dropout; None = no dropout.
+        training: whether the call is part of a training step.
 
     Returns:
         float [B, T, W].
@@ -78,6 +79,7 @@ class Embeddings(BertLayer):
         input_ids: Tensor,
         token_type_ids: Tensor,
         seed: Tensor | None = None,
+        training: bool = False,
     ) -> Tensor:
         """Embeds a batch; see the class."""
         if self.use_one_hot_embeddings:
@@ -91,7 +93,9 @@ class Embeddings(BertLayer):
         seq_length = keras.ops.shape(input_ids)[1]
         positions = self.position_embeddings[:seq_length]
         embeddings = words + token_types + positions
-        embeddings = ops.layer_norm(embeddings, self.layer_norm, seed=seed)
+        embeddings = ops.layer_norm(
+            embeddings, self.layer_norm, training=training
+        )
         return ops.dropout(
             embeddings, self.config.hidden_dropout_prob, seed=seed
         )

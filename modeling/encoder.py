@@ -37,6 +37,7 @@ class TransformerBlock(BertLayer):
         attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
         seed: int [2], seed of the block's first dropout, the others follow;
             None = no dropout.
+        training: whether the call is part of a training step.
         return_attention_probs: as `AttentionLayer`.
 
     Returns:
@@ -60,13 +61,16 @@ class TransformerBlock(BertLayer):
         )
         self.attention_output = self._create_dense(config.hidden_size)
         self.attention_layer_norm = self._create_layer_norm()
-        self.intermediate = self._create_dense(config.intermediate_size)
+        self.intermediate = self._create_dense(
+            config.intermediate_size, config.hidden_act
+        )
         self.output_dense = self._create_dense(config.hidden_size)
         self.output_layer_norm = self._create_layer_norm()
 
-    def _create_dense(self, units: int) -> Dense:
+    def _create_dense(self, units: int, hidden_act: str | None = None) -> Dense:
         return Dense(
             units,
+            hidden_act,
             kernel_initializer=self.initializer,
             name="dense",
             dtype=self.dtype_policy,
@@ -99,6 +103,7 @@ class TransformerBlock(BertLayer):
         rows: Rows | None = None,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
+        training: bool = False,
         return_attention_probs: bool = False,
     ) -> Any:
         """Applies the block; see the class."""
@@ -107,6 +112,7 @@ class TransformerBlock(BertLayer):
             inputs,
             attention_mask,
             seed=seed,
+            training=training,
             rows=rows,
             return_attention_probs=True,
         )
@@ -117,10 +123,8 @@ class TransformerBlock(BertLayer):
             self.config.hidden_dropout_prob,
             seed=dropout_seed(seed, 1),
         )
-        intermediate_output = ops.activation(
-            self.intermediate(attention_output),
-            self.config.hidden_act,
-            seed=seed,
+        intermediate_output = self.intermediate(
+            attention_output, training=training
         )
         layer_output = ops.dropout_add_norm(
             self.output_dense(intermediate_output),
@@ -153,6 +157,7 @@ class Transformer(BertLayer):
         inputs: float [B, F, W].
         attention_mask: as `TransformerBlock`.
         seed: int [2], seed of the pass; None = no dropout.
+        training: whether the call is part of a training step.
         first_dropout: index in the pass of the first block's first dropout.
         rows: `UnpaddedRows`: the blocks skip padding, where outputs are
             meaningless; None = padding is computed too.
@@ -195,6 +200,7 @@ class Transformer(BertLayer):
         inputs: Tensor,
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
+        training: bool = False,
         first_dropout: int = 0,
         rows: Rows | None = None,
         packed: PackedRows | None = None,
@@ -212,10 +218,13 @@ class Transformer(BertLayer):
                 rows=packed or rows,
                 attention_mask=attention_mask,
                 seed=seed,
+                training=training,
                 return_attention_probs=return_attention_probs,
             )
 
-        apply_block = ops.trace_once(apply_block, self.blocks, seed=seed)
+        apply_block = ops.trace_once(
+            apply_block, self.blocks, training=training
+        )
         all_encoder_layers, all_attention_probs = [], []
         for index, block in enumerate(self.blocks):
             first = first_dropout + index * block.num_dropouts

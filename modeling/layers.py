@@ -6,10 +6,18 @@ from typing import Any, Self
 
 import keras
 
-from modeling import ops
+from modeling import int8, ops
 from modeling.config import BertConfig
 from modeling.initializers import create_initializer
 from modeling.ops import Tensor
+
+
+def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
+    """Returns a layer and all layers inside it, each once.
+
+    Keras has a public list only of a model's outermost layers.
+    """
+    return layer._flatten_layers()
 
 
 class BertLayer(keras.layers.Layer):
@@ -49,64 +57,76 @@ class BertLayer(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="bert")
 class Dense(keras.layers.Dense):
-    """A dense layer without an activation, computed by `ops.dense`.
+    """A dense layer and its activation, computed by modeling/ops.py.
+
+    Args:
+        units: width of the outputs.
+        hidden_act: key of `ops.ACTIVATIONS`; None = no activation.
+        **kwargs: as `keras.layers.Dense`.
 
     Call arguments:
         inputs: float [..., W].
+        training: whether the call is part of a training step.
 
     Attributes:
-        input_limit: in int8, the largest absolute input; None = that of each
-            row.
+        input_limit: in int8, the largest absolute input; None = the largest
+            of each row.
         input_recorder: called with the layer and its inputs; None = nothing.
     """
 
     input_limit: float | None = None
     input_recorder: Callable[[Any, Tensor], None] | None = None
 
-    def call(self, inputs: Tensor) -> Tensor:
-        """Multiplies by the kernel and adds the bias."""
+    def __init__(
+        self, units: int, hidden_act: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(units, **kwargs)
+        self.hidden_act = hidden_act
+
+    def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
+        """Computes the outputs; see the class."""
+        outputs = super().__call__(inputs, training=training)
+        if self.quantization_mode:
+            return outputs
+        # Outside the layer's name scope: TensorFlow's optimizer sorts what it
+        # sums by name, so other names would change the last bits of training.
+        return self._activate(outputs, training)
+
+    def call(self, inputs: Tensor, training: bool = False) -> Tensor:
+        """Computes the outputs without the activation."""
         if self.input_recorder:
             self.input_recorder(self, inputs)
         return ops.dense(inputs, self.kernel, self.bias)
 
-    def _int8_call(self, inputs: Tensor, training: Any = None) -> Tensor:
-        """Does the same with `ops.int8_matmul`; Keras calls it in int8."""
-        quantizer = self.inputs_quantizer
+    def quantized_call(self, inputs: Tensor, training: bool = False) -> Tensor:
+        """Computes the outputs in int8, or as Keras in its other modes."""
+        quantizer: Any = getattr(self, "inputs_quantizer", None)
         if (
-            self.lora_enabled
+            self.quantization_mode != "int8"
+            or self.lora_enabled
             or type(quantizer) is not keras.quantizers.AbsMaxQuantizer
             or tuple(quantizer.value_range) != (-127, 127)
         ):
-            return super()._int8_call(inputs, training)
+            outputs = super().quantized_call(inputs, training=training)
+            return self._activate(outputs, training)
+        return int8.int8_dense(
+            inputs,
+            self._kernel,
+            self.kernel_scale,
+            keras.ops.cast(self.bias, self.compute_dtype),
+            self.input_limit,
+            self.hidden_act,
+            training=training,
+        )
 
-        @keras.ops.custom_gradient
-        def multiply(
-            inputs: Tensor, bias: Tensor
-        ) -> tuple[Tensor, Callable[..., tuple[Tensor, Tensor]]]:
-            # As in Keras: rounding has no gradient of its own.
-            def gradient(
-                *args: Tensor, upstream: Tensor = None
-            ) -> tuple[Tensor, Tensor]:
-                upstream = args[0] if upstream is None else upstream
-                kernel = keras.ops.cast(self._kernel, upstream.dtype)
-                scale = keras.ops.cast(self.kernel_scale, upstream.dtype)
-                of_inputs = keras.ops.matmul(
-                    upstream / scale, keras.ops.transpose(kernel)
-                )
-                rows = keras.ops.reshape(upstream, (-1, upstream.shape[-1]))
-                return of_inputs, keras.ops.sum(rows, axis=0)
+    def _activate(self, outputs: Tensor, training: bool) -> Tensor:
+        if self.hidden_act is None:
+            return outputs
+        return ops.activation(outputs, self.hidden_act, training=training)
 
-            outputs = ops.int8_matmul(
-                inputs,
-                self._kernel,
-                self.kernel_scale,
-                bias,
-                self.input_limit,
-            )
-            return outputs, gradient
-
-        bias = keras.ops.cast(self.bias, self.compute_dtype)
-        return multiply(inputs, bias)
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {**super().get_config(), "hidden_act": self.hidden_act}
 
     def quantize(
         self,

@@ -152,7 +152,7 @@ def _inner_layers(
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
     """Returns {path: settings} of the layers that differ from their parents."""
-    found: dict[str, dict[str, Any]] = {}
+    by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
         settings = {}
         if layer.trainable != parent.trainable:
@@ -162,20 +162,20 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
                 layer.dtype_policy
             )
         if settings:
-            found[path] = settings
-    return found
+            by_path[path] = settings
+    return by_path
 
 
 def _apply_layer_settings(
     model: keras.Model, settings: dict[str, dict[str, Any]]
 ) -> None:
-    """Applies to a new model the settings found in another."""
+    """Applies the settings of another model's layers to a new model."""
     model.trainable = model.trainable
     for path, layer, _ in _inner_layers(model):
-        found = settings.get(path, {})
-        if "trainable" in found:
-            layer.trainable = found["trainable"]
-        if "dtype_policy" in found:
+        own = settings.get(path, {})
+        if "trainable" in own:
+            layer.trainable = own["trainable"]
+        if "dtype_policy" in own:
             layer.dtype_policy = keras.dtype_policies.deserialize(
-                found["dtype_policy"]
+                own["dtype_policy"]
             )

@@ -4,9 +4,10 @@ B = batch, F = from length, T = to length in WordPieces, N = heads, W = width,
 R = rows.
 
 The network calls these functions and makes no choice of its own. Those marked
-`overridable` may have a faster form (modeling/accelerated/), whose results
-differ only by rounding. Their argument `seed` distinguishes training
-from inference: int [2] in training, None in inference.
+`Overridable` may have a faster form (modeling/accelerated/), whose results
+differ only by rounding. The form depends on whether the call is part of a
+training step, so these functions have an argument `training`, or a `seed` if
+they drop elements.
 """
 
 import contextlib
@@ -15,14 +16,16 @@ import importlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import keras
 
 # A tensor of whichever backend Keras runs on.
 Tensor = Any
-# (name, first argument, seed) -> the faster form of a function, or None.
-Chooser = Callable[[str, Any, Tensor | None], Callable | None]
+# (name, first argument, training) -> the faster form of a function, or None.
+Chooser = Callable[[str, Any, bool], Callable | None]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _plain = False
 
@@ -32,7 +35,7 @@ def _find_chooser() -> Chooser:
     """Returns the rules of modeling/accelerated/, if the backend has it."""
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
-        return lambda name, inputs, seed: None
+        return lambda name, inputs, training: None
     return importlib.import_module(f"{package}.choice").choose
 
 
@@ -52,21 +55,27 @@ def is_plain() -> bool:
     return _plain
 
 
-def overridable(function: Callable) -> Any:
-    """Lets a plain definition have a faster form.
+class Overridable(Generic[P, R]):
+    """A function that may have a faster form; each call chooses one.
 
-    The plain one remains available as the attribute `__wrapped__`.
+    Attributes:
+        plain: the definition, for callers that want no other form.
     """
 
-    @functools.wraps(function)
-    def call(inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        form = None
-        if not _plain:
-            choose = _find_chooser()
-            form = choose(function.__name__, inputs, kwargs.get("seed"))
-        return (form or function)(inputs, *args, **kwargs)
+    def __init__(self, plain: Callable[P, R]) -> None:
+        functools.update_wrapper(self, plain)
+        self.plain = plain
 
-    return call
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Calls the form for these arguments; the first decides by position."""
+        function: Callable[P, R] | None = None
+        if not _plain:
+            # Only a training step drops elements.
+            training = kwargs.get("training") or kwargs.get("seed") is not None
+            function = _find_chooser()(
+                self.plain.__name__, args[0], bool(training)
+            )
+        return (function or self.plain)(*args, **kwargs)
 
 
 def at_least_float32(inputs: Tensor) -> Tensor:
@@ -75,13 +84,13 @@ def at_least_float32(inputs: Tensor) -> Tensor:
     return keras.ops.cast(inputs, dtype)
 
 
-@overridable
+@Overridable
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """Returns `inputs` [..., W] times `kernel` [W, V], plus `bias` [V]."""
     return keras.ops.add(keras.ops.matmul(inputs, kernel), bias)
 
 
-@overridable
+@Overridable
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, 0 for labels out of range.
 
@@ -99,50 +108,13 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
-@overridable
-def int8_matmul(
-    inputs: Tensor,
-    kernel: Tensor,
-    kernel_scale: Tensor,
-    bias: Tensor,
-    limit: float | None = None,
-) -> Tensor:
-    """Returns `inputs`, rounded to int8, times an int8 kernel, plus a bias.
-
-    Each row r of the inputs becomes round(127 r / max |r|), from -127 to 127.
-
-    Args:
-        inputs: float [..., W].
-        kernel: int8 [W, V].
-        kernel_scale: float [V]; a column stands for `kernel / kernel_scale`.
-        bias: float [V].
-        limit: replaces max |r| in all rows; values beyond it are clipped.
-
-    Returns:
-        float [..., V] of the inputs' dtype.
-    """
-    exact = at_least_float32(inputs)
-    if limit is None:
-        # `initial` allows zero rows.
-        limit = keras.ops.max(
-            keras.ops.abs(exact), axis=-1, keepdims=True, initial=1e-30
-        )
-    limit = keras.ops.maximum(limit, 1e-30)
-    rows = keras.ops.clip(keras.ops.round(exact * (127.0 / limit)), -127, 127)
-    # Sums of integers are exact in float32, up to 2 ** 24.
-    products = keras.ops.matmul(rows, keras.ops.cast(kernel, rows.dtype))
-    scale = keras.ops.cast(kernel_scale, rows.dtype)
-    outputs = keras.ops.cast(products * (limit / 127.0) / scale, inputs.dtype)
-    return outputs + keras.ops.cast(bias, inputs.dtype)
-
-
-@overridable
+@Overridable
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """Returns `inputs` in the shape of `other`."""
     return keras.ops.reshape(inputs, keras.ops.shape(other))
 
 
-@overridable
+@Overridable
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
@@ -159,7 +131,7 @@ def keep_mask(
     return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
 
 
-@overridable
+@Overridable
 def dropout(
     inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
 ) -> Tensor:
@@ -174,22 +146,22 @@ def dropout(
     """
     if seed is None or dropout_prob == 0:
         return inputs
-    kept = keep_mask(keras.ops.shape(inputs), dropout_prob, seed=seed)
-    return keras.ops.where(kept, inputs / (1.0 - dropout_prob), 0.0)
+    mask = keep_mask(keras.ops.shape(inputs), dropout_prob, seed=seed)
+    return keras.ops.where(mask, inputs / (1.0 - dropout_prob), 0.0)
 
 
-@overridable
+@Overridable
 def layer_norm(
     inputs: Tensor,
     layer: keras.layers.LayerNormalization,
     *,
-    seed: Tensor | None = None,
+    training: bool = False,
 ) -> Tensor:
     """Normalises the last axis of `inputs` [..., W] by a layer."""
     return layer(inputs)
 
 
-@overridable
+@Overridable
 def dropout_add_norm(
     inputs: Tensor,
     residual: Tensor,
@@ -207,17 +179,17 @@ def dropout_add_norm(
         dropout_prob: in [0, 1), the share of `inputs` that is dropped.
         seed: int [2]; None = drop nothing.
     """
-    dropped = dropout.__wrapped__(inputs, dropout_prob, seed=seed)
+    dropped = dropout.plain(inputs, dropout_prob, seed=seed)
     return layer(dropped + residual)
 
 
-@overridable
-def transpose_heads(inputs: Tensor, *, seed: Tensor | None) -> Tensor:
+@Overridable
+def transpose_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Swaps the axes of positions and heads.
 
     Args:
         inputs: float [B, F, N, H] or [B, N, F, H], H the size of a head.
-        seed: int [2] in training, None in inference.
+        training: whether the call is part of a training step.
 
     Returns:
         float [B, N, F, H] or [B, F, N, H].
@@ -225,7 +197,7 @@ def transpose_heads(inputs: Tensor, *, seed: Tensor | None) -> Tensor:
     return keras.ops.transpose(inputs, (0, 2, 1, 3))
 
 
-@overridable
+@Overridable
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,
@@ -252,22 +224,20 @@ def attention_probs(
     """
     scaled = at_least_float32(attention_scores) * scale
     probs = keras.ops.softmax(scaled + adder, axis=-1)
-    probs = dropout.__wrapped__(probs, dropout_prob, seed=seed)
+    probs = dropout.plain(probs, dropout_prob, seed=seed)
     return keras.ops.cast(probs, attention_scores.dtype)
 
 
-@overridable
-def activation(
-    inputs: Tensor, hidden_act: str, *, seed: Tensor | None
-) -> Tensor:
+@Overridable
+def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
     """Applies the activation of that name, computed in at least float32."""
     outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
     return keras.ops.cast(outputs, inputs.dtype)
 
 
-@overridable
+@Overridable
 def trace_once(
-    function: Callable, layers: Sequence[Any], *, seed: Tensor | None
+    function: Callable, layers: Sequence[Any], *, training: bool
 ) -> Callable:
     """Returns a function of a layer, to be called with each of `layers`.
 
@@ -277,7 +247,7 @@ def trace_once(
         function: (layer, *tensors) -> tensors; of variables it may use only
             the layer's.
         layers: built layers.
-        seed: int [2] in training, None in inference.
+        training: whether the call is part of a training step.
     """
     return function
 

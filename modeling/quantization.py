@@ -15,8 +15,8 @@ import keras
 import numpy as np
 
 from modeling.checkpoints.names import original_name
-from modeling.layers import Dense
-from modeling.ops import int8_matmul
+from modeling.int8 import int8_matmul
+from modeling.layers import Dense, all_layers
 
 # A layer whose outputs change by more than this fraction of their norm is not
 # quantized.
@@ -85,30 +85,30 @@ def quantize(
     """
     if is_quantized(model):
         raise ValueError("The model is quantized already.")
-    layers = _dense_layers(model)
-    inputs = _record_inputs(model, layers, batches)
+    inputs = _record_inputs(model, batches)
     errors, limits = {}, {}
-    for layer in layers:
-        rows = inputs[id(layer)]
+    for layer, rows in inputs.items():
         candidates: list[float | None] = [None]
         if static_ranges:
             largest = float(np.abs(rows).max(initial=0.0))
             candidates = [share * largest for share in _SHARES]
-        some = rows[:: max(len(rows) // _ERROR_ROWS, 1)]
-        found = [_error(layer, some, limit) for limit in candidates]
-        errors[id(layer)] = min(found)
-        limits[id(layer)] = candidates[found.index(min(found))]
+        sample = rows[:: max(len(rows) // _ERROR_ROWS, 1)]
+        by_limit = {limit: _error(layer, sample, limit) for limit in candidates}
+        limits[layer] = min(candidates, key=by_limit.__getitem__)
+        errors[layer] = by_limit[limits[layer]]
     model.quantize(
-        "int8", filters=lambda layer: errors.get(id(layer), 1.0) <= max_error
+        "int8", filters=lambda layer: errors.get(layer, 1.0) <= max_error
     )
-    for layer in layers:
-        layer.input_limit = limits[id(layer)]
-    named: dict[bool, dict[str, float]] = {True: {}, False: {}}
-    for layer in layers:
-        error = errors[id(layer)]
-        name = original_name(layer._kernel).removesuffix("/kernel")
-        named[error <= max_error][name] = error
-    return QuantizationReport(named[True], named[False])
+    for layer, limit in limits.items():
+        layer.input_limit = limit
+    named = {
+        original_name(layer._kernel).removesuffix("/kernel"): error
+        for layer, error in errors.items()
+    }
+    return QuantizationReport(
+        {name: error for name, error in named.items() if error <= max_error},
+        {name: error for name, error in named.items() if error > max_error},
+    )
 
 
 def is_quantized(model: keras.Model) -> bool:
@@ -117,38 +117,38 @@ def is_quantized(model: keras.Model) -> bool:
 
 
 def _dense_layers(model: keras.Model) -> list[Dense]:
-    return [
-        layer for layer in model._flatten_layers() if isinstance(layer, Dense)
-    ]
+    return [layer for layer in all_layers(model) if isinstance(layer, Dense)]
 
 
 def _record_inputs(
-    model: keras.Model, layers: list[Dense], batches: Iterable[Any]
-) -> dict[int, np.ndarray]:
-    """Returns {id of a layer: some rows of its inputs, float32 [R, W]}."""
-    found: dict[int, list[np.ndarray]] = {id(layer): [] for layer in layers}
+    model: keras.Model, batches: Iterable[Any]
+) -> dict[Dense, np.ndarray]:
+    """Returns {layer: some rows of its inputs, float32 [R, W]}."""
+    parts: dict[Dense, list[np.ndarray]] = {
+        layer: [] for layer in _dense_layers(model)
+    }
     rng = np.random.default_rng(0)
     batches = list(batches)
     if not batches:
         raise ValueError("There are no inputs to measure int8 with.")
-    share = max(_MAX_ROWS // len(batches), 1)
+    num_rows = max(_MAX_ROWS // len(batches), 1)
 
     def record(layer: Dense, inputs: Any) -> None:
         rows = np.asarray(keras.ops.cast(inputs, "float32"))
         rows = rows.reshape(-1, rows.shape[-1])
-        if len(rows) > share:
-            rows = rows[rng.choice(len(rows), share, replace=False)]
-        found[id(layer)].append(rows)
+        if len(rows) > num_rows:
+            rows = rows[rng.choice(len(rows), num_rows, replace=False)]
+        parts[layer].append(rows)
 
-    for layer in layers:
+    for layer in parts:
         layer.input_recorder = record
     try:
         for batch in batches:
             model(batch, training=False)
     finally:
-        for layer in layers:
+        for layer in parts:
             layer.input_recorder = None
-    return {key: np.concatenate(rows) for key, rows in found.items()}
+    return {layer: np.concatenate(rows) for layer, rows in parts.items()}
 
 
 def _error(layer: Dense, rows: np.ndarray, limit: float | None) -> float:
@@ -157,7 +157,7 @@ def _error(layer: Dense, rows: np.ndarray, limit: float | None) -> float:
     scale = 127.0 / np.maximum(np.abs(kernel).max(axis=0), 1e-7)
     bias = np.asarray(layer.bias, "float32")
     exact = rows @ kernel + bias
-    whole = np.round(kernel * scale).astype("int8")
-    found = int8_matmul.__wrapped__(rows, whole, scale, bias, limit)
+    rounded = np.round(kernel * scale).astype("int8")
+    outputs = int8_matmul.plain(rows, rounded, scale, bias, limit)
     norm = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(found - exact)) / norm if norm else 0.0
+    return float(np.linalg.norm(outputs - exact)) / norm if norm else 0.0

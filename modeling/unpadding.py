@@ -183,13 +183,15 @@ class PackedRows(_KeptRows):
     # "d e" begins at 3, after "a b c". In the attention mask a, b and c see
     # each other, d and e see each other, and the free position sees itself.
 
-    def __init__(self, kept: Tensor, lengths: Tensor, capacity: int) -> None:
+    def __init__(
+        self, positions: Tensor, lengths: Tensor, capacity: int
+    ) -> None:
         ops = keras.ops
         packed, offsets, num_packed = _first_fit(lengths, capacity)
         self._shape = (num_packed, capacity)
         # Each row's sequence, and its offset in that one.
-        row = ops.arange(ops.shape(kept)[0], dtype="int32")
-        sequence = kept // capacity
+        row = ops.arange(ops.shape(positions)[0], dtype="int32")
+        sequence = positions // capacity
         first_row = ops.cumsum(lengths) - lengths
         offset = row - ops.take(first_row, sequence)
         starts = packed * capacity + offsets
@@ -245,16 +247,16 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
         index: Tensor, state: tuple[Tensor, ...]
     ) -> tuple[Tensor, Tensor, Tensor]:
         used, packed, offsets = state
-        this = order[index]
-        length = lengths[this]
+        current = order[index]
+        length = lengths[current]
         has_room = ops.cast(used + length <= capacity, "int32")
         chosen = ops.cast(ops.argmax(has_room), "int32")
         offset = used[chosen]
-        is_this = numbers == this
+        is_current = numbers == current
         return (
             ops.where(numbers == chosen, used + length, used),
-            ops.where(is_this, chosen, packed),
-            ops.where(is_this, offset, offsets),
+            ops.where(is_current, chosen, packed),
+            ops.where(is_current, offset, offsets),
         )
 
     zeros = ops.zeros_like(lengths)

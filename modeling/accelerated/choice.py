@@ -5,7 +5,7 @@
 2. Forms for every graph, and for eager calls: `ALWAYS`.
 3. In graphs, over at least `LEAST_CLASSES` classes, as in the masked LM:
    `VOCABULARY`.
-4. In training (a seed is given): `TRAINING`; and if rows are, or may be, at
+4. In training: `TRAINING`; and if rows are, or may be, at
    least `LEAST_WIDTH` wide, `COMPILED`. For narrower rows, compiling takes
    longer than it saves.
 5. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
@@ -26,7 +26,6 @@ import keras
 import tensorflow as tf
 
 from modeling.accelerated import fusions, int8, kernels, tracing
-from modeling.ops import Tensor
 
 # Width of a row: the smallest BERT's.
 LEAST_WIDTH = 128
@@ -54,7 +53,7 @@ FUSED_ON_CPU: Forms = {
     "layer_norm": fusions.layer_norm,
 }
 FROZEN: Forms = {
-    "activation": fusions.frozen_activation,
+    "int8_dense": int8.int8_dense,
     "transpose_heads": fusions.transpose_heads,
 }
 INFERENCE: Forms = {
@@ -63,13 +62,13 @@ INFERENCE: Forms = {
 }
 
 
-def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
+def choose(name: str, inputs: Any, training: bool) -> Callable | None:
     """Returns the form of an operation for one call; None = the plain form.
 
     Args:
-        name: of the function in modeling/ops.py.
-        inputs: its first argument.
-        seed: int [2] in training, None in inference.
+        name: name of the function in modeling/ops.py.
+        inputs: the call's first argument.
+        training: whether the call is part of a training step.
     """
     if name in ALWAYS:
         return ALWAYS[name]
@@ -77,7 +76,7 @@ def choose(name: str, inputs: Any, seed: Tensor | None) -> Callable | None:
         has_many = (inputs.shape[-1] or 0) >= LEAST_CLASSES
         is_eager = tf.executing_eagerly()
         return VOCABULARY[name] if has_many and not is_eager else None
-    if seed is not None:
+    if training:
         if name in COMPILED and _is_wide(inputs):
             return COMPILED[name]
         return TRAINING.get(name)

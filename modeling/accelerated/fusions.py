@@ -4,9 +4,8 @@ TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
 they match its patterns exactly: a matrix product, its bias, and a residual or
 an activation; a layer normalisation. The functions here match those patterns.
 Each replaces the one of its name in modeling/ops.py and takes the same
-arguments. int8 products are no pattern of TensorFlow's: what follows them is
-fused here, by `frozen_activation`. `transpose_heads` is no pattern either: it
-avoids an operation of oneDNN, as `layer_norm` does for few rows.
+arguments. `transpose_heads` matches no pattern: it avoids an operation of
+oneDNN, as `layer_norm` does for few rows.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.accelerated import int8
 from modeling.ops import Tensor
 
 # Up to this many numbers, a layer normalisation is faster without oneDNN.
@@ -65,34 +63,12 @@ def _gelu(inputs: Tensor) -> Tensor:
 _ACTIVATIONS = ops.ACTIVATIONS | {"gelu": _gelu}
 
 
-def activation(
-    inputs: Tensor, hidden_act: str, *, seed: Tensor | None
-) -> Tensor:
+def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
     """`ops.activation` after a `dense`, in the dtype of `inputs`."""
     return _ACTIVATIONS[hidden_act](inputs)
 
 
-def frozen_activation(
-    inputs: Tensor, hidden_act: str, *, seed: Tensor | None
-) -> Tensor:
-    """`activation` in a graph of frozen weights, also after an int8 product.
-
-    After an int8 product it has no gradient.
-    """
-    product = inputs
-    while product.op.type in ("Identity", "IdentityN", "Reshape"):
-        index = product.value_index if product.op.type == "IdentityN" else 0
-        product = product.op.inputs[index]
-    if product.op.type == "BiasAdd":
-        return activation(inputs, hidden_act, seed=seed)
-    outputs = int8.fuse_activation(product, hidden_act)
-    if outputs is None:
-        # Nothing is fused, so the form with the fewest passes is the fastest.
-        return ops.ACTIVATIONS[hidden_act](inputs)
-    return tf.reshape(outputs, tf.shape(inputs))
-
-
-def transpose_heads(inputs: Tensor, *, seed: Tensor | None) -> Tensor:
+def transpose_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """`ops.transpose_heads`, by TensorFlow's own operation.
 
     oneDNN's, which only transposes floats, divides even one sentence among its
@@ -135,7 +111,7 @@ def layer_norm(
     inputs: Tensor,
     layer: keras.layers.LayerNormalization,
     *,
-    seed: Tensor | None = None,
+    training: bool = False,
 ) -> Tensor:
     """`ops.layer_norm`, by one operation of oneDNN if there are many rows.
 

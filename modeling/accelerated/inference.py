@@ -1,14 +1,14 @@
 """Calls a trained model for prediction, as fast as possible."""
 
-import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from modeling.accelerated import choice, int8
+from modeling.accelerated import choice, int8, tracing
+from modeling.layers import all_layers
 
 
 class Predictor:
@@ -39,7 +39,7 @@ class Predictor:
         with (
             tf.device(self.device),
             int8.constant_weights(),
-            _replace(zip(cast, kernels, strict=True)),
+            tracing.replaced_values(zip(cast, kernels, strict=True)),
         ):
             return self.model(features, training=False)
 
@@ -77,31 +77,19 @@ class CastKernels:
             return function
 
         def call(*inputs: Any) -> Any:
-            with _replace(self._replaced):
+            with tracing.replaced_values(self._replaced):
                 return function(*inputs)
 
         return call
-
-
-@contextlib.contextmanager
-def _replace(
-    pairs: Iterable[tuple[keras.Variable, Any]],
-) -> Iterator[None]:
-    """Has models compute with other values of some variables."""
-    # As updates, because a scope's mapping casts values to the variable's type.
-    with keras.StatelessScope() as scope:
-        for update in pairs:
-            scope.add_update(update)
-        yield
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
     """Returns the kernels of layers that compute in another type, and it."""
     return [
         (weight, layer.compute_dtype)
-        for layer in model._flatten_layers()
-        # Others hold the weights of the layers in them.
-        if not [*layer._flatten_layers(include_self=False)]
+        for layer in all_layers(model)
+        # A layer with layers inside it has their weights too.
+        if len(all_layers(layer)) == 1
         for weight in layer.weights
         if weight.path.endswith("/kernel")
         and weight.dtype not in ("int8", layer.compute_dtype)

@@ -8,13 +8,15 @@ only on CPUs with oneDNN, in graphs.
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import op_def_library
+from tensorflow.python.framework.op_def_library import apply_op
 
+from modeling import int8 as plain
+from modeling import ops
 from modeling.ops import Tensor
 
 _PRODUCT = "_QuantizedMatMul"
@@ -24,9 +26,9 @@ _FUSED = {
     "relu": "Relu",
 }
 
-# In a block of `constant_weights`: kernels by their id, each with a function
-# that returns its constants. Graphs that call it hold them once together.
-_constants: dict[int, tuple[Any, Callable]] | None = None
+# In a block of `constant_weights`: for each kernel, by a reference to it, a
+# function that returns its constants. Graphs that call it share them.
+_constants: dict[Any, Callable] | None = None
 
 
 @contextlib.contextmanager
@@ -76,20 +78,21 @@ def are_kernels_right() -> bool:
 
             @tf.function(autograph=False)
             def multiply(rows: tf.Tensor, activate: bool) -> list[tf.Tensor]:
-                by_limit = int8_matmul(rows, kernel, ones, ones, 1.0)
-                product = by_limit.op.inputs[0]
-                if activate:
-                    return [fuse_activation(product, name) for name in _FUSED]
-                return [by_limit, int8_matmul(rows, kernel, ones, ones)]
+                limits = [1.0] * len(_FUSED) if activate else [1.0, None]
+                names = [*_FUSED] if activate else [None, None]
+                return [
+                    int8_matmul(rows, kernel, ones, ones, limit, name)
+                    for limit, name in zip(limits, names, strict=True)
+                ]
 
-            rows, right = tf.constant(inputs), inputs @ kernel + 1
-            found = multiply(rows, False)
-            if not np.allclose(found, [right] * 2, rtol=0, atol=1.0):
+            rows, expected = tf.constant(inputs), inputs @ kernel + 1
+            products = multiply(rows, False)
+            if not np.allclose(products, [expected] * 2, rtol=0, atol=1.0):
                 return False
             # Where the products are wrong, this can end the process.
             multiply(rows, True)
     except (tf.errors.OpError, RuntimeError):
-        # The latter where TensorFlow was built without the operation.
+        # A RuntimeError if TensorFlow was built without the operation.
         return False
     return True
 
@@ -100,8 +103,18 @@ def int8_matmul(
     kernel_scale: Any,
     bias: Any,
     limit: float | None = None,
+    hidden_act: str | None = None,
 ) -> Tensor:
-    """`ops.int8_matmul`."""
+    """`int8_matmul` of modeling/int8.py, and an activation with it.
+
+    Args:
+        inputs: float [..., W].
+        kernel: int8 [W, V], a Keras variable or an array.
+        kernel_scale: float [V], as `kernel`.
+        bias: float [V].
+        limit: float, or None; see modeling/int8.py.
+        hidden_act: key of `_FUSED`, only with a `limit`; None = no activation.
+    """
     shape = tf.shape(inputs)
     rows = tf.reshape(tf.cast(inputs, tf.float32), (-1, kernel.shape[0]))
     whole, factors = _read(kernel, kernel_scale)
@@ -110,35 +123,30 @@ def int8_matmul(
         outputs = _by_rows(rows, whole, factors, bias)
     else:
         exact = tf.bfloat16 if inputs.dtype == tf.bfloat16 else tf.float32
-        outputs = _by_limit(rows, whole, factors, bias, limit, exact)
+        outputs = _by_limit(
+            rows, whole, factors, bias, limit, exact, hidden_act
+        )
     outputs = tf.cast(outputs, inputs.dtype)
     return tf.reshape(outputs, tf.concat([shape[:-1], factors.shape], 0))
 
 
-def fuse_activation(product: tf.Tensor, hidden_act: str) -> tf.Tensor | None:
-    """Multiplies again, with an activation in the same operation.
-
-    The first product is then unused, and TensorFlow drops it.
-
-    Args:
-        product: a tensor in a graph.
-        hidden_act: name of the activation in `ops.ACTIVATIONS`.
-
-    Returns:
-        the activation of `product`, without a gradient; None if that is not a
-        product with a limit, or the operation has no such activation.
-    """
-    if product.op.type != _PRODUCT or hidden_act not in _FUSED:
-        return None
-    quantized, kernel, bias, *ranges = product.op.inputs
-    return _multiply(
-        quantized,
-        kernel,
-        bias,
-        ranges,
-        product.dtype,
-        ["BiasAdd", _FUSED[hidden_act], "Dequantize"],
-    )
+def int8_dense(
+    inputs: Tensor,
+    kernel: Any,
+    kernel_scale: Any,
+    bias: Any,
+    limit: float | None,
+    hidden_act: str | None,
+    *,
+    training: bool,
+) -> Tensor:
+    """`int8_dense` in a graph of frozen weights, without a gradient."""
+    operands = inputs, kernel, kernel_scale, bias, limit
+    if limit is not None and hidden_act in _FUSED and is_usable():
+        return int8_matmul(*operands, hidden_act)
+    outputs = plain.int8_matmul(*operands)
+    # Nothing is fused, so the form with the fewest passes is the fastest.
+    return ops.ACTIVATIONS[hidden_act](outputs) if hidden_act else outputs
 
 
 def _by_limit(
@@ -148,6 +156,7 @@ def _by_limit(
     bias: tf.Tensor,
     limit: float,
     dtype: tf.DType,
+    hidden_act: str | None,
 ) -> tf.Tensor:
     """Returns the outputs, all rows in one range."""
     limit = max(limit, 1e-30)
@@ -161,7 +170,7 @@ def _by_limit(
         narrow_range=True,
     )
     ranges = _ranges(limit, factors)
-    return _multiply(quantized.output, kernel, bias, ranges, dtype)
+    return _multiply(quantized.output, kernel, bias, ranges, dtype, hidden_act)
 
 
 def _by_rows(
@@ -197,10 +206,11 @@ def _multiply(
     bias: tf.Tensor,
     ranges: list[tf.Tensor],
     dtype: tf.DType,
-    fused_ops: Sequence[str] = ("BiasAdd", "Dequantize"),
+    hidden_act: str | None = None,
 ) -> tf.Tensor:
     """Returns the product by one operation, which tf.raw_ops does not name."""
-    (outputs,), _ = op_def_library.apply_op(
+    activations = [_FUSED[hidden_act]] if hidden_act else []
+    (outputs,), _ = apply_op(
         _PRODUCT,
         name="int8_matmul",
         device_inputs=[quantized, kernel, bias],
@@ -216,7 +226,7 @@ def _multiply(
         transpose_b=False,
         is_weight_const=kernel.op.type in ("Const", "PartitionedCall"),
         is_bias_const=False,
-        fused_ops=list(fused_ops),
+        fused_ops=["BiasAdd", *activations, "Dequantize"],
         input_quant_mode="SCALED",
         output_quant_mode="SCALED",
         leakyrelu_alpha=0.2,
@@ -235,13 +245,14 @@ def _read(kernel: Any, kernel_scale: Any) -> tuple[tf.Tensor, tf.Tensor]:
             tf.bitcast(kernel, tf.qint8),
             1.0 / tf.cast(scale, tf.float32),
         )
-    if id(kernel) not in constants:
+    reference = kernel.value.ref()
+    if reference not in constants:
         with tf.init_scope():
             values = np.asarray(kernel.value), np.asarray(kernel_scale.value)
-        function = tf.function(lambda: _to_constants(*values), autograph=False)
-        # With the kernel, whose id no other may get.
-        constants[id(kernel)] = kernel, function
-    return constants[id(kernel)][1]()
+        constants[reference] = tf.function(
+            lambda: _to_constants(*values), autograph=False
+        )
+    return constants[reference]()
 
 
 def _to_constants(

@@ -108,7 +108,7 @@ def keep_mask(
 
 @compiled
 def _dropout(inputs: Tensor, seed: Tensor, dropout_prob: float) -> Tensor:
-    return ops.dropout.__wrapped__(inputs, dropout_prob, seed=seed)
+    return ops.dropout.plain(inputs, dropout_prob, seed=seed)
 
 
 def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
@@ -120,10 +120,10 @@ def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
 
 @compiled
 def _activation(inputs: Tensor, hidden_act: str) -> Tensor:
-    return ops.activation.__wrapped__(inputs, hidden_act, seed=None)
+    return ops.activation.plain(inputs, hidden_act, training=True)
 
 
-def activation(inputs: Tensor, hidden_act: str, *, seed: Tensor) -> Tensor:
+def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
     """`ops.activation`, compiled."""
     return _activation(inputs, hidden_act=hidden_act)
 
@@ -138,7 +138,7 @@ def _dropout_add_norm(
     dropout_prob: float,
     epsilon: float,
 ) -> Tensor:
-    summed = ops.dropout.__wrapped__(
+    summed = ops.dropout.plain(
         at_least_float32(inputs), dropout_prob, seed=seed
     )
     summed = summed + at_least_float32(residual)
@@ -178,7 +178,7 @@ def _attention_probs(
     scale: float,
     dropout_prob: float,
 ) -> Tensor:
-    return ops.attention_probs.__wrapped__(
+    return ops.attention_probs.plain(
         attention_scores,
         keras.ops.stop_gradient(adder),
         scale,

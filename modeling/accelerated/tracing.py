@@ -8,20 +8,38 @@ For training only: if an exported graph ran without inlining and oneDNN assumed
 that weights never change, it would use one layer's weights for all.
 """
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from modeling.layers import all_layers
 from modeling.ops import Tensor
+
+
+@contextlib.contextmanager
+def replaced_values(
+    pairs: Iterable[tuple[keras.Variable, Any]],
+) -> Iterator[None]:
+    """Lets layers compute with other values of some variables in the block.
+
+    Args:
+        pairs: (variable, its value there), which may have another dtype.
+    """
+    # As updates, because a scope's mapping casts values to the variable's type.
+    with keras.StatelessScope() as scope:
+        for update in pairs:
+            scope.add_update(update)
+        yield
 
 
 def trace_once(
     function: Callable,
     layers: Sequence[keras.layers.Layer],
     *,
-    seed: Tensor | None,
+    training: bool,
 ) -> Callable:
     """`ops.trace_once`: traces the function for the first layer, for all.
 
@@ -35,8 +53,11 @@ def trace_once(
 
     @tf.function(autograph=False)
     def call_with(weights: list[Tensor], *tensors: Tensor) -> Any:
-        mapping = list(zip(traced.variables, weights, strict=True))
-        with keras.StatelessScope(mapping):
+        pairs = [
+            (variable, tf.cast(weight, variable.dtype))
+            for variable, weight in zip(traced.variables, weights, strict=True)
+        ]
+        with replaced_values(pairs):
             return function(traced, *tensors)
 
     def call(layer: keras.layers.Layer, *tensors: Tensor) -> Any:
@@ -67,6 +88,6 @@ def _describe(layer: keras.layers.Layer) -> list[Any]:
                 if name not in ("name", "trainable")
             },
         )
-        for each in layer._flatten_layers()
+        for each in all_layers(layer)
     ]
     return [inner, [(v.shape, v.dtype) for v in layer.variables]]

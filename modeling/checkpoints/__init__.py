@@ -1,12 +1,14 @@
-"""Finds, reads and writes checkpoints, TF1's or Hugging Face's.
+"""Finds and reads checkpoints of either format, and extends vocabularies.
 
-tf1.py, which also writes those of training, and huggingface/ are a format each.
+tf1.py and huggingface/ each read and write one format; training writes TF1's.
 """
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import keras
+import numpy as np
 
 from modeling.checkpoints.huggingface import (
     find_huggingface,
@@ -14,12 +16,19 @@ from modeling.checkpoints.huggingface import (
     load_huggingface,
     read_huggingface_shapes,
 )
+from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import (
     check_tf1_files,
     find_tf1_checkpoint,
     load_tf1_checkpoint,
     read_tf1_shapes,
+)
+
+# The variables that have a row for each WordPiece.
+_PER_WORDPIECE = (
+    "bert/embeddings/word_embeddings",
+    "cls/predictions/output_bias",
 )
 
 
@@ -37,12 +46,12 @@ def find_checkpoint(path: str | os.PathLike[str]) -> str:
         ValueError: `path` is one file of a TF1 checkpoint.
     """
     if is_huggingface(path):
-        found = find_huggingface(path)
-        read_huggingface_shapes(found)
-        return found
-    found = find_tf1_checkpoint(path)
-    check_tf1_files(found)
-    return found
+        file = find_huggingface(path)
+        read_huggingface_shapes(file)
+        return file
+    file = find_tf1_checkpoint(path)
+    check_tf1_files(file)
+    return file
 
 
 def load_checkpoint(
@@ -94,3 +103,31 @@ def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
     if is_huggingface(path):
         return read_huggingface_shapes(path)
     return read_tf1_shapes(path)
+
+
+def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
+    """Returns the model with another vocabulary.
+
+    A new word starts as the mean of its former WordPieces, so the model keeps
+    what it knew of the word. Random values would confuse the trained layers.
+
+    Args:
+        model: any model here, built.
+        rows: for each row of the new embeddings, the old rows to average; its
+            own number if unchanged.
+
+    Returns:
+        a model of the same class.
+    """
+    settings = model.get_config()
+    settings["config"] = settings["config"] | {"vocab_size": len(rows)}
+    extended = type(model).from_config(settings)
+    extended.build()
+    values = {original_name(weight): weight for weight in model.weights}
+    for variable in extended.weights:
+        name = original_name(variable)
+        value = keras.ops.convert_to_numpy(values[name])
+        if name in _PER_WORDPIECE:
+            value = np.stack([value[list(row)].mean(axis=0) for row in rows])
+        variable.assign(value)
+    return extended

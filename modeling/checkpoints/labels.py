@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from files.atomic import write_text
 from files.json_files import read_json
+from files.labels import check_labels
 from files.named_errors import named_errors
 
 LABELS_FILE = "labels.txt"
@@ -35,14 +36,14 @@ def load_labels(
     config_file = os.path.join(folder, "config.json")
     if os.path.isfile(labels_file):
         labels = _read_lines(labels_file)
-        check_labels(labels, num_labels, labels_file)
+        check_labels(labels, labels_file, num_labels)
         return labels
     if not os.path.isfile(config_file):
         return None
     names = _read_id2label(config_file)
     if names is None or (names and names == default_labels(len(names))):
         return None
-    check_labels(names, num_labels, f"{config_file}: `id2label`")
+    check_labels(names, f"{config_file}: `id2label`", num_labels)
     return names
 
 
@@ -65,50 +66,6 @@ def save_labels(
         os.path.join(directory, LABELS_FILE),
         "".join(f"{label}\n" for label in labels),
     )
-
-
-def check_labels(
-    labels: Sequence[str],
-    num_labels: int | None = None,
-    where: str = "`labels`",
-) -> None:
-    """Refuses labels that cannot be lines of `labels.txt`.
-
-    Args:
-        labels: the labels, in the order of the model's outputs.
-        num_labels: number of the model's outputs; None = not checked.
-        where: start of the message, such as a file.
-
-    Raises:
-        ValueError: one is not text, is empty, spans lines, cannot be written as
-            UTF-8 or occurs twice, or there are not `num_labels`.
-    """
-    for number, label in enumerate(labels, start=1):
-        if problem := _problem(label, labels[: number - 1]):
-            raise ValueError(
-                f"{where}: label {number}, {label!r}, {problem}; give each "
-                "output a name of its own, in one line of text"
-            )
-    if num_labels is not None and len(labels) != num_labels:
-        raise ValueError(
-            f"{where} must name the model's {num_labels} outputs. "
-            f"Received {len(labels)}: {list(labels)}"
-        )
-
-
-def _problem(label: object, earlier: Sequence[str]) -> str | None:
-    """Returns what is wrong with a label, or None."""
-    if not isinstance(label, str):
-        return "is not a text"
-    if not label:
-        return "is empty"
-    if "\n" in label or "\r" in label:
-        return "holds a line end"
-    if any("\ud800" <= char <= "\udfff" for char in label):
-        return "holds half of a surrogate pair, which UTF-8 cannot hold"
-    if label in earlier:
-        return f"is label {earlier.index(label) + 1} too"
-    return None
 
 
 def _read_lines(labels_file: str) -> list[str]:

@@ -30,8 +30,8 @@ def original_name(variable: keras.Variable) -> str:
         `bilstm/...` for the LSTM that is ours; for variables that BERT does
         not have, `variable.path`.
     """
-    found = _ORIGINAL_NAME.search(variable.path)
-    return found.group(1) if found else variable.path
+    match = _ORIGINAL_NAME.search(variable.path)
+    return match.group(1) if match else variable.path
 
 
 def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
@@ -57,5 +57,5 @@ def source_name(name: str, layers: Sequence[int] | None) -> str:
     if layers is None:
         return name
     return re.sub(
-        r"/layer_(\d+)/", lambda found: f"/layer_{layers[int(found[1])]}/", name
+        r"/layer_(\d+)/", lambda match: f"/layer_{layers[int(match[1])]}/", name
     )

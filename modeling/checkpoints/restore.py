@@ -85,23 +85,23 @@ def restore_variables(
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
     _check_complete(path, sources, missing)
-    found = {
+    pairs = {
         name: (variable, sources[name])
         for name, variable in variables.items()
         if sources[name] in shapes
     }
-    for name, (variable, source) in found.items():
+    for name, (variable, source) in pairs.items():
         _check_shape(path, name, list(shapes[source]), list(variable.shape))
         _check_dtype(path, source, dtypes[source])
-    for variable, source in found.values():
+    for variable, source in pairs.values():
         _check_values(path, source, read(source), variable.dtype)
-    for variable, source in found.values():
+    for variable, source in pairs.values():
         variable.assign(read(source))
     _log(path, variables, missing)
-    used = {source for _, source in found.values()}
+    used = {source for _, source in pairs.values()}
     return LoadReport(
         path=str(path),
-        loaded=list(found),
+        loaded=list(pairs),
         missing=missing,
         unused=[name for name in shapes if name not in used],
     )
@@ -172,8 +172,8 @@ def _check_shape(
         remedy = f"{_ROWS[name]} is {there[0]} there and {here[0]} here"
         if _ROWS[name] == "vocab_size" and there[0] < here[0]:
             remedy += (
-                "; convert_checkpoint.py --extended_vocab_file adds rows for "
-                "new words"
+                "; tools.convert_checkpoint --extended_vocab_file adds rows "
+                "for new words"
             )
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"

@@ -10,15 +10,16 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import tensorflow as tf
 from tensorflow.io import gfile
 
 from files import patterns
-from files.atomic import copy_file, partial_path, write_text
-from modeling.checkpoints.labels import check_labels, save_labels
+from files.atomic import partial_path, write_bytes, write_text
+from files.labels import check_labels
+from modeling.checkpoints.labels import save_labels
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import (
@@ -26,6 +27,9 @@ from modeling.checkpoints.staging import (
     move_into_place,
     staged_folder,
 )
+
+if TYPE_CHECKING:
+    from modeling.checkpoints.huggingface.tokenizer import Tokenizer
 
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
@@ -145,24 +149,24 @@ def check_tf1_files(prefix: str) -> None:
         if dtypes[name] != tf.string
     )
     # {number of files: {number of a file: bytes}}
-    found: dict[int, dict[int, int]] = collections.defaultdict(dict)
+    data_files: dict[int, dict[int, int]] = collections.defaultdict(dict)
     folder, name = os.path.split(prefix)
     for file in gfile.listdir(folder or "."):
         match = _DATA_FILE.fullmatch(file.removeprefix(name))
         if match and file.startswith(name):
             number, count = map(int, match.groups())
             size = gfile.stat(os.path.join(folder, file)).length
-            found[count][number] = size
-    whole = [
+            data_files[count][number] = size
+    complete = [
         sum(sizes.values())
-        for count, sizes in found.items()
+        for count, sizes in data_files.items()
         if sizes.keys() >= set(range(count))
     ]
-    if max(whole, default=-1) < needed:
-        there = f"{max(whole)} bytes" if whole else "not all of them"
+    if max(complete, default=-1) < needed:
+        size_text = f"{max(complete)} bytes" if complete else "not all of them"
         raise OSError(
             f"{prefix} cannot be read: its variables take {needed} bytes in "
-            f"{prefix}.data-*, and there are {there}; copy the whole "
+            f"{prefix}.data-*, and there are {size_text}; copy the whole "
             "checkpoint again"
         )
 
@@ -200,7 +204,7 @@ def save_checkpoint(
 def save_release(
     model: keras.Model,
     directory: str | os.PathLike[str],
-    vocab_file: str | os.PathLike[str] | None = None,
+    tokenizer: "Tokenizer | None" = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
 ) -> None:
@@ -212,7 +216,7 @@ def save_release(
     Args:
         model: any model here.
         directory: the folder; created if missing.
-        vocab_file: the vocabulary to copy, or None.
+        tokenizer: FullTokenizer of the model, or None.
         labels: names of the model's outputs, in order, or None.
         leave_out: original names of weights not to write.
 
@@ -222,7 +226,7 @@ def save_release(
         OSError: the files cannot be written.
     """
     if labels is not None:
-        check_labels(labels, getattr(model, "num_labels", None))
+        check_labels(labels, num_labels=getattr(model, "num_labels", None))
     with staged_folder(directory, last="bert_model.ckpt.index") as stage:
         save_checkpoint(
             model, os.path.join(stage, "bert_model.ckpt"), leave_out
@@ -231,8 +235,8 @@ def save_release(
             os.path.join(stage, "bert_config.json"),
             model.config.to_json_string(),
         )
-        if vocab_file:
-            copy_file(vocab_file, os.path.join(stage, "vocab.txt"))
+        if tokenizer:
+            write_bytes(os.path.join(stage, "vocab.txt"), tokenizer.vocab_bytes)
         if labels is not None:
             save_labels(stage, labels)
 

@@ -139,13 +139,15 @@ def test_only_the_lstm_shows_the_first_wordpiece_what_follows():
         assert (np.abs(one - other).max() > 1e-9) == sees
 
 
-def test_it_is_saved_with_the_model(tmp_path):
-    model = BertClassifier(CONFIG, LABELS, bilstm=True, left_to_right=True)
+def test_every_option_is_saved_with_the_model(tmp_path):
+    options = {"bilstm": True, "left_to_right": True, "unpad": True}
+    model = BertClassifier(CONFIG, LABELS, **options)
     features = create_features()
     expected = model(features)
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     assert_equal(loaded(features), expected, 1e-6)
+    assert loaded.get_config().items() >= options.items()
 
 
 def test_an_odd_width_is_named():

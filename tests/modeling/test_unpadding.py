@@ -153,14 +153,6 @@ def test_padding_takes_no_part_in_the_choice_of_a_span():
         np.testing.assert_allclose(logits[0], outputs[name][1, :12], atol=1e-5)
 
 
-def test_the_choice_is_saved_with_the_model(tmp_path):
-    model = modeling.BertClassifier(small_config(), num_labels=2, unpad=True)
-    model.build()
-    model.save(tmp_path / "model.keras")
-    loaded = keras.models.load_model(tmp_path / "model.keras")
-    assert loaded.bert.unpad
-
-
 def test_short_sequences_share_a_packed_one():
     lengths = [3, 40, 17, 0, 22, 1]
     batch = features(lengths, 40, 50)

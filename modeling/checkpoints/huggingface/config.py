@@ -133,7 +133,7 @@ def _find_config(path: str | os.PathLike[str]) -> str:
     candidates = [
         os.path.join(path, name) for name in ("bert_config.json", CONFIG_FILE)
     ]
-    found = [name for name in candidates if os.path.isfile(name)]
-    if not found:
+    files = [name for name in candidates if os.path.isfile(name)]
+    if not files:
         raise FileNotFoundError(f"There is neither {' nor '.join(candidates)}")
-    return found[0]
+    return files[0]

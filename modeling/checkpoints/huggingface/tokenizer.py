@@ -6,12 +6,11 @@ Without them, it silently makes a tokenizer of five WordPieces.
 import importlib.util
 import json
 import os
-import re
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
-from files.atomic import copy_file, write_text
+from files.atomic import write_bytes, write_text
 from files.json_files import read_json
-from files.named_errors import named_errors
 
 CONFIG_FILE = "tokenizer_config.json"
 _SPECIAL_TOKENS = {
@@ -23,6 +22,19 @@ _SPECIAL_TOKENS = {
 }
 # The original's; transformers has 100.
 _MAX_WORD_LENGTH = 200
+
+
+class Tokenizer(Protocol):
+    """The attributes of a FullTokenizer that a model's folder needs."""
+
+    vocab_file: str | os.PathLike[str]
+    vocab_bytes: bytes
+    do_lower_case: bool
+
+    def check_vocab(
+        self, vocab_size: int | None, special_tokens: Iterable[str]
+    ) -> None:
+        """Raises a ValueError if the vocabulary cannot serve a model."""
 
 
 def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
@@ -49,47 +61,21 @@ def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
     return value
 
 
-def is_lower_case(vocab_file: str | os.PathLike[str]) -> bool:
-    """Returns whether a vocabulary has no upper-case letters.
-
-    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
-    """
-    return not any(
-        token != token.lower()
-        for token in _read_vocab(vocab_file)
-        if not re.fullmatch(r"\[.*\]|<.*>", token)
-    )
-
-
-def check_vocab(
-    vocab_file: str | os.PathLike[str], vocab_size: int
-) -> dict[str, int]:
-    """Returns {WordPiece: id} of a vocabulary that fits a model.
+def find_pad_id(tokenizer: Tokenizer, vocab_size: int) -> int:
+    """Returns the id of [PAD] in a vocabulary that fits a model.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: its size is not `vocab_size`, or a special token is missing.
+        ValueError: its size is not `vocab_size`, a special token is missing,
+            or the file is not UTF-8.
     """
-    tokens = _read_vocab(vocab_file)
-    ids = {token: index for index, token in enumerate(tokens)}
-    missing = [name for name in _SPECIAL_TOKENS.values() if name not in ids]
-    if missing:
-        raise ValueError(
-            f"{vocab_file} has no {', '.join(missing)}; give the vocabulary "
-            "that the model was trained with"
-        )
-    if len(tokens) != vocab_size:
-        raise ValueError(
-            f"{vocab_file} has {len(tokens)} WordPieces and the model "
-            f"{vocab_size}; give the vocabulary that it was trained with"
-        )
-    return ids
+    tokens = _all_tokens(tokenizer)
+    tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
+    return tokens.index("[PAD]")
 
 
 def write_tokenizer(
     directory: str | os.PathLike[str],
-    vocab_file: str | os.PathLike[str],
-    do_lower_case: bool,
+    tokenizer: Tokenizer,
     max_length: int,
 ) -> None:
     """Writes the files of a tokenizer.
@@ -99,12 +85,11 @@ def write_tokenizer(
 
     Args:
         directory: folder to write into.
-        vocab_file: the vocabulary, one that `check_vocab` accepts.
-        do_lower_case: whether text is lower-cased and loses its accents.
+        tokenizer: the model's tokenizer.
         max_length: longest input, in WordPieces.
 
     Raises:
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written.
     """
 
     def write(name: str, contents: dict[str, Any]) -> None:
@@ -113,13 +98,13 @@ def write_tokenizer(
             json.dumps(contents, indent=2, sort_keys=True) + "\n",
         )
 
-    copy_file(vocab_file, os.path.join(directory, "vocab.txt"))
+    write_bytes(os.path.join(directory, "vocab.txt"), tokenizer.vocab_bytes)
     write("special_tokens_map.json", _SPECIAL_TOKENS)
     write(
         CONFIG_FILE,
         {
             **_SPECIAL_TOKENS,
-            "do_lower_case": do_lower_case,
+            "do_lower_case": tokenizer.do_lower_case,
             "model_max_length": max_length,
             "strip_accents": None,
             "tokenize_chinese_chars": True,
@@ -127,15 +112,15 @@ def write_tokenizer(
         },
     )
     if importlib.util.find_spec("tokenizers"):
-        text = _create_tokenizer(_read_vocab(vocab_file), do_lower_case)
+        text = _tokenizer_json(tokenizer)
         write_text(os.path.join(directory, "tokenizer.json"), text)
 
 
-def _create_tokenizer(tokens: list[str], do_lower_case: bool) -> str:
+def _tokenizer_json(ours: Tokenizer) -> str:
     """Returns the contents of a tokenizer.json."""
     import tokenizers
 
-    ids = {token: index for index, token in enumerate(tokens)}
+    ids = {token: index for index, token in enumerate(_all_tokens(ours))}
     tokenizer = tokenizers.Tokenizer(
         tokenizers.models.WordPiece(
             ids,
@@ -144,7 +129,7 @@ def _create_tokenizer(tokens: list[str], do_lower_case: bool) -> str:
         )
     )
     tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(
-        lowercase=do_lower_case
+        lowercase=ours.do_lower_case
     )
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = tokenizers.processors.BertProcessing(
@@ -155,16 +140,13 @@ def _create_tokenizer(tokens: list[str], do_lower_case: bool) -> str:
     return tokenizer.to_str(pretty=True)
 
 
-def _read_vocab(vocab_file: str | os.PathLike[str]) -> list[str]:
+def _all_tokens(tokenizer: Tokenizer) -> list[str]:
     """Returns the WordPieces, including those of white space."""
-    with (
-        named_errors(vocab_file),
-        open(vocab_file, encoding="utf-8", newline="\n") as reader,
-    ):
-        try:
-            return [line.rstrip("\r\n") for line in reader]
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{vocab_file} is not UTF-8: {error.reason} at byte "
-                f"{error.start}; save it as UTF-8"
-            ) from error
+    try:
+        text = tokenizer.vocab_bytes.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{tokenizer.vocab_file} is not UTF-8: {error.reason} at byte "
+            f"{error.start}; save it as UTF-8"
+        ) from error
+    return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]

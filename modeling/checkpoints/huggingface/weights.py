@@ -17,8 +17,14 @@ import safetensors
 import safetensors.numpy
 
 from files.atomic import write_text
-from modeling.checkpoints.huggingface import config, tokenizer
-from modeling.checkpoints.labels import check_labels, default_labels
+from files.labels import check_labels
+from modeling.checkpoints.huggingface import config
+from modeling.checkpoints.huggingface.tokenizer import (
+    Tokenizer,
+    find_pad_id,
+    write_tokenizer,
+)
+from modeling.checkpoints.labels import default_labels
 from modeling.checkpoints.names import original_name, source_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
@@ -150,19 +156,19 @@ def _restore(
     names = dict.fromkeys(
         source_name(original_name(weight), layers) for weight in model.weights
     )
-    theirs = {_normalize(name): name for name in file.keys()}
-    found = {
-        name: theirs.pop(huggingface_name(name))
+    stored_names = {_normalize(name): name for name in file.keys()}
+    sources = {
+        name: stored_names.pop(huggingface_name(name))
         for name in names
-        if huggingface_name(name) in theirs
+        if huggingface_name(name) in stored_names
     }
 
     def read(name: str) -> np.ndarray:
-        tensor = file.get_tensor(found[name])
+        tensor = file.get_tensor(sources[name])
         return tensor.T if name.endswith("/kernel") else tensor
 
     shapes, dtypes = {}, {}
-    for name, their_name in found.items():
+    for name, their_name in sources.items():
         entry = file.get_slice(their_name)
         shape, dtype = entry.get_shape(), entry.get_dtype()
         shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
@@ -170,7 +176,7 @@ def _restore(
     # Second copies and constants are not listed as unused.
     unused: dict[str, list[int]] = {
         name: []
-        for name in theirs.values()
+        for name in stored_names.values()
         if not re.search(r"position_ids$|predictions\.decoder\.", name)
     }
     return restore_variables(
@@ -195,51 +201,42 @@ def save_huggingface(
     model: keras.Model,
     directory: str | os.PathLike[str],
     labels: Sequence[str] | None = None,
-    vocab_file: str | os.PathLike[str] | None = None,
+    tokenizer: Tokenizer | None = None,
     leave_out: Collection[str] = (),
-    do_lower_case: bool | None = None,
 ) -> None:
     """Writes a folder that transformers reads.
 
-    It holds model.safetensors and config.json and, given a vocabulary, the
-    tokenizer's files: vocab.txt, tokenizer_config.json,
-    special_tokens_map.json and, where the library tokenizers is installed,
-    tokenizer.json. They appear together or not at all. Without a vocabulary
-    transformers silently makes a tokenizer of five WordPieces.
+    It holds model.safetensors and config.json and, given a tokenizer, its
+    files: vocab.txt, tokenizer_config.json, special_tokens_map.json and, where
+    the library tokenizers is installed, tokenizer.json. They appear together
+    or not at all. Without a vocabulary transformers silently makes a tokenizer
+    of five WordPieces.
 
     Args:
         model: any model here.
         directory: folder to write into; created if missing.
         labels: names of a classifier's outputs in order;
             None = LABEL_0, LABEL_1, ...
-        vocab_file: the model's vocabulary, or None.
+        tokenizer: FullTokenizer of the model, or None.
         leave_out: original names of weights not to write, such as those of the
             next sentence head.
-        do_lower_case: whether the tokenizer lower-cases text and strips
-            accents; None = if the vocabulary has no upper-case letters.
 
     Raises:
         ValueError: the model is of another class or not built, or `labels` or
             the vocabulary do not belong to it.
-        OSError: a file cannot be read or written.
+        OSError: a file cannot be written.
     """
     values = _config_entries(model, labels, leave_out)
-    if vocab_file:
-        ids = tokenizer.check_vocab(vocab_file, model.config.vocab_size)
-        values["pad_token_id"] = ids["[PAD]"]
-        if do_lower_case is None:
-            do_lower_case = tokenizer.is_lower_case(vocab_file)
+    if tokenizer:
+        values["pad_token_id"] = find_pad_id(tokenizer, model.config.vocab_size)
     with staged_folder(directory, last=WEIGHTS_FILE) as stage:
         config_file = os.path.join(stage, config.CONFIG_FILE)
         write_text(
             config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
         )
-        if vocab_file:
-            tokenizer.write_tokenizer(
-                stage,
-                vocab_file,
-                bool(do_lower_case),
-                model.config.max_position_embeddings,
+        if tokenizer:
+            write_tokenizer(
+                stage, tokenizer, model.config.max_position_embeddings
             )
         weights_file = os.path.join(stage, WEIGHTS_FILE)
         try:
@@ -307,7 +304,7 @@ def _label_entries(
 ) -> dict[str, dict]:
     if labels is None:
         labels = default_labels(num_labels)
-    check_labels(labels, num_labels)
+    check_labels(labels, num_labels=num_labels)
     return {
         "id2label": {str(index): name for index, name in enumerate(labels)},
         "label2id": {name: index for index, name in enumerate(labels)},

@@ -13,6 +13,7 @@ from tensorflow.python.framework import op_def_registry
 
 import modeling
 import serving
+from modeling import int8 as plain_int8
 from modeling import ops, quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
@@ -80,7 +81,7 @@ def test_products_equal_the_definition(constant, limit):
         inputs = RNG.normal(size=shape).astype("float32")
         inputs.reshape(-1, 48)[:1] = 0.0
         found = multiply(inputs)
-        expected = ops.int8_matmul.__wrapped__(
+        expected = plain_int8.int8_matmul.plain(
             inputs, kernel, scale, bias, limit
         )
         assert found.shape == expected.shape
@@ -98,7 +99,7 @@ def test_sums_beyond_16_bits(limit):
     """Kernels that cut them off are not used."""
     kernel = np.full((48, 40), 127, "int8")
     ones = np.ones(40, "float32")
-    multiply = tf.function(ops.int8_matmul, autograph=False)
+    multiply = tf.function(plain_int8.int8_matmul, autograph=False)
     with tf.device("CPU:0"):
         found = multiply(tf.ones((3, 48)), kernel, ones, ones, limit)
     np.testing.assert_allclose(found, np.full((3, 40), 48 * 127 + 1), rtol=1e-4)
@@ -131,7 +132,7 @@ def test_int8_that_is_wrong_here_is_not_served(tmp_path, monkeypatch, is_right):
 @pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
 @pytest.mark.parametrize("hidden_act", sorted(ops.ACTIVATIONS))
 def test_an_activation_follows_in_the_same_operation(hidden_act, dtype, limit):
-    layer = Dense(40, dtype=dtype)
+    layer = Dense(40, hidden_act, dtype=dtype)
     layer.build((None, 48))
     layer.quantize("int8")
     layer.input_limit = limit
@@ -141,8 +142,10 @@ def test_an_activation_follows_in_the_same_operation(hidden_act, dtype, limit):
     @tf.function(autograph=False)
     def activate(inputs):
         with int8.constant_weights():
-            outputs = layer(inputs)
-            return outputs, ops.activation(outputs, hidden_act, seed=None)
+            layer.hidden_act = hidden_act
+            activated = layer(inputs)
+            layer.hidden_act = None
+            return layer(inputs), activated
 
     outputs, found = activate(inputs)
     expected = ops.ACTIVATIONS[hidden_act](tf.cast(outputs, "float32"))

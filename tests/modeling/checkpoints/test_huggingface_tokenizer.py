@@ -45,7 +45,8 @@ def test_a_tokenizer_goes_with_the_weights(
 ):
     vocab_file = create_vocab(tmp_path / "vocab.txt", *more)
     folder = tmp_path / "new"
-    save_huggingface(bert, folder, vocab_file=vocab_file, do_lower_case=given)
+    tokenizer = tokenization.FullTokenizer(vocab_file, given)
+    save_huggingface(bert, folder, tokenizer=tokenizer)
     assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
     config = json.loads((folder / "tokenizer_config.json").read_text())
     special = json.loads((folder / "special_tokens_map.json").read_text())
@@ -63,12 +64,10 @@ def test_tokenizer_json_tokenizes_as_the_project_does(
 ):
     tokenizers = pytest.importorskip("tokenizers")
     vocab_file = create_vocab(tmp_path / "vocab.txt", "e", "Un", "日", "a")
-    save_huggingface(
-        bert, tmp_path, vocab_file=vocab_file, do_lower_case=do_lower_case
-    )
+    ours = tokenization.FullTokenizer(vocab_file, do_lower_case)
+    save_huggingface(bert, tmp_path, tokenizer=ours)
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     text = f"Unable unable Un日un é É\u00a0e\u200b, {'a' * 150}"
-    ours = tokenization.FullTokenizer(vocab_file, do_lower_case)
     encoded = theirs.encode(text, "é")
     assert encoded.ids == ours.convert_tokens_to_ids(
         [
@@ -83,16 +82,16 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
     vocab_file = create_vocab(tmp_path / "vocab.txt")
     text = vocab_file.read_text("utf-8")
     for contents, message in (
-        (text + "more\n", "has 31 WordPieces and the model 30"),
-        (text.replace("[PAD]", "pad"), r"has no \[PAD\]"),
-        ("\ufeff" + text, r"has no \[UNK\]"),
+        (text + "more\n", "is larger than the model: 31 WordPieces"),
+        (text.replace("[PAD]", "pad"), r"no \[PAD\]"),
+        ("\xff\n", "is not UTF-8"),
     ):
-        vocab_file.write_text(contents, "utf-8")
-        with pytest.raises(ValueError, match=f"vocab.txt {message}"):
-            save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
-    vocab_file.write_bytes(b"\xff\n")
-    with pytest.raises(ValueError, match="vocab.txt is not UTF-8"):
-        save_huggingface(bert, tmp_path / "new", vocab_file=vocab_file)
+        vocab_file.write_text(
+            contents, "latin-1" if "\xff" in contents else "utf-8"
+        )
+        tokenizer = tokenization.FullTokenizer(vocab_file)
+        with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
+            save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
     assert not (tmp_path / "new").exists()
 
 
@@ -110,5 +109,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path, bert):
     folder = tmp_path / "new"
     (folder / "tokenizer_config.json").mkdir(parents=True)
     with pytest.raises(IsADirectoryError, match="tokenizer_config.json is a"):
-        save_huggingface(bert, folder, vocab_file=vocab_file)
+        save_huggingface(
+            bert, folder, tokenizer=tokenization.FullTokenizer(vocab_file)
+        )
     assert [path.name for path in folder.iterdir()] == ["tokenizer_config.json"]

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from data.text.tokenization import FullTokenizer
 from files import manifests
 from modeling import (
     BertClassifier,
@@ -63,16 +64,14 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     model.head.output_bias.assign([1.0, 2.0])
     (folder / "vocab.txt").mkdir()
     vocab_file = tmp_path / "vocab.txt"
-    # The first is not there; the second has no place to go.
-    with pytest.raises(FileNotFoundError, match="vocab.txt"):
-        save_release(model, folder, vocab_file, ["a", "b"])
     vocab_file.write_text("[PAD]\n")
+    tokenizer = FullTokenizer(vocab_file)
     with pytest.raises(IsADirectoryError, match="vocab.txt is a folder"):
-        save_release(model, folder, vocab_file, ["a", "b"])
+        save_release(model, folder, tokenizer, ["a", "b"])
     (folder / "vocab.txt").rmdir()
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert after == before
-    save_release(model, folder, vocab_file, ["a", "b"])
+    save_release(model, folder, tokenizer, ["a", "b"])
     assert load_labels(folder, 2) == ["a", "b"]
     assert len(list(folder.iterdir())) == 6
     check_bias(folder)

@@ -1,0 +1,55 @@
+"""The rule for the labels of a model: each can be a line of labels.txt."""
+
+from collections.abc import Sequence
+
+
+def label_problem(label: object) -> str | None:
+    """Returns why a label cannot be a line of labels.txt, or None."""
+    if not isinstance(label, str):
+        return "is not a text"
+    if not label:
+        return "is empty"
+    if label.splitlines() != [label]:
+        return "holds a line end"
+    if any("\ud800" <= char <= "\udfff" for char in label):
+        return "holds half of a surrogate pair, which UTF-8 cannot hold"
+    return None
+
+
+def check_labels(
+    labels: Sequence[str],
+    where: str = "`labels`",
+    num_labels: int | None = None,
+    fewest: int = 0,
+) -> None:
+    """Refuses labels that cannot be lines of labels.txt, or that repeat.
+
+    Args:
+        labels: the labels, in the order of the model's outputs.
+        where: start of the message, such as a flag or a file.
+        num_labels: number of the model's outputs; None = not checked.
+        fewest: minimum number of labels.
+
+    Raises:
+        ValueError: a label is not text, is empty, spans lines, cannot be
+            written as UTF-8 or occurs twice, or their number is wrong.
+    """
+    for number, label in enumerate(labels, start=1):
+        problem = label_problem(label)
+        if not problem and label in labels[: number - 1]:
+            problem = f"is label {labels.index(label) + 1} too"
+        if problem:
+            raise ValueError(
+                f"{where}: label {number}, {label!r}, {problem}; give each "
+                "output a name of its own, in one line of text"
+            )
+    if num_labels is not None and len(labels) != num_labels:
+        raise ValueError(
+            f"{where} must name the model's {num_labels} outputs. "
+            f"Received {len(labels)}: {list(labels)}"
+        )
+    if len(labels) < fewest:
+        raise ValueError(
+            f"{where}: the task needs {fewest} labels or more. Received: "
+            f"{list(labels)}"
+        )

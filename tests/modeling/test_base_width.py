@@ -1,0 +1,72 @@
+"""One layer at the width of BERT-Base, against transformers' numbers."""
+
+import keras
+import pytest
+
+from modeling.checkpoints.names import original_name
+from modeling.losses import PretrainingLoss
+from tests import golden
+from tests.modeling import base_width
+from tests.testdata.golden.base_width import record
+
+
+def outputs_of(model, features, training=False):
+    """Returns {recorded name: tensor} of a batch."""
+    encoded = model.bert(features, training=training)
+    outputs = model(features, training=training)
+    _, losses = PretrainingLoss()(outputs, features)
+    return {
+        "embedding_output": encoded["embedding_output"],
+        "sequence_output": encoded["sequence_output"],
+        **outputs,
+        **losses,
+    }
+
+
+def recorded(kind):
+    """Returns {name: norm and entries} of a kind of numbers of batch 0."""
+    prefix = f"0/{kind}/"
+    return {
+        name.removeprefix(prefix): value
+        for name, value in base_width.load().items()
+        if name.startswith(prefix)
+    }
+
+
+@pytest.mark.backends
+@pytest.mark.parametrize("form", ["real", *golden.FORMS])
+def test_forward(form):
+    model = base_width.create_model("float32")
+    features = record.create_batch(0)
+    if form == "real":
+        found = outputs_of(model, features)
+    else:
+        with golden.form(form) as form:
+            found = form.run(lambda: outputs_of(model, features, form.training))
+    found = {k: keras.ops.convert_to_numpy(v) for k, v in found.items()}
+    base_width.assert_close(found, recorded("out"), 1e-4)
+
+
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+@pytest.mark.parametrize(
+    "dtype, tolerance", [("float32", 1e-3), ("float64", 1e-9)]
+)
+def test_gradients(form, dtype, tolerance):
+    import tensorflow as tf
+
+    model = base_width.create_model(dtype)
+    features = record.create_batch(0)
+
+    def differentiate():
+        with tf.GradientTape() as tape:
+            outputs = model(features, training=form.training)
+            total, _ = PretrainingLoss()(outputs, features)
+        variables = [v.value for v in model.trainable_variables]
+        gradients = tape.gradient(total, variables)
+        return [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+    with golden.form(form) as form:
+        gradients = form.run(differentiate)
+    names = [original_name(v) for v in model.trainable_variables]
+    found = dict(zip(names, gradients, strict=True))
+    base_width.assert_close(found, recorded("gradient"), tolerance)
