@@ -14,14 +14,14 @@ BALANCED = "balanced"
 _SMALLEST, _LARGEST = 1e-6, 1e6
 
 
-def check(given: str, output_mode: str) -> None:
+def check(setting: str, output_mode: str) -> None:
     """Refuses an invalid --class_weights, before any work.
 
     Raises:
         ValueError: it is empty, or the task does not predict classes.
         OSError: there is no such file.
     """
-    if not given.strip():
+    if not setting.strip():
         raise ValueError(
             "--class_weights= is empty (was a shell variable not set?); give "
             f"{BALANCED} or a file, or leave the flag out"
@@ -31,33 +31,35 @@ def check(given: str, output_mode: str) -> None:
             "--class_weights is for --output_mode=classification. "
             f"Received: {output_mode}"
         )
-    if given != BALANCED and not os.path.isfile(given):
+    if setting != BALANCED and not os.path.isfile(setting):
         raise FileNotFoundError(
-            f"--class_weights={given} is neither {BALANCED} nor a file"
+            f"--class_weights={setting} is neither {BALANCED} nor a file"
         )
 
 
-def balanced(labels: Sequence[str], found: Iterable[str]) -> list[float]:
+def balanced(
+    labels: Sequence[str], example_labels: Iterable[str]
+) -> list[float]:
     """Returns weights that give every class the same total weight.
 
     A class gets N / (L * n): N examples, L labels, n examples of the class.
 
     Args:
         labels: the classes, in order.
-        found: the label of each example.
+        example_labels: the label of each example.
     """
-    counts = collections.Counter(found)
+    counts = collections.Counter(example_labels)
     total = sum(counts.values())
     return [total / (len(labels) * max(counts[name], 1)) for name in labels]
 
 
 def create(
-    setting: str, labels: Sequence[str] | None, found: Iterable[Any]
+    setting: str, labels: Sequence[str] | None, example_labels: Iterable[Any]
 ) -> dict[str, float]:
     """Returns and logs {label: weight} of "balanced", or of a JSON file."""
     labels = labels or []
     if setting == BALANCED:
-        weights = balanced(labels, found)
+        weights = balanced(labels, example_labels)
     else:
         weights = read(setting, labels)
     by_label = dict(zip(labels, weights, strict=True))

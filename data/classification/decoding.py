@@ -13,6 +13,13 @@ from absl import logging
 from data.classification.examples import InputExample
 from files.atomic import atomic_open
 from files.json_files import format_json
+from files.run_files import register
+
+register(
+    *("test_results.tsv", "test_results_mm.tsv"),
+    *("predictions.jsonl", "predictions_mm.jsonl"),
+    are_results=True,
+)
 
 # One example's label: a name, several names, or a number.
 Label = str | list[str] | float

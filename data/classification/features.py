@@ -265,15 +265,15 @@ def _label_id(
         return None
     if label_list is None:
         return regression_label(example.label, f"example {example.guid}")
-    given = example.label
-    labels: list[Any] = given if isinstance(given, list) else [given]
+    value = example.label
+    labels: list[Any] = value if isinstance(value, list) else [value]
     for label in labels:
         if label not in label_list:
             raise ValueError(
                 f"example {example.guid} has the label {label!r}, which is "
                 f"not in the label list {label_list}"
             )
-    if not isinstance(given, list):
+    if not isinstance(value, list):
         return label_list.index(labels[0])
     return [int(label in labels) for label in label_list]
 

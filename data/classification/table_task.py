@@ -14,9 +14,10 @@ from data.classification.examples import (
     check_number_of_examples,
     regression_label,
 )
-from data.io.labels import check_labels, is_label
 from data.io.sets import find_set_files
 from data.io.tables import check_text, read_table
+from files.flags import flag
+from files.labels import check_labels, label_problem
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
 
@@ -33,31 +34,41 @@ OUTPUT_MODES = tuple(_METRICS)
 class TableOptions:
     """Columns of a table's texts and labels, and the kind of labels.
 
-    Attributes:
-        text_column: the text's column.
-        label_column: the label's column. A test set may lack it, or have empty
-            cells (in multi-label classification, where an empty cell means no
-            label, a JSON null): such examples have the label None.
-        text_b_column: the second text's column; None for single texts.
-        labels: in order; None for those of the train set, sorted.
-        output_mode: "classification"; "multilabel", any number of labels
-            each; or "regression", a number.
-        label_separator: separates the labels in a multilabel cell. JSON lines
-            may have a list instead.
-        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them; otherwise it is an ordinary character.
-        id_column: the column that names the examples; by default they are
-            numbered.
+    A test set may lack the label's column, or have empty cells (in multi-label
+    classification, where an empty cell means no label, a JSON null): such
+    examples have the label None.
     """
 
-    text_column: str = "text"
-    label_column: str = "label"
-    text_b_column: str | None = None
-    labels: Sequence[str] | None = None
-    output_mode: str = "classification"
-    label_separator: str = ","
-    quoting: bool = True
-    id_column: str | None = None
+    text_column: str = flag(
+        "text",
+        "Column of the text. If all columns are given by number, from 1, the "
+        "table has no header line.",
+    )
+    text_b_column: str | None = flag(
+        None, "Column of the second text of a pair."
+    )
+    label_column: str = flag("label", "Column of the label.")
+    id_column: str | None = flag(
+        None,
+        "Column that names each example in the predictions; by default they "
+        "are numbered.",
+    )
+    labels: Sequence[str] | None = flag(
+        None,
+        "The labels in order; by default those of the train set, sorted, or "
+        "those that the model was trained with.",
+    )
+    output_mode: str = flag(
+        "classification",
+        "One label each; any number of labels; or a number.",
+        choices=OUTPUT_MODES,
+    )
+    label_separator: str = flag(
+        ",", "Separates the labels in a multilabel cell."
+    )
+    quoting: bool = flag(
+        True, 'Treat " as a quote; otherwise as an ordinary character.'
+    )
 
 
 class TableProcessor(DataProcessor):
@@ -96,7 +107,7 @@ class TableProcessor(DataProcessor):
         self._labels: list[str] | None = None
         if options.labels is not None:
             self._labels = list(options.labels)
-            self._check_labels(self._labels, "of --labels")
+            self._check_labels(self._labels, "--labels")
 
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression.
@@ -109,19 +120,19 @@ class TableProcessor(DataProcessor):
         if self.output_mode == "regression":
             return None
         if self._labels is None:
-            found: set[str] = set()
+            names: set[str] = set()
             for example in self.read_set(self._data_dir, "train"):
                 label = example.label
-                found.update(label if isinstance(label, list) else [str(label)])
-            labels = sorted(found)
-            self._check_labels(labels, f"of the train set in {self._data_dir}")
+                names.update(label if isinstance(label, list) else [str(label)])
+            labels = sorted(names)
+            self._check_labels(labels, f"the train set in {self._data_dir}")
             self._labels = labels
             logging.info("The labels of the train set: %s", labels)
         return self._labels
 
-    def _check_labels(self, labels: list[str], which: str) -> None:
+    def _check_labels(self, labels: list[str], where: str) -> None:
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}
-        check_labels(labels, which, fewest[self.output_mode])
+        check_labels(labels, where, fewest=fewest[self.output_mode])
 
     def read_set(
         self, data_dir: str | os.PathLike[str], name: str
@@ -205,14 +216,14 @@ class TableProcessor(DataProcessor):
 
 def _find_file(data_dir: str | os.PathLike[str], name: str) -> str:
     """Returns the one file of a set."""
-    found = find_set_files(
+    paths = find_set_files(
         data_dir, name, [name + extension for extension in _EXTENSIONS]
     )
-    if len(found) > 1:
+    if len(paths) > 1:
         raise ValueError(
-            f"there must be one {name} set, not {' and '.join(found)}"
+            f"there must be one {name} set, not {' and '.join(paths)}"
         )
-    return found[0]
+    return paths[0]
 
 
 def _label_text(value: Any, place: str) -> str:
@@ -220,7 +231,7 @@ def _label_text(value: Any, place: str) -> str:
     label = str(value).strip()
     if isinstance(value, bool):
         label = label.lower()
-    if isinstance(value, str | int) and is_label(label):
+    if isinstance(value, str | int) and not label_problem(label):
         return label
     raise ValueError(
         f"{place}: a label must be a string, not empty, or an integer, on "

@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from files import atomic
+from files import atomic, run_files
 
 # Maximum points of each kind that a browser still handles.
 MAX_POINTS = 10_000
@@ -24,6 +24,10 @@ _CONFIG_TEXT = "".join(
     f'  tensor_path: "{kind}.tsv"\n'
     f'  metadata_path: "{kind}_metadata.tsv"\n}}\n'
     for kind in _KINDS
+)
+
+run_files.register(
+    _CONFIG, *(f"{kind}{part}.tsv" for kind in _KINDS for part in _PARTS)
 )
 
 # (WordPieces, vectors [T, W], pooled output [W]) of one line.

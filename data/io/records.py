@@ -98,10 +98,11 @@ def _entry(name: str, kind: int, length: int) -> bytes:
     """Returns the bytes before the packed values of a feature."""
     # Lengths from the inside out: list, feature, value of the map's entry.
     key = _field(1, name.encode())
-    packed = b"\n" + _VARINTS[length]
-    feature = b"%c" % (kind << 3 | 2) + _VARINTS[len(packed) + length] + packed
-    value = b"\x12" + _VARINTS[len(feature) + length] + feature
-    return b"\n" + _VARINTS[len(key) + len(value) + length] + key + value
+    varints = _varint_table()
+    packed = b"\n" + varints[length]
+    feature = b"%c" % (kind << 3 | 2) + varints[len(packed) + length] + packed
+    value = b"\x12" + varints[len(feature) + length] + feature
+    return b"\n" + varints[len(key) + len(value) + length] + key + value
 
 
 def _varint(value: int) -> bytes:
@@ -114,8 +115,13 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
-# Every id of any released vocabulary; larger integers are encoded on demand.
-_VARINTS = _varint_rows(np.arange(1 << 17)[:, np.newaxis])
+@functools.cache
+def _varint_table() -> list[bytes]:
+    """Returns the varints of every id of any released vocabulary.
+
+    Larger integers are encoded on demand.
+    """
+    return _varint_rows(np.arange(1 << 17)[:, np.newaxis])
 
 
 def _varints(name: str, values: Sequence[int]) -> bytes:
@@ -123,8 +129,9 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
         low, high = min(values, default=0), max(values, default=0)
         if 0 <= low and high < 128:
             return bytes(values)
-        if 0 <= low and high < len(_VARINTS):
-            return b"".join(map(_VARINTS.__getitem__, values))
+        table = _varint_table()
+        if 0 <= low and high < len(table):
+            return b"".join(map(table.__getitem__, values))
         if 0 <= low:
             return b"".join(map(_varint, values))
     except TypeError:
@@ -136,7 +143,8 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
 
 def _field(number: int, payload: bytes) -> bytes:
     """Encodes a length-delimited protocol buffer field."""
-    return b"%c%b%b" % (number << 3 | 2, _VARINTS[len(payload)], payload)
+    length = _varint_table()[len(payload)]
+    return b"%c%b%b" % (number << 3 | 2, length, payload)
 
 
 def _masked_crc(data: bytes) -> int:

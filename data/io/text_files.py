@@ -74,10 +74,19 @@ def open_raw(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def open_binary(
     path: str | os.PathLike[str],
 ) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """Opens a file to read bytes, unpacked when its name ends in `.gz`."""
+    """Opens a file to read bytes, unpacked when its name ends in `.gz`.
+
+    Raises:
+        OSError: the file cannot be read, or a `.gz` is damaged.
+    """
     with open_raw(path) as file:
         is_packed = os.fspath(path).endswith(".gz")
-        yield gzip.GzipFile(fileobj=file) if is_packed else file
+        try:
+            yield gzip.GzipFile(fileobj=file) if is_packed else file
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise OSError(
+                f"{path}: the gzip file is damaged: {error}"
+            ) from error
 
 
 def size(path: str | os.PathLike[str]) -> int:
@@ -105,13 +114,8 @@ def read_lines(
         OSError: the file cannot be read, or a `.gz` is damaged.
     """
     with open_binary(path) as file:
-        try:
-            for line in file:
-                yield _decode(line, path, dropped).rstrip("\n")
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise OSError(
-                f"{path}: the gzip file is damaged: {error}"
-            ) from error
+        for line in file:
+            yield _decode(line, path, dropped).rstrip("\n")
 
 
 def read_block(

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.io.labels import check_labels
 from data.io.sets import SetReader, find_set_files
 from data.ner.scoring import to_scheme
+from files.labels import check_labels
 
 _SET_FILES = {
     "train": ("train.txt", "eng.train"),
@@ -54,23 +54,23 @@ class NerProcessor(SetReader[NerExample]):
 
     def __init__(self, labels: list[str] | None = None) -> None:
         if labels is not None:
-            check_labels(labels, "of --labels")
+            check_labels(labels, "--labels", fewest=2)
         self._labels = labels
 
     def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
         """Returns the list of labels; errors as `read_set`."""
         if self._labels is None:
-            found = {
+            tags = {
                 label
                 for example in self.read_set(data_dir, "train")
                 for label in example.labels
             }
-            if found == {"O"}:
+            if tags == {"O"}:
                 raise ValueError(
                     f"the train set in {data_dir} has no tag but O; mark the "
                     "entities to learn, such as B-PER and I-PER"
                 )
-            self._labels = ["O", *sorted(found - {"O"})]
+            self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
     def read_set(

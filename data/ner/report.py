@@ -4,8 +4,7 @@ import collections
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from data.io import html_report
-from data.io.html_report import escape
+from data.io.html_report import Entry, Section, Span, Table, show, write
 from data.ner.reading import NerExample
 from data.ner.scoring import (
     Entity,
@@ -22,21 +21,32 @@ KINDS = {
     "missed": "a right one that was not found",
     "invented": "found where there is none",
 }
+_FIGURES = ("precision", "recall", "f1")
+_KINDS_LEGEND = "By type of the predicted entity; of missed ones by their own."
+_LEGEND = (
+    "In the sentences: ",
+    Span("found and right", "both"),
+    ", ",
+    Span("right", "right"),
+    ", ",
+    Span("found, but wrong", "wrong"),
+    ".",
+)
 
 
 def write_report(
     output_file: str | os.PathLike[str],
     examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
-    max_sentences: int = 1000,
 ) -> None:
     """Writes a self-contained HTML page: scores, errors by kind, sentences.
 
+    Sentences with most errors come first.
+
     Args:
-        output_file: the page.
+        output_file: path of the page.
         examples: sentences with their right tags.
-        predicted_tags: the tags of each.
-        max_sentences: maximum to show, those with most errors first.
+        predicted_tags: the predicted tags of each sentence.
 
     Raises:
         OSError: the file cannot be written.
@@ -44,22 +54,48 @@ def write_report(
     """
     right_tags = [example.labels for example in examples]
     scores = score_entities(right_tags, predicted_tags)
-    kinds: dict[str, collections.Counter[str]] = {
-        kind: collections.Counter() for kind in KINDS
-    }
+    types = [name[: -len("_f1")] for name in scores if name.endswith("_f1")]
+    kinds: collections.Counter[tuple[str, str]] = collections.Counter()
     wrong = []
     for example, found in zip(examples, predicted_tags, strict=True):
         entities, guesses = find_entities(example.labels), find_entities(found)
         errors = find_errors(entities, guesses)
-        for kind, entity in errors:
-            kinds[kind][entity[0]] += 1
+        kinds.update((kind, entity[0]) for kind, entity in errors)
         if errors:
             wrong.append((len(errors), example.words, entities, guesses))
     wrong.sort(key=lambda entry: -entry[0])
-    html_report.write(
+    summary = (
+        f"{len(examples)} sentences: F1 {show(scores['f1'])}, precision "
+        f"{show(scores['precision'])}, recall {show(scores['recall'])}."
+    )
+    figures = [
+        [name, *(scores[f"{name}_{figure}"] for figure in _FIGURES)]
+        for name in types
+    ]
+    by_kind = []
+    for kind, meaning in KINDS.items():
+        counts = [kinds[kind, name] for name in types]
+        by_kind.append([f"{kind}: {meaning}", *counts, sum(counts)])
+    write(
         output_file,
         "Named entities",
-        _parts(scores, kinds, wrong, len(examples), max_sentences),
+        [summary],
+        [
+            Section(
+                "Each type",
+                table=Table(["type", "precision", "recall", "F1"], figures),
+            ),
+            Section(
+                "Errors by kind",
+                [_KINDS_LEGEND],
+                table=Table(["kind", *types, "all"], by_kind),
+            ),
+            Section(
+                "Sentences with errors, those with most first",
+                [_LEGEND],
+                entries=[_entry(*entry) for entry in wrong],
+            ),
+        ],
     )
 
 
@@ -89,105 +125,55 @@ def find_errors(
     An error concerns a predicted entity, or a right one that no predicted one
     overlaps.
     """
-    errors = []
+    errors = [
+        ("missed", entity)
+        for entity in entities
+        if not any(_overlap(entity, guess) for guess in guesses)
+    ]
     for guess in set(guesses) - set(entities):
-        kind = "invented"
-        overlapping = [
-            entity
-            for entity in entities
-            if entity[1] < guess[2] and guess[1] < entity[2]
-        ]
-        for entity in overlapping:
-            if entity[1:] == guess[1:]:
-                kind = "type"
-                break
-            if entity[0] == guess[0]:
-                kind = "words"
-            elif kind == "invented":
-                kind = "both"
+        overlapping = [one for one in entities if _overlap(one, guess)]
+        kind = "both" if overlapping else "invented"
+        if any(entity[1:] == guess[1:] for entity in overlapping):
+            kind = "type"
+        elif any(entity[0] == guess[0] for entity in overlapping):
+            kind = "words"
         errors.append((kind, guess))
-    for entity in entities:
-        if not any(
-            entity[1] < guess[2] and guess[1] < entity[2] for guess in guesses
-        ):
-            errors.append(("missed", entity))
     return errors
 
 
-def _parts(
-    scores: dict[str, float],
-    kinds: dict[str, collections.Counter[str]],
-    wrong: Sequence[tuple],
-    num_sentences: int,
-    max_sentences: int,
-) -> Iterator[str]:
-    yield (
-        f"<p>{num_sentences} sentences: F1 {escape(scores['f1'])}, precision "
-        f"{escape(scores['precision'])}, recall {escape(scores['recall'])}.</p>"
-    )
-    types = [name[: -len("_f1")] for name in scores if name.endswith("_f1")]
-    yield "<h2>Each type</h2>"
-    yield html_report.table(
-        ["type", "precision", "recall", "F1"],
-        [
-            [
-                name,
-                *(
-                    scores[f"{name}_{figure}"]
-                    for figure in ("precision", "recall", "f1")
-                ),
-            ]
-            for name in types
+def _overlap(one: Entity, other: Entity) -> bool:
+    return one[1] < other[2] and other[1] < one[2]
+
+
+def _entry(
+    num_errors: int,
+    words: Sequence[str],
+    entities: Sequence[Entity],
+    guesses: Sequence[Entity],
+) -> Entry:
+    """Returns a sentence with its right and its predicted entities."""
+    return Entry(
+        [f"{num_errors} error{'s' * (num_errors > 1)}"],
+        paragraphs=[
+            ["right:", *_marked(words, entities, guesses, "right")],
+            ["found:", *_marked(words, guesses, entities, "wrong")],
         ],
-    )
-    yield "<h2>Errors by kind</h2><p>By type of the predicted entity; of "
-    yield "missed ones by their own.</p>"
-    yield html_report.table(
-        ["kind", *types, "all"],
-        [
-            [
-                f"{kind}: {KINDS[kind]}",
-                *(found[name] for name in types),
-                found.total(),
-            ]
-            for kind, found in kinds.items()
-        ],
-    )
-    yield (
-        '<p>In the sentences: <span class="both">found and right</span>, '
-        '<span class="right">right</span>, '
-        '<span class="wrong">found, but wrong</span>.</p>'
-    )
-    entries = [
-        f"<details open><summary>{count} error{'s' * (count > 1)}</summary>"
-        f"<p>right: {_sentence(words, entities, guesses, 'right')}</p>"
-        f"<p>found: {_sentence(words, guesses, entities, 'wrong')}</p>"
-        "</details>"
-        for count, words, entities, guesses in wrong[:max_sentences]
-    ]
-    yield from html_report.section(
-        "Sentences with errors, those with most first", entries, len(wrong)
+        is_open=True,
     )
 
 
-def _sentence(
+def _marked(
     words: Sequence[str],
     entities: Sequence[Entity],
     others: Sequence[Entity],
     kind: str,
-) -> str:
-    """Returns a sentence with its entities in colour."""
-    parts: list[str] = []
+) -> Iterator[str | Span]:
+    """Yields the words, a space before each, with the entities marked."""
     place = 0
     for entity in entities:
         entity_type, start, end = entity
-        parts += map(escape, words[place:start])
-        css = "both" if entity in others else kind
-        text = escape(" ".join(words[start:end]))
-        parts.append(
-            f'<span class="{css}">{text} <small>{escape(entity_type)}</small>'
-            "</span>"
-        )
+        yield " ".join(["", *words[place:start], ""])
+        marked = "both" if entity in others else kind
+        yield Span(" ".join(words[start:end]), marked, entity_type)
         place = end
-    parts += map(escape, words[place:])
-    return " ".join(parts)
+    yield " ".join(["", *words[place:]])

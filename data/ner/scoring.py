@@ -123,30 +123,34 @@ def score_entities(
     Raises:
         ValueError: the sentences are not of the same lengths.
     """
-    right: collections.Counter[str] = collections.Counter()
-    predicted: collections.Counter[str] = collections.Counter()
-    correct: collections.Counter[str] = collections.Counter()
+    num_expected: collections.Counter[str] = collections.Counter()
+    num_predicted: collections.Counter[str] = collections.Counter()
+    num_correct: collections.Counter[str] = collections.Counter()
     num_tags = num_right_tags = 0
-    for sentence, (expected, found) in enumerate(
+    for sentence, (expected, tags) in enumerate(
         zip(right_tags, predicted_tags, strict=True), start=1
     ):
-        if len(expected) != len(found):
+        if len(expected) != len(tags):
             raise ValueError(
                 f"sentence {sentence} has {len(expected)} tags, but "
-                f"{len(found)} predicted ones"
+                f"{len(tags)} predicted ones"
             )
         num_tags += len(expected)
-        num_right_tags += sum(map(str.__eq__, expected, found))
-        entities, guesses = find_entities(expected), find_entities(found)
-        right.update(entity[0] for entity in entities)
-        predicted.update(entity[0] for entity in guesses)
-        correct.update(entity[0] for entity in set(entities) & set(guesses))
+        num_right_tags += sum(map(str.__eq__, expected, tags))
+        entities, guesses = find_entities(expected), find_entities(tags)
+        num_expected.update(entity[0] for entity in entities)
+        num_predicted.update(entity[0] for entity in guesses)
+        num_correct.update(entity[0] for entity in set(entities) & set(guesses))
 
     scores = {"accuracy": num_right_tags / num_tags if num_tags else 0.0}
-    scores |= _rates(correct.total(), predicted.total(), right.total())
-    for entity_type in sorted(right | predicted):
+    scores |= _rates(
+        num_correct.total(), num_predicted.total(), num_expected.total()
+    )
+    for entity_type in sorted(num_expected | num_predicted):
         rates = _rates(
-            correct[entity_type], predicted[entity_type], right[entity_type]
+            num_correct[entity_type],
+            num_predicted[entity_type],
+            num_expected[entity_type],
         )
         scores |= {f"{entity_type}_{name}": rates[name] for name in rates}
     return scores

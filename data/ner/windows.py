@@ -24,6 +24,9 @@ from data.ner.reading import NerExample
 from data.text.tokenization import FullTokenizer
 from data.text.windows import check_is_max_context, cut_spans
 from files.atomic import atomic_open
+from files.run_files import register
+
+register("test_predictions.txt", "predictions.jsonl", are_results=True)
 
 
 @dataclasses.dataclass(slots=True)

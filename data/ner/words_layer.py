@@ -5,8 +5,7 @@ The windows are those of windows.py; no Python runs when it is called.
 N = texts, F = length of a window, W = windows, L = labels.
 """
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import tensorflow as tf
 
@@ -38,26 +37,20 @@ class NerWindows:
     """Makes the windows of texts, of any length.
 
     Args:
-        vocab: see `TokenizerLayer`.
-        do_lower_case: see `TokenizerLayer`.
+        tokenizer: TokenizerLayer.
         max_seq_length: F, WordPieces in a window, at least 3.
 
     Raises:
         ValueError: max_seq_length is too small.
     """
 
-    def __init__(
-        self,
-        vocab: str | os.PathLike[str] | Sequence[str],
-        do_lower_case: bool,
-        max_seq_length: int,
-    ) -> None:
+    def __init__(self, tokenizer: TokenizerLayer, max_seq_length: int) -> None:
         if max_seq_length < 3:
             raise ValueError(
                 "max_seq_length must be at least 3, for [CLS], a token and "
                 f"[SEP]. Received: max_seq_length={max_seq_length}"
             )
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
+        self.tokenizer = tokenizer
         self.max_seq_length = max_seq_length
 
     def __call__(
@@ -104,10 +97,10 @@ class NerWindows:
             _drop_invalid(texts), _WHITE_SPACE_RUN, " "
         )
         words = tf.strings.split(texts, " ")
-        kept = tf.where(words.flat_values != "")[:, 0]
+        indexes = tf.where(words.flat_values != "")[:, 0]
         return ragged.with_row_splits(
-            tf.gather(words.flat_values, kept),
-            tf.searchsorted(kept, words.row_splits),
+            tf.gather(words.flat_values, indexes),
+            tf.searchsorted(indexes, words.row_splits),
         )
 
     def _pack(

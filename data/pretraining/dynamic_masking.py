@@ -5,20 +5,18 @@ create_masked_lm_predictions. B = batch, F = max_seq_length, P =
 max_predictions_per_seq.
 """
 
-import os
-
 import numpy as np
 import tensorflow as tf
 
 from data.pretraining.options import MaskingOptions
-from data.text import tokenization
+from data.text.tokenization import FullTokenizer
 
 
 class DynamicMasking:
     """Masks records that create_pretraining_data.py left without masks.
 
     Args:
-        vocab_file: path of the vocabulary the records were made with.
+        tokenizer: FullTokenizer that the records were made with.
         max_predictions_per_seq: P.
         options: MaskingOptions.
         seed: int; the draws depend on it and on a record's number alone.
@@ -26,17 +24,16 @@ class DynamicMasking:
 
     def __init__(
         self,
-        vocab_file: str | os.PathLike[str],
+        tokenizer: FullTokenizer,
         max_predictions_per_seq: int,
         options: MaskingOptions,
         seed: int = 0,
     ) -> None:
-        tokenization.check_vocab(vocab_file)
-        vocab = tokenization.load_vocab(vocab_file)
+        vocab = tokenizer.vocab
         self._special_ids = [vocab[name] for name in ("[CLS]", "[SEP]")]
         self._mask_id = vocab["[MASK]"]
         self._is_continuation = np.array(
-            [token.startswith("##") for token in vocab]
+            [token.startswith("##") for token in tokenizer.tokens]
         )
         self._max_predictions = max_predictions_per_seq
         self._options = options

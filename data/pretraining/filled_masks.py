@@ -3,18 +3,17 @@
 B = batch, S = sequence, P = masked positions, V = WordPieces.
 """
 
-import os
 from collections.abc import Mapping
 
 import numpy as np
 
-from data.text import tokenization
+from data.text.tokenization import FullTokenizer
 
 
 def describe(
     features: Mapping[str, np.ndarray],
     logits: np.ndarray,
-    vocab_file: str | os.PathLike[str],
+    tokenizer: FullTokenizer,
 ) -> list[dict[str, str]]:
     """Returns each sequence as the model read it, and the masked WordPieces.
 
@@ -23,20 +22,17 @@ def describe(
             `masked_lm_positions`, `masked_lm_ids` and `masked_lm_weights`
             [B, P].
         logits: float [B, P, V], the `masked_lm_logits` of BertPretrainer.
-        vocab_file: the records' vocabulary.
+        tokenizer: FullTokenizer of the records.
 
     Returns:
         B entries of "text", and by order of their places, with | between
         them, the "right" WordPieces and the "predicted" ones with their
         probabilities.
-
-    Raises:
-        OSError: the vocabulary cannot be read.
     """
     # It takes half a second to load.
     from scipy import special
 
-    vocab = tokenization.read_vocab(vocab_file)
+    vocab = tokenizer.tokens
     found = []
     for row in range(len(logits)):
         is_masked = features["masked_lm_weights"][row] > 0

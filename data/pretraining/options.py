@@ -2,25 +2,36 @@
 
 import dataclasses
 
+from files.flags import flag
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Options of masking, shared by all three maskings.
+    """How WordPieces are masked, shared by all maskings."""
 
-    Attributes:
-        masked_lm_prob: share of WordPieces to predict.
-        do_whole_word_mask: whether a word is masked whole or not at all.
-        whole_word_draw: whether the WordPieces of a word share the draw
-            between [MASK], themselves and random words.
-        mask_token_prob: share of the chosen WordPieces that become [MASK].
-        same_token_prob: share that stay; the rest become random ones.
-    """
-
-    masked_lm_prob: float = 0.15
-    do_whole_word_mask: bool = False
-    whole_word_draw: bool = False
-    mask_token_prob: float = 0.8
-    same_token_prob: float = 0.1
+    masked_lm_prob: float = flag(
+        0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
+    )
+    do_whole_word_mask: bool = flag(
+        False, "Mask all WordPieces of a word or none."
+    )
+    whole_word_draw: bool = flag(
+        False,
+        "Decide once for each word, not for each WordPiece, whether it becomes "
+        "[MASK], stays as it is, or becomes a random word.",
+    )
+    mask_token_prob: float = flag(
+        0.8,
+        "Fraction of the WordPieces to predict that become [MASK].",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    same_token_prob: float = flag(
+        0.1,
+        "Fraction left unchanged; the rest become random WordPieces.",
+        at_least=0.0,
+        at_most=1.0,
+    )
 
     @property
     def masking(self) -> dict[str, bool | float]:
@@ -46,22 +57,39 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """Options for turning WordPieces into instances.
+    """How WordPieces become instances."""
 
-    Attributes:
-        max_seq_length: maximum WordPieces in an instance, at least 5.
-        max_predictions_per_seq: maximum WordPieces to predict.
-        random_seed: seed of every draw.
-        dupe_factor: passes over each document.
-        short_seq_prob: fraction of passes that aim at shorter instances.
-        dynamic_masking: whether masks are left to training.
-        eval_fraction: fraction of the documents held out for evaluation.
-    """
-
-    max_seq_length: int = 128
-    max_predictions_per_seq: int = 20
-    random_seed: int = 12345
-    dupe_factor: int = 10
-    short_seq_prob: float = 0.1
-    dynamic_masking: bool = False
-    eval_fraction: float = 0.0
+    max_seq_length: int = flag(
+        128, "WordPieces in an instance.", at_least=5, at_most=1 << 16
+    )
+    max_predictions_per_seq: int = flag(
+        20,
+        "Maximum number of masked WordPieces in an instance.",
+        at_least=1,
+    )
+    random_seed: int = flag(12345, "Seed of all random draws.")
+    dupe_factor: int = flag(
+        10,
+        "Passes over the input, each with different masks.",
+        at_least=1,
+        at_most=10_000,
+    )
+    short_seq_prob: float = flag(
+        0.1,
+        "Fraction of sequences made shorter than max_seq_length.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    dynamic_masking: bool = flag(
+        False,
+        "Leave masking to run_pretraining.py, which draws new masks in every "
+        "epoch; --dupe_factor=1 is then enough.",
+    )
+    eval_fraction: float = flag(
+        0.0,
+        "Fraction of the documents to hold out for evaluation. They are "
+        "written, masked, to eval-OUTPUT; the choice depends only on the seed "
+        "and the number of documents.",
+        at_least=0.0,
+        at_most=0.5,
+    )

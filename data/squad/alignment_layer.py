@@ -145,7 +145,7 @@ def letters_of(
     first_char = tf.gather(
         passages.first_char, tf.gather_nd(spans.starts, sought)
     )
-    found = _find_chars(
+    places = _find_chars(
         tf.gather_nd(letters.word_char, sought),
         first_char,
         tf.gather(passages.first_char, tf.gather_nd(spans.ends, sought) + 1)
@@ -154,7 +154,7 @@ def letters_of(
         passages,
     )
     shift = tf.scatter_nd(
-        sought, found - first_char, tf.shape(spans.starts, tf.int64)
+        sought, places - first_char, tf.shape(spans.starts, tf.int64)
     )
     return Letters(
         letters.first + shift, letters.last + shift, letters.word_char

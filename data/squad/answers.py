@@ -10,6 +10,7 @@ from data.squad import ensembles
 from data.squad.decoding import DecodingOptions, RawResult, decode_predictions
 from data.squad.reading import SquadExample
 from data.squad.windows import SquadFeatures
+from data.text.tokenization import BasicTokenizer
 from files import atomic, json_files
 
 
@@ -18,6 +19,7 @@ def find_answers(
     features: Sequence[SquadFeatures],
     batches: Iterable[tuple[Mapping[str, Any], Any]],
     options: DecodingOptions,
+    tokenizer: BasicTokenizer,
 ) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
     """Answers questions from the outputs of a model or an ensemble.
 
@@ -28,6 +30,7 @@ def find_answers(
             outputs have `start_logits` and `end_logits`, or are a list of
             those of each model.
         options: DecodingOptions.
+        tokenizer: BasicTokenizer that made the features.
 
     Returns:
         as `decode_predictions`.
@@ -36,16 +39,18 @@ def find_answers(
     for batch, outputs in batches:
         members = outputs if isinstance(outputs, list) else [outputs]
         results = results or [[] for _ in members]
-        for found, member in zip(results, members, strict=True):
-            found += map(
+        for member_results, member in zip(results, members, strict=True):
+            member_results += map(
                 RawResult,
                 batch["unique_ids"].tolist(),
                 member["start_logits"],
                 member["end_logits"],
             )
     answers = [
-        decode_predictions(examples, features, found, options)
-        for found in results
+        decode_predictions(
+            examples, features, member_results, options, tokenizer
+        )
+        for member_results in results
     ]
     if len(answers) == 1:
         return answers[0]

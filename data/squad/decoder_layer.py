@@ -48,8 +48,7 @@ class SquadDecoder:
     """Turns logits into answers.
 
     Args:
-        options: DecodingOptions; `do_lower_case` and `verbose_logging` have
-            no effect here.
+        options: DecodingOptions; `verbose_logging` has no effect here.
         use_char_offsets: whether answers are cut out of the passage at their
             tokens; else they are mapped back to it as in the original.
     """

@@ -7,7 +7,6 @@ tokens are mapped back to the text of the passage.
 
 import collections
 import dataclasses
-import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from absl import logging
 from data.squad.reading import SquadExample
 from data.squad.windows import SquadFeatures
 from data.text.tokenization import BasicTokenizer
+from files.flags import flag
 
 RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
@@ -34,26 +34,25 @@ _NOTHING = _Span(None, 0, 0, 0.0, 0.0)
 
 @dataclasses.dataclass(frozen=True)
 class DecodingOptions:
-    """Options for turning logits into answers.
+    """How logits become answers."""
 
-    Attributes:
-        n_best_size: number of starts and ends to keep of a window, and of
-            answers.
-        max_answer_length: WordPieces.
-        do_lower_case: as in the tokenizer.
-        version_2_with_negative: whether questions may have no answer.
-        null_score_diff_threshold: the answer is "" if the score of no answer
-            exceeds the best answer's by more than this.
-        verbose_logging: whether to log answers that could not be aligned
-            with the passage.
-    """
-
-    n_best_size: int = 20
-    max_answer_length: int = 30
-    do_lower_case: bool = True
-    version_2_with_negative: bool = False
-    null_score_diff_threshold: float = 0.0
-    verbose_logging: bool = False
+    n_best_size: int = flag(
+        20,
+        "Number of answers to each question in nbest_predictions.json.",
+        at_least=1,
+    )
+    max_answer_length: int = flag(
+        30, "Longest answer, in WordPieces.", at_least=1
+    )
+    version_2_with_negative: bool = flag(
+        False, "SQuAD v2.0: some questions have no answer."
+    )
+    null_score_diff_threshold: float = flag(
+        0.0,
+        "Predict no answer if its score beats the best answer's by more than "
+        "this.",
+    )
+    verbose_logging: bool = flag(False, "Log answers that cannot be aligned.")
 
 
 def decode_predictions(
@@ -61,6 +60,7 @@ def decode_predictions(
     all_features: Iterable[SquadFeatures],
     all_results: Iterable[RawResult],
     options: DecodingOptions,
+    tokenizer: BasicTokenizer,
 ) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
     """Decodes the best answer, the n best, and the score of no answer.
 
@@ -70,6 +70,7 @@ def decode_predictions(
             character offsets, answers are cut out of the passage at these.
         all_results: RawResults, one for each feature, in any order.
         options: DecodingOptions.
+        tokenizer: BasicTokenizer that made the features.
 
     Returns:
         three dicts by question id: the answer's text; a list of entries with
@@ -95,7 +96,10 @@ def decode_predictions(
             spans.append(null)
         spans.sort(key=_score, reverse=True)
         nbest = _nbest_answers(
-            ((_answer_text(span, example, options), span) for span in spans),
+            (
+                (_answer_text(span, example, options, tokenizer), span)
+                for span in spans
+            ),
             options.n_best_size,
         )
         if is_v2 and all(text for text, _ in nbest):
@@ -198,10 +202,10 @@ def _nbest_answers(
     texts_and_spans: Iterator[tuple[str, _Span]], n_best_size: int
 ) -> list[tuple[str, _Span]]:
     """Returns the first n (text, span); only the empty text may repeat."""
-    nbest, seen = [], set()
+    nbest, texts = [], set()
     for text, span in texts_and_spans:
-        if span.start_index == 0 or text not in seen:
-            seen.add(text)
+        if span.start_index == 0 or text not in texts:
+            texts.add(text)
             nbest.append((text, span))
             if len(nbest) >= n_best_size:
                 break
@@ -238,7 +242,10 @@ def _best_answer(
 
 
 def _answer_text(
-    span: _Span, example: SquadExample, options: DecodingOptions
+    span: _Span,
+    example: SquadExample,
+    options: DecodingOptions,
+    tokenizer: BasicTokenizer,
 ) -> str:
     """Returns a span's text, as spelled in the passage."""
     feature, start, end = span[:3]
@@ -254,7 +261,7 @@ def _answer_text(
     return get_final_text(
         " ".join(tok_text.split()),
         " ".join(example.doc_tokens[orig_start : orig_end + 1]),
-        options.do_lower_case,
+        tokenizer,
         options.verbose_logging,
     )
 
@@ -262,7 +269,7 @@ def _answer_text(
 def get_final_text(
     pred_text: str,
     orig_text: str,
-    do_lower_case: bool,
+    tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
 ) -> str:
     """Maps a predicted text back to the passage's own spelling.
@@ -276,10 +283,10 @@ def get_final_text(
     Args:
         pred_text: str, joined WordPieces, separated by single spaces.
         orig_text: str, the passage's words that hold them.
-        do_lower_case: bool, as the tokenizer's.
+        tokenizer: BasicTokenizer that made the tokens.
         verbose_logging: whether to log the failures.
     """
-    tok_text = " ".join(_basic_tokenizer(do_lower_case).tokenize(orig_text))
+    tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:
         failure = "Unable to find text"
@@ -297,9 +304,3 @@ def get_final_text(
     if verbose_logging:
         logging.info("%s: '%s' in '%s'", failure, pred_text, orig_text)
     return orig_text
-
-
-@functools.cache
-def _basic_tokenizer(do_lower_case: bool) -> BasicTokenizer:
-    """Returns a cached tokenizer, which also caches words."""
-    return BasicTokenizer(do_lower_case=do_lower_case)

@@ -80,11 +80,11 @@ def _cut(
     nbest: list[dict[str, Any]], options: DecodingOptions
 ) -> list[dict[str, Any]]:
     """Returns the n best; in v2.0 "no answer" is always among them."""
-    kept = nbest[: options.n_best_size]
+    entries = nbest[: options.n_best_size]
     if options.version_2_with_negative:
-        kept += [
+        entries += [
             entry
             for entry in nbest[options.n_best_size :]
             if entry["text"] == ""
         ]
-    return kept
+    return entries

@@ -1,12 +1,23 @@
 """Writes an HTML report of right and wrong answers."""
 
-import html
+import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from data.io import html_report
+from data.io.html_report import Entry, Section, Span, write
 from data.squad.reading import field, read_questions
 from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
+
+_LEGEND = (
+    "In the passages: ",
+    Span("a right answer", "right"),
+    ", ",
+    Span("the predicted one", "predicted"),
+    ", ",
+    Span("both", "both"),
+    ".",
+)
 
 
 def write_report(
@@ -14,17 +25,15 @@ def write_report(
     input_file: str | os.PathLike[str],
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
-    max_questions: int = 1000,
 ) -> None:
     """Writes a self-contained HTML page of questions, the worst first.
 
     Args:
-        output_file: the page.
+        output_file: path of the page.
         input_file: SQuAD JSON with the right answers.
         predictions: dict of question id to text, "" for no answer. Questions
             without a prediction, or without gold answers, are left out.
         version_2_with_negative: whether questions may have no answer.
-        max_questions: int, maximum to show of those answered wrong, and right.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -36,29 +45,18 @@ def write_report(
         input_file, predictions, version_2_with_negative
     ):
         f1 = max(compute_f1(text, prediction) for text in answers)
-        exact = max(compute_exact(text, prediction) for text in answers)
+        is_exact = any(compute_exact(text, prediction) for text in answers)
         entry = (f1, question, context, answers, prediction)
-        (right if exact else wrong).append(entry)
+        (right if is_exact else wrong).append(entry)
     wrong.sort(key=lambda entry: entry[0])
-
     summary = (
         f"{len(right)} of {len(right) + len(wrong)} answers are exactly right."
     )
-
-    def parts() -> Iterator[str]:
-        yield f"<p>{summary}</p>"
-        yield (
-            '<p>In the passages: <span class="right">a right answer</span>, '
-            '<span class="predicted">the predicted one</span>, '
-            '<span class="both">both</span>.</p>'
-        )
-        for title, entries in (("Wrong", wrong), ("Right", right)):
-            shown = [
-                _question_html(*entry) for entry in entries[:max_questions]
-            ]
-            yield from html_report.section(title, shown, len(entries))
-
-    html_report.write(output_file, "Answers to SQuAD", parts())
+    sections = [
+        Section(title, entries=[_entry(*answered) for answered in found])
+        for title, found in (("Wrong", wrong), ("Right", right))
+    ]
+    write(output_file, "Answers to SQuAD", [summary, _LEGEND], sections)
 
 
 def describe_answers(
@@ -119,64 +117,54 @@ def _position(answer: dict) -> int:
     return start if type(start) is int else -1
 
 
-def _question_html(
+def _entry(
     f1: float,
     question: str,
     context: str,
     answers: Mapping[str, int],
     prediction: str,
-) -> str:
-    """Returns a question that expands to its passage."""
-    right = _describe(answers)
+) -> Entry:
+    """Returns a question that unfolds to its passage."""
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()
         if text and context[start : start + len(text)] == text
     ]
-    spans = _occurrences(context, prediction)
     # Prefer the occurrence that overlaps a right answer.
-    predicted_span = next(
-        (
-            (start, end)
-            for start, end in spans
-            if any(start < b and a < end for a, b in right_spans)
+    predicted_span = max(
+        _occurrences(context, prediction),
+        key=lambda span: any(
+            span[0] < end and start < span[1] for start, end in right_spans
         ),
-        next(iter(spans), (0, 0)),
+        default=(0, 0),
     )
-    return (
-        f"<details><summary><b>{html.escape(question)}</b><br>"
-        f"predicted: {html.escape(prediction or 'no answer')} (F1 {f1:.2f})"
-        f"<br>right: {html.escape(right)}</summary>"
-        f"<p>{_highlight(context, right_spans, predicted_span)}</p></details>\n"
-    )
+    lines = [
+        f"predicted: {prediction or 'no answer'} (F1 {f1:.2f})",
+        f"right: {_describe(answers)}",
+    ]
+    passage = [*_marked(context, right_spans, predicted_span)]
+    return Entry(lines, [question], [passage])
 
 
 def _occurrences(context: str, text: str) -> list[tuple[int, int]]:
-    """Returns the (start, end) of each occurrence of a text."""
-    spans = []
-    start = context.find(text) if text else -1
-    while start != -1:
-        spans.append((start, start + len(text)))
-        start = context.find(text, start + 1)
-    return spans
+    """Returns the (start, end) of each occurrence of a text, if not empty."""
+    # A lookahead also finds occurrences that overlap.
+    found = re.finditer(f"(?={re.escape(text)})", context) if text else ()
+    return [(one.start(), one.start() + len(text)) for one in found]
 
 
-def _highlight(
+def _marked(
     context: str,
-    right_spans: list[tuple[int, int]],
+    right_spans: Sequence[tuple[int, int]],
     predicted_span: tuple[int, int],
-) -> str:
-    """Returns the passage as HTML, the spans in colour where they overlap."""
+) -> Iterator[str | Span]:
+    """Yields the passage, in pieces whose kind is where the spans overlap."""
     bounds = sorted({0, len(context), *predicted_span}.union(*right_spans))
-    parts = []
-    for start, end in zip(bounds, bounds[1:], strict=False):
+    for start, end in itertools.pairwise(bounds):
         is_right = any(a <= start and end <= b for a, b in right_spans)
         is_predicted = predicted_span[0] <= start and end <= predicted_span[1]
-        part = html.escape(context[start:end])
-        if is_right or is_predicted:
-            kind = "both" if is_right and is_predicted else "predicted"
-            if not is_predicted:
-                kind = "right"
-            part = f'<span class="{kind}">{part}</span>'
-        parts.append(part)
-    return "".join(parts)
+        piece = context[start:end]
+        if is_right:
+            yield Span(piece, "both" if is_predicted else "right")
+        else:
+            yield Span(piece, "predicted") if is_predicted else piece

@@ -137,16 +137,18 @@ def compute_f1(right_answer: str, prediction: str) -> float:
 
     If either text is empty, it is 1 if both are, else 0.
     """
-    right = normalize_answer(right_answer).split()
-    predicted = normalize_answer(prediction).split()
-    if not right or not predicted:
-        return int(right == predicted)
-    common = collections.Counter(right) & collections.Counter(predicted)
+    answer_words = normalize_answer(right_answer).split()
+    predicted_words = normalize_answer(prediction).split()
+    if not answer_words or not predicted_words:
+        return int(answer_words == predicted_words)
+    common = collections.Counter(answer_words) & collections.Counter(
+        predicted_words
+    )
     num_same = sum(common.values())
     if num_same == 0:
         return 0
-    precision = num_same / len(predicted)
-    recall = num_same / len(right)
+    precision = num_same / len(predicted_words)
+    recall = num_same / len(answer_words)
     return 2 * precision * recall / (precision + recall)
 
 

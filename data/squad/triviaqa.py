@@ -125,9 +125,9 @@ class TriviaQA:
         text: str,
         where: str,
     ) -> Passage:
-        found = _find(spellings, text)
+        answer = _find(spellings, text)
         if self._is_training:
-            answers = [found] if found else []
+            answers = [answer] if answer else []
         else:
             answers = [{"text": each, "answer_start": -1} for each in spellings]
         qa = {
@@ -137,7 +137,7 @@ class TriviaQA:
         }
         paragraph = {"context": text, "qas": [qa]}
         return Passage(
-            {"title": title, "paragraphs": [paragraph]}, found is not None
+            {"title": title, "paragraphs": [paragraph]}, answer is not None
         )
 
 
@@ -150,12 +150,12 @@ def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
 
 def _spellings(answer: dict[str, Any], where: str) -> list[str]:
     """Returns the spellings of an answer, the usual one first."""
-    found = [
+    values = [
         answer.get("Value"),
         *_listed(answer, "Aliases", where),
         *_listed(answer, "HumanAnswers", where),
     ]
-    names = [each for each in found if isinstance(each, str) and each.strip()]
+    names = [each for each in values if isinstance(each, str) and each.strip()]
     if not names:
         raise ValueError(
             f"{where}: the answer has neither a Value nor Aliases; TriviaQA's "
@@ -171,7 +171,7 @@ def _find(spellings: Sequence[str], text: str) -> dict[str, Any] | None:
         r"\s+".join(map(re.escape, each.split()))
         for each in sorted(spellings, key=len, reverse=True)
     ]
-    found = re.search(
+    match = re.search(
         rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", text, re.IGNORECASE
     )
-    return found and {"text": found.group(), "answer_start": found.start()}
+    return match and {"text": match.group(), "answer_start": match.start()}

@@ -18,6 +18,7 @@ from data.text.alignment import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
 from data.text.windows import check_is_max_context as _check_is_max_context
 from data.text.windows import cut_spans
+from files.flags import flag
 
 FIRST_UNIQUE_ID = 1000000000
 
@@ -62,25 +63,26 @@ class SquadFeatures:
 
 @dataclasses.dataclass(frozen=True)
 class WindowOptions:
-    """Options for turning questions and passages into windows.
-
-    Attributes:
-        max_seq_length: WordPieces in a window.
-        doc_stride: WordPieces from the start of a window's part of the
-            passage to the start of the next one's, at least 1.
-        max_query_length: maximum length of the question, in WordPieces.
-        use_char_offsets: whether answers are found by characters instead of
-            words, and the features hold each token's position in the passage;
-            for scripts without spaces.
+    """How questions and passages become windows.
 
     Raises:
         ValueError: the lengths leave no room for the passage.
     """
 
-    max_seq_length: int = 384
-    doc_stride: int = 128
-    max_query_length: int = 64
-    use_char_offsets: bool = False
+    max_seq_length: int = flag(384, "Length of a window, in WordPieces.")
+    doc_stride: int = flag(
+        128,
+        "WordPieces between the starts of successive windows.",
+        at_least=1,
+    )
+    max_query_length: int = flag(
+        64, "Maximum length of the question, in WordPieces.", at_least=1
+    )
+    use_char_offsets: bool = flag(
+        False,
+        "Locate answers and predictions by character offset; use this for "
+        "scripts without spaces, such as Chinese.",
+    )
 
     def __post_init__(self) -> None:
         """Checks the lengths."""

@@ -9,10 +9,10 @@ passages' own characters without white space, and words separated by white
 space.
 """
 
-import os
+import functools
 import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,16 +26,20 @@ from data.text.windows_layer import Windows, cut_windows
 # As in reading.py; RE2's syntax differs from Python's.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
-# Marks that lower-casing drops, and a number above all code points.
-_ACCENTS = np.array(
-    [
-        cp
-        for cp in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(cp)) == "Mn"
+
+
+@functools.cache
+def _accents() -> np.ndarray:
+    """Returns the marks that lower-casing drops, int32, ascending.
+
+    The last number is above all code points, so that a search ends before it.
+    """
+    marks = [
+        code_point
+        for code_point in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(code_point)) == "Mn"
     ]
-    + [np.iinfo(np.int32).max],
-    np.int32,
-)
+    return np.array([*marks, np.iinfo(np.int32).max], np.int32)
 
 
 class Passages(NamedTuple):
@@ -86,18 +90,14 @@ class SquadWindows:
     """Makes the windows of questions about passages, of any length.
 
     Args:
-        vocab: see `TokenizerLayer`.
-        do_lower_case: see `TokenizerLayer`.
+        tokenizer: TokenizerLayer.
         options: WindowOptions; F is its `max_seq_length`.
     """
 
     def __init__(
-        self,
-        vocab: str | os.PathLike[str] | Sequence[str],
-        do_lower_case: bool,
-        options: WindowOptions,
+        self, tokenizer: TokenizerLayer, options: WindowOptions
     ) -> None:
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
+        self.tokenizer = tokenizer
         self.max_seq_length = options.max_seq_length
         self.doc_stride = options.doc_stride
         self.max_query_length = options.max_query_length
@@ -256,14 +256,14 @@ def _find_letters(texts: tf.Tensor) -> _Letters:
     with tf.control_dependencies([count, spaces]):
         at = ragged.where(is_letter)
         letters = tf.gather(decoded, at)
-        index = tf.searchsorted(_ACCENTS, letters)
+        index = tf.searchsorted(_accents(), letters)
         return _Letters(
             count=count,
             spaces=spaces,
             of_words=tf.gather(count, spaces),
             starts=tf.gather(starts, at),
             sizes=utf8_length(letters),
-            is_accent=tf.gather(_ACCENTS, index) == letters,
+            is_accent=tf.gather(_accents(), index) == letters,
             begins_word=tf.gather(is_space, at - 1),
         )
 

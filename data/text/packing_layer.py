@@ -3,8 +3,6 @@
 N = texts, F = input length, P = WordPieces of all texts together.
 """
 
-import os
-from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -22,10 +20,9 @@ class PackingLayer(keras.layers.Layer):
           0    0   0    0    0   0  0   0    1    1    1  1   1
 
     Args:
-        vocab: see `TokenizerLayer`.
+        tokenizer: a TokenizerLayer, as `FullTokenizer.layer` is.
         max_seq_length: F; longer inputs lose WordPieces from the end of the
             longer text.
-        do_lower_case: see `TokenizerLayer`.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
@@ -42,9 +39,8 @@ class PackingLayer(keras.layers.Layer):
 
     def __init__(
         self,
-        vocab: str | os.PathLike[str] | Sequence[str],
+        tokenizer: TokenizerLayer,
         max_seq_length: int,
-        do_lower_case: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -54,17 +50,24 @@ class PackingLayer(keras.layers.Layer):
                 f"Received: {max_seq_length}"
             )
         self.max_seq_length = max_seq_length
-        self.tokenizer = TokenizerLayer(vocab, do_lower_case)
+        self.tokenizer = tokenizer
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
+        """Returns what `from_config` reads."""
         return {
             **super().get_config(),
             "vocab": self.tokenizer.vocab,
             "max_seq_length": self.max_seq_length,
             "do_lower_case": self.tokenizer.do_lower_case,
         }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> "PackingLayer":
+        """Creates a layer from the result of `get_config`."""
+        config = dict(config)
+        vocab, do_lower_case = config.pop("vocab"), config.pop("do_lower_case")
+        return cls(TokenizerLayer(vocab, do_lower_case), **config)
 
     def call(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None

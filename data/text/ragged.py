@@ -56,11 +56,11 @@ def first_values(
 ) -> tf.RaggedTensor:
     """Returns the first values of each row, at most `lengths`, int64 [rows]."""
     starts = values.row_starts()
-    kept = tf.ragged.range(
+    indexes = tf.ragged.range(
         starts, starts + tf.minimum(values.row_lengths(), lengths)
     )
-    return kept.with_flat_values(
-        tf.gather(values.flat_values, kept.flat_values)
+    return indexes.with_flat_values(
+        tf.gather(values.flat_values, indexes.flat_values)
     )
 
 

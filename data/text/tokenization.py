@@ -6,12 +6,12 @@ Every other tokenizer in this project must equal this one. Words repeat in
 natural text, so each is tokenized once and cached.
 """
 
-import collections
+import functools
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from data.io import text_files
 from data.text.characters import (
@@ -19,6 +19,9 @@ from data.text.characters import (
     split_on_punctuation,
     strip_accents,
 )
+
+if TYPE_CHECKING:
+    from data.text.tokenizer_layer import TokenizerLayer
 
 # Maximum words cached by each tokenizer, and longest word worth caching.
 MAX_CACHED_WORDS = 1 << 17
@@ -71,6 +74,18 @@ def validate_case_matches_checkpoint(
     )
 
 
+def is_lower_case(tokens: Iterable[str]) -> bool:
+    """Returns whether a vocabulary has no upper-case letters.
+
+    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
+    """
+    return not any(
+        token != token.lower()
+        for token in tokens
+        if not re.fullmatch(r"\[.*\]|<.*>", token)
+    )
+
+
 def convert_to_unicode(text: str | bytes) -> str:
     """Returns str for str or UTF-8 bytes; bytes that are no UTF-8 are dropped.
 
@@ -84,71 +99,9 @@ def convert_to_unicode(text: str | bytes) -> str:
     raise ValueError(f"text must be str or bytes. Received: {type(text)}")
 
 
-def read_vocab(vocab_file: str | os.PathLike[str]) -> list[str]:
-    """Returns the WordPieces of a vocabulary file, one a line, in order.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it begins with a byte order mark, which would be part of
-            its first WordPiece.
-    """
-    tokens = [line.strip() for line in text_files.read_lines(vocab_file)]
-    if tokens and tokens[0].startswith("\ufeff"):
-        raise ValueError(
-            f"{vocab_file} begins with a byte order mark, which would be part "
-            "of its first WordPiece; save it as UTF-8 without one"
-        )
-    return tokens
-
-
-def load_vocab(
-    vocab_file: str | os.PathLike[str],
-) -> collections.OrderedDict[str, int]:
-    """Reads a vocabulary, one WordPiece a line.
-
-    Returns:
-        OrderedDict of WordPiece to id, its line number from 0.
-    """
-    return collections.OrderedDict(
-        (token, index) for index, token in enumerate(read_vocab(vocab_file))
-    )
-
-
-def check_vocab(
-    vocab_file: str | os.PathLike[str], vocab_size: int | None = None
-) -> None:
-    """Checks that a vocabulary file can serve a model.
-
-    Args:
-        vocab_file: path, one WordPiece a line.
-        vocab_size: the model's number of WordPieces, or None.
-
-    Raises:
-        ValueError: a WordPiece occurs twice, [CLS], [SEP], [MASK] or [UNK]
-            is missing, or the number of lines is not `vocab_size`.
-    """
-    tokens = read_vocab(vocab_file)
-    first_line: dict[str, int] = {}
-    for line, token in enumerate(tokens, start=1):
-        # Released vocabularies hold white-space characters, read as "".
-        if token and first_line.setdefault(token, line) != line:
-            raise ValueError(
-                f"{vocab_file}, line {line}: '{token}' is in line "
-                f"{first_line[token]} already; list each WordPiece once"
-            )
-    missing = [name for name in SPECIAL_TOKENS if name not in first_line]
-    if missing:
-        raise ValueError(
-            f"{vocab_file}: no {', '.join(missing)} among its {len(tokens)} "
-            "lines; give a BERT vocabulary, one WordPiece a line"
-        )
-    if vocab_size is not None and len(tokens) != vocab_size:
-        kind = "larger" if len(tokens) > vocab_size else "smaller"
-        raise ValueError(
-            f"{vocab_file} is {kind} than the model: {len(tokens)} WordPieces, "
-            f"but vocab_size is {vocab_size}; give the vocabulary that the "
-            "model's configuration was made for"
-        )
+def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
+    """Returns {WordPiece: its id} of a vocabulary file; see `FullTokenizer`."""
+    return FullTokenizer(vocab_file).vocab
 
 
 def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
@@ -177,19 +130,108 @@ def convert_ids_to_tokens(
 class FullTokenizer:
     """Splits text into words, then words into WordPieces.
 
+    The vocabulary's file is read once: everything that needs the vocabulary,
+    or a copy of the file, is passed this object.
+
     Args:
         vocab_file: path of the vocabulary, one WordPiece a line.
-        do_lower_case: whether to lower-case the text and strip accents.
+        do_lower_case: whether to lower-case the text and strip accents; None =
+            if the vocabulary has no upper-case letters.
+
+    Attributes:
+        vocab_file: as given.
+        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`.
+        tokens: the WordPieces in the order of their ids.
+        vocab: {WordPiece: its id}.
+        do_lower_case: bool.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file begins with a byte order mark, which would be part
+            of its first WordPiece.
     """
 
     def __init__(
-        self, vocab_file: str | os.PathLike[str], do_lower_case: bool = True
+        self,
+        vocab_file: str | os.PathLike[str],
+        do_lower_case: bool | None = True,
     ) -> None:
-        self.vocab = load_vocab(vocab_file)
+        self.vocab_file = vocab_file
+        with text_files.open_binary(vocab_file) as file:
+            self.vocab_bytes: bytes = file.read()
+        # As in the original, only a line feed ends a line, and bytes that are
+        # not UTF-8 are dropped.
+        lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
+        if not lines[-1]:
+            lines.pop()
+        self.tokens = [line.strip() for line in lines]
+        if self.tokens and self.tokens[0].startswith("\ufeff"):
+            raise ValueError(
+                f"{vocab_file} begins with a byte order mark, which would be "
+                "part of its first WordPiece; save it as UTF-8 without one"
+            )
+        self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
+        if do_lower_case is None:
+            do_lower_case = is_lower_case(self.tokens)
+        self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._word_pieces = WordCache(self.tokenize_word)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leaves the layer out: worker processes do without TensorFlow."""
+        return {k: v for k, v in self.__dict__.items() if k != "layer"}
+
+    @functools.cached_property
+    def layer(self) -> "TokenizerLayer":
+        """The same tokenizer inside a graph, created once.
+
+        Raises:
+            ValueError: see `check_vocab`.
+        """
+        from data.text.tokenizer_layer import TokenizerLayer
+
+        self.check_vocab()
+        return TokenizerLayer(self.tokens, self.do_lower_case)
+
+    def check_vocab(
+        self,
+        vocab_size: int | None = None,
+        special_tokens: Iterable[str] = SPECIAL_TOKENS,
+    ) -> None:
+        """Checks that the vocabulary can serve a model.
+
+        Args:
+            vocab_size: the model's number of WordPieces; None = not checked.
+            special_tokens: WordPieces that must be there.
+
+        Raises:
+            ValueError: a WordPiece occurs twice or is missing, or the number of
+                lines is not `vocab_size`.
+        """
+        path, num_tokens = self.vocab_file, len(self.tokens)
+        first_line: dict[str, int] = {}
+        for line, token in enumerate(self.tokens, start=1):
+            # Released vocabularies hold white-space characters, read as "".
+            if token and first_line.setdefault(token, line) != line:
+                raise ValueError(
+                    f"{path}, line {line}: '{token}' is in line "
+                    f"{first_line[token]} already; list each WordPiece once"
+                )
+        missing = [name for name in special_tokens if name not in first_line]
+        if missing:
+            raise ValueError(
+                f"{path}: no {', '.join(missing)} among its {num_tokens} "
+                "lines; give a BERT vocabulary, one WordPiece a line"
+            )
+        if vocab_size is not None and num_tokens != vocab_size:
+            kind = "larger" if num_tokens > vocab_size else "smaller"
+            raise ValueError(
+                f"{path} is {kind} than the model: {num_tokens} WordPieces, "
+                f"but vocab_size is {vocab_size}; give the vocabulary that the "
+                "model's configuration was made for"
+            )
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
@@ -237,14 +279,16 @@ def load_tokenizer(options: ModelOptions, vocab_size: int) -> FullTokenizer:
         vocab_size: the model's number of WordPieces.
 
     Raises:
-        ValueError: as `check_vocab` and `validate_case_matches_checkpoint`.
+        ValueError: as `FullTokenizer.check_vocab` and
+            `validate_case_matches_checkpoint`.
         OSError: the vocabulary cannot be read.
     """
     validate_case_matches_checkpoint(
         options.do_lower_case, options.init_checkpoint
     )
-    check_vocab(options.vocab_file, vocab_size)
-    return FullTokenizer(options.vocab_file, options.do_lower_case)
+    tokenizer = FullTokenizer(options.vocab_file, options.do_lower_case)
+    tokenizer.check_vocab(vocab_size)
+    return tokenizer
 
 
 class BasicTokenizer:
@@ -328,13 +372,13 @@ class WordCache(dict):
 
     def __missing__(self, word: str) -> list:
         """Calls the function."""
-        found = self._function(word)
+        result = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
             # Cleared when full: frequent words soon return.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
-            self[word] = found
-        return found
+            self[word] = result
+        return result
 
     def of_all(self, words: Iterable[str]) -> list:
         """Returns the results for all words, as one list."""

@@ -12,7 +12,6 @@ N = texts, D = code points as decoded, C = those left after normalization, W =
 words, P = WordPieces, of all texts together.
 """
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text import ragged, tokenization, unicode_tables
+from data.text import ragged, unicode_tables
 from data.text.wordpiece_layer import WordpieceTable
 
 _CAPITAL_SIGMA = 0x3A3
@@ -49,8 +48,10 @@ class Characters(NamedTuple):
 class TokenizerLayer(keras.layers.Layer):
     """Tokenizes texts to WordPiece ids as `FullTokenizer` does.
 
+    `FullTokenizer.layer` creates it, once.
+
     Args:
-        vocab: the vocabulary: path of a file, or the WordPieces in order.
+        vocab: the WordPieces in the order of their ids.
         do_lower_case: whether to lower-case the text and strip accents.
         **kwargs: see keras.layers.Layer.
 
@@ -61,19 +62,16 @@ class TokenizerLayer(keras.layers.Layer):
         ragged int32 [N, None], the ids, without [CLS] and [SEP].
 
     Raises:
-        ValueError: the vocabulary lacks [UNK] or another special token.
+        ValueError: the vocabulary lacks [UNK].
     """
 
     def __init__(
         self,
-        vocab: str | os.PathLike[str] | Sequence[str],
+        vocab: Sequence[str],
         do_lower_case: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if isinstance(vocab, str | os.PathLike):
-            tokenization.check_vocab(vocab)
-            vocab = tokenization.read_vocab(vocab)
         # Keras would track each element of a list.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case

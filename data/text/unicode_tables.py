@@ -99,10 +99,10 @@ def create_tables(do_lower_case: bool) -> Tables:
 @functools.cache
 def _are_ideographs() -> np.ndarray:
     """Returns for all code points if each is in a block of ideographs."""
-    found = np.zeros(sys.maxunicode + 1, bool)
+    is_ideograph = np.zeros(sys.maxunicode + 1, bool)
     for low, high in characters.CJK_RANGES:
-        found[low : high + 1] = True
-    return found
+        is_ideograph[low : high + 1] = True
+    return is_ideograph
 
 
 @functools.cache
@@ -173,17 +173,17 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
             flags |= ISOLATED
         return flags | STARTER, char
     decomposed = unicodedata.normalize("NFD", char.lower())
-    kept = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
+    letters = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
     flags |= _case_flags(char)
-    if not kept:
+    if not letters:
         flags |= DROPPED
-    if any(map(characters.is_punctuation, kept)):
+    if any(map(characters.is_punctuation, letters)):
         flags |= ISOLATED
     if not all(map(unicodedata.combining, decomposed)):
         flags |= STARTER
-    if any(map(unicodedata.combining, kept)):
+    if any(map(unicodedata.combining, letters)):
         flags |= REORDERED
-    return flags, kept
+    return flags, letters
 
 
 def _case_flags(char: str) -> int:

@@ -112,7 +112,7 @@ def learn_vocabulary(
     learned: list[str] = []
     while low <= high and not wanted <= len(learned) <= 1.05 * wanted:
         least_count = (low + high) // 2
-        found = learner.learn(
+        tokens = learner.learn(
             sorted(counts.items()),
             vocab_size=wanted,
             reserved_tokens=[],
@@ -122,17 +122,17 @@ def learn_vocabulary(
             max_unique_chars=num_characters,
         )
         # Continuations that cannot occur, such as "##,", need no row.
-        found = [
+        tokens = [
             token
-            for token in found
+            for token in tokens
             if not (token.startswith("##") and _is_alone(token[2:]))
         ]
-        if len(found) < wanted:
+        if len(tokens) < wanted:
             high = least_count - 1
-            learned = max(learned, found, key=len)
+            learned = max(learned, tokens, key=len)
         else:
             low = least_count + 1
-            learned = found
+            learned = tokens
     return [*reserved, *learned][:vocab_size]
 
 

@@ -78,12 +78,12 @@ class WordpieceTable:
                     side="right",
                 )
             )
-            found = self._split_group(
+            values = self._split_group(
                 cps, word_starts[begin:end], ends[begin:end]
             )
             return group + 1, *(
                 output.write(group, value)
-                for output, value in zip(outputs, found, strict=True)
+                for output, value in zip(outputs, values, strict=True)
             )
 
         _, *outputs = tf.while_loop(
@@ -163,16 +163,18 @@ class WordpieceTable:
             keys = nodes * 2**_NODE_SHIFT + tf.gather(cps, places + length)
             edges = tf.searchsorted(self._keys, keys)
             edges = tf.minimum(edges, len(self._keys) - 1)
-            found = tf.where(tf.gather(self._keys, edges) == keys)[:, 0]
-            places = tf.gather(places, found)
-            nodes = tf.gather(self._nodes, tf.gather(edges, found))
+            indexes = tf.where(tf.gather(self._keys, edges) == keys)[:, 0]
+            places = tf.gather(places, indexes)
+            nodes = tf.gather(self._nodes, tf.gather(edges, indexes))
             length += 1
             tokens = tf.gather(self._tokens, nodes)
-            whole = tf.where(tokens >= 0)[:, 0]
-            at = tf.gather(places, whole)[:, None]
-            ids = tf.tensor_scatter_nd_update(ids, at, tf.gather(tokens, whole))
+            finished = tf.where(tokens >= 0)[:, 0]
+            at = tf.gather(places, finished)[:, None]
+            ids = tf.tensor_scatter_nd_update(
+                ids, at, tf.gather(tokens, finished)
+            )
             lengths = tf.tensor_scatter_nd_update(
-                lengths, at, tf.fill([tf.size(whole)], length)
+                lengths, at, tf.fill([tf.size(finished)], length)
             )
             unfinished = tf.where(places + length < tf.gather(ends, places))[
                 :, 0
@@ -228,15 +230,15 @@ def _follow(
         is_piece: tf.Tensor,
         is_split: tf.Tensor,
     ) -> tuple[tf.Tensor, ...]:
-        found = tf.gather(lengths, places)
+        steps = tf.gather(lengths, places)
         is_split = tf.tensor_scatter_nd_update(
-            is_split, words[:, None], found > 0
+            is_split, words[:, None], steps > 0
         )
         is_piece = tf.tensor_scatter_nd_update(
             is_piece, places[:, None], tf.fill([tf.size(places)], True)
         )
-        places += found
-        unfinished = (found > 0) & (places < tf.gather(word_ends, words))
+        places += steps
+        unfinished = (steps > 0) & (places < tf.gather(word_ends, words))
         unfinished = tf.where(unfinished)[:, 0]
         return (
             tf.gather(words, unfinished),

@@ -12,13 +12,15 @@ class ReportPage(html.parser.HTMLParser):
         text: all of it, with tags left out.
         tables: the cells of each.
         details: the texts in each entry.
-        spans: (class, text) of each entry's coloured spans.
+        spans: (class, text) of each entry's colored spans.
+        pieces: (innermost class or tag, text) of all that an entry has.
     """
 
     def __init__(self, page):
         super().__init__()
         self.open, self.text, self.tables = [], "", []
-        self.details, self.spans, self.num_circles = [], [], 0
+        self.details, self.spans, self.pieces = [], [], []
+        self.num_circles = 0
         self.feed(page)
         assert not self.open, self.open
 
@@ -39,6 +41,7 @@ class ReportPage(html.parser.HTMLParser):
         elif tag == "details":
             self.details.append([])
             self.spans.append([])
+            self.pieces.append([])
 
     def handle_endtag(self, tag):
         if tag not in _EMPTY:
@@ -52,6 +55,8 @@ class ReportPage(html.parser.HTMLParser):
             self.tables[-1][-1][-1] += text
         elif "details" in tags and text.strip():
             self.details[-1].append(text.strip())
+            tag, css = self.open[-1]
+            self.pieces[-1].append((css or tag, text))
         for tag, css in self.open[::-1]:
             if tag == "span" and "details" in tags:
                 self.spans[-1].append((css, text.strip()))

@@ -6,10 +6,11 @@ import pytest
 from data.classification import report
 from data.classification.decoding import LabelDecoder
 from data.classification.examples import InputExample
+from data.io import html_report
 from tests.data.report_page import ReportPage
 
 
-def write(tmp_path, mode, names, examples, label_ids, outputs, **kwargs):
+def write(tmp_path, mode, names, examples, label_ids, outputs):
     path = tmp_path / "report.html"
     report.write_report(
         path,
@@ -17,7 +18,6 @@ def write(tmp_path, mode, names, examples, label_ids, outputs, **kwargs):
         np.array(label_ids),
         np.array(outputs, np.float32),
         LabelDecoder(mode, names),
-        **kwargs,
     )
     return ReportPage(path.read_text(encoding="utf-8"))
 
@@ -84,7 +84,8 @@ def test_many_labels(tmp_path):
     assert "right: a, b; predicted: a" in page.details[1]
 
 
-def test_numbers(tmp_path):
+def test_numbers(tmp_path, monkeypatch):
+    monkeypatch.setattr(html_report, "MAX_EXAMPLES", 2)
     examples = [InputExample(i, f"text {i}", None, 0) for i in range(3)]
     page = write(
         tmp_path,
@@ -93,7 +94,6 @@ def test_numbers(tmp_path):
         examples,
         [1.0, 2.0, 5.0],
         [[1.5], [0.0], [5.0]],
-        max_examples=2,
     )
     assert "the mean absolute error is 0.8333" in page.text
     assert page.num_circles == 2

@@ -125,14 +125,18 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
 @pytest.mark.parametrize(
     "labels, mode, message",
     [
-        (["a", "a"], "classification", "labels of --labels must be distinct"),
-        (["a", ""], "multilabel", "labels of --labels must be distinct"),
-        (["a", "b\nc"], "multilabel", "labels of --labels must be .*one line"),
-        (["a", "\ud800"], "classification", "labels of --labels must be"),
+        (
+            ["a", "a"],
+            "classification",
+            "label 2, 'a', is label 1 too",
+        ),
+        (["a", ""], "multilabel", "--labels: label 2, '', is empty"),
+        (["a", "b\nc"], "multilabel", "--labels: label 2, .*line end"),
+        (["a", "\ud800"], "classification", "--labels: label 2"),
         (
             ["a"],
             "classification",
-            "needs 2 labels or more. The labels of --labels",
+            "--labels: the task needs 2 labels or more",
         ),
         ([], "multilabel", "needs 1 labels or more"),
     ],
@@ -144,7 +148,7 @@ def test_labels_can_be_distinguished(tmp_path, labels, mode, message):
 
 def test_a_train_set_of_one_label_is_refused(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,x\n")
-    with pytest.raises(ValueError, match=r"of the train set in .* are \['x'\]"):
+    with pytest.raises(ValueError, match=r"the train set in .*: \['x'\]"):
         processor(tmp_path).get_labels()
 
 

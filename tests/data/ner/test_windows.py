@@ -380,10 +380,10 @@ def test_scores_without_entities():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["O", "B-X", "B-X"], "labels of --labels must be distinct"),
-        (["O", ""], "labels of --labels must be .*not empty"),
-        (["O", "B-\ud800"], "labels of --labels must be"),
-        (["O"], "needs 2 labels or more. The labels of --labels are"),
+        (["O", "B-X", "B-X"], "--labels: label 3, 'B-X', is label 2 too"),
+        (["O", ""], "--labels: label 2, '', is empty"),
+        (["O", "B-\ud800"], "--labels: label 2"),
+        (["O"], "--labels: the task needs 2 labels or more"),
         ([], "needs 2 labels or more"),
     ],
 )

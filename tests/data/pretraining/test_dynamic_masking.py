@@ -5,6 +5,7 @@ from data.io import feature_specs, tfrecords
 from data.pretraining import dynamic_masking
 from data.pretraining.options import MaskingOptions
 from data.text import tokenization
+from data.text.tokenization import FullTokenizer
 
 WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
 N, LENGTH = 600, 40
@@ -45,7 +46,7 @@ def read(
     path, vocab_file, is_training=True, skip=0, count=2 * N, seed=3, **options
 ):
     masking = dynamic_masking.DynamicMasking(
-        vocab_file, 10, MaskingOptions(**options), seed
+        FullTokenizer(vocab_file), 10, MaskingOptions(**options), seed
     )
     dataset = tfrecords.create_dataset(
         tfrecords.Records(

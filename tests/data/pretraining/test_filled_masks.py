@@ -3,6 +3,7 @@
 import numpy as np
 
 from data.pretraining import filled_masks
+from data.text.tokenization import FullTokenizer
 
 VOCAB = ["[PAD]", "[CLS]", "[MASK]", "a", "har", "##bor", "b"]
 
@@ -20,7 +21,8 @@ def test_words_in_the_order_of_their_places(tmp_path):
     # At the fourth place the model is torn between two WordPieces.
     logits[0, 0, [3, 6]] = np.log([0.75, 0.25])
     logits[0, 1, 4] = 0.0
-    assert filled_masks.describe(features, logits, tmp_path / "vocab.txt") == [
+    tokenizer = FullTokenizer(tmp_path / "vocab.txt")
+    assert filled_masks.describe(features, logits, tokenizer) == [
         {
             "text": "[CLS] [MASK] har ##bor b",
             "right": "b | a",

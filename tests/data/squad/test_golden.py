@@ -22,18 +22,20 @@ def decoding_options(case):
     return decoding.DecodingOptions(
         case["n_best_size"],
         case["max_answer_length"],
-        case["do_lower_case"],
         case["version_2_with_negative"],
         case.get("null_score_diff_threshold", 0.0),
     )
 
 
+def load_tokenizer(case):
+    return tokenization.FullTokenizer(
+        case["folder"] / case["vocab_file"], case["do_lower_case"]
+    )
+
+
 def load(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
-    folder = case["folder"]
-    tokenizer = tokenization.FullTokenizer(
-        str(folder / case["vocab_file"]), case["do_lower_case"]
-    )
+    folder, tokenizer = case["folder"], load_tokenizer(case)
     examples = reading.read_squad_examples(
         folder / case[file_key], is_training, case["version_2_with_negative"]
     )
@@ -103,7 +105,11 @@ def test_predictions_equal_the_originals(case):
         )
     ]
     decoded = decoding.decode_predictions(
-        examples, features, results, decoding_options(case)
+        examples,
+        features,
+        results,
+        decoding_options(case),
+        load_tokenizer(case).basic_tokenizer,
     )
     names = ("predictions", "nbest_predictions", "null_odds")
     for name, ours in zip(names, decoded, strict=True):

@@ -1,35 +1,12 @@
 """The page of right and wrong answers, as a browser would read it."""
 
-import html.parser
 import json
 
+from data.io import html_report
 from data.squad import report
+from tests.data.report_page import ReportPage
 
 CONTEXT = "Cats <b> & dogs ran. Cats & mice ran too."
-
-
-class Page(html.parser.HTMLParser):
-    """Collects the text, by the class of the innermost span."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.seen, self.questions = [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in ("br", "meta"):
-            self.open.append(dict(attributes).get("class", tag))
-        if tag == "details":
-            self.questions.append([])
-        assert not {"src", "href"} & dict(attributes).keys()
-
-    def handle_endtag(self, tag):
-        self.open.pop()
-
-    def handle_data(self, text):
-        if self.questions and "details" in self.open:
-            self.questions[-1].append((self.open[-1], text))
-        self.seen.append(text)
 
 
 def write_report(tmp_path, predictions, **kwargs):
@@ -51,7 +28,7 @@ def write_report(tmp_path, predictions, **kwargs):
     (tmp_path / "dev.json").write_text(json.dumps(content))
     output = tmp_path / "report.html"
     report.write_report(output, tmp_path / "dev.json", predictions, **kwargs)
-    return Page(output.read_text(encoding="utf-8"))
+    return ReportPage(output.read_text(encoding="utf-8"))
 
 
 def passage(question):
@@ -64,10 +41,10 @@ def test_questions_worst_first_with_their_passages(tmp_path):
         {"q1": "dogs ran. Cats", "q2": "Cats", "q3": ""},
         version_2_with_negative=True,
     )
-    q2, q1, q3 = page.questions
+    q2, q1, q3 = page.pieces
     assert ("b", "q2 <i>?") in q2
-    assert "1 of 3 answers are exactly right." in page.seen
-    assert "Wrong (2)" in page.seen and "Right (1)" in page.seen
+    assert "1 of 3 answers are exactly right." in page.text
+    assert "Wrong (2)" in page.text and "Right (1)" in page.text
     # Of the two cats the first.
     assert passage(q2) == [
         ("predicted", "Cats"),
@@ -89,15 +66,16 @@ def test_questions_worst_first_with_their_passages(tmp_path):
 
 def test_a_prediction_stands_where_it_counts(tmp_path):
     page = write_report(tmp_path, {"q1": "ran"})
-    ((*_, both, after),) = map(passage, page.questions)
+    ((*_, both, after),) = map(passage, page.pieces)
     assert both == ("both", "ran")
     assert after == ("p", CONTEXT[19:])
 
 
-def test_long_reports_are_cut(tmp_path):
-    page = write_report(tmp_path, {"q2": "x", "q4": "y"}, max_questions=1)
-    assert len(page.questions) == 1
-    assert "Wrong (1 of 2 are shown)" in page.seen
+def test_long_reports_are_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(html_report, "MAX_EXAMPLES", 1)
+    page = write_report(tmp_path, {"q2": "x", "q4": "y"})
+    assert len(page.pieces) == 1
+    assert "Wrong (1 of 2 are shown)" in page.text
 
 
 def test_odd_answers_do_not_cost_the_report(tmp_path):
@@ -116,6 +94,6 @@ def test_odd_answers_do_not_cost_the_report(tmp_path):
     output = tmp_path / "report.html"
     predictions = {qa["id"]: "Cats" for qa in qas}
     report.write_report(output, tmp_path / "dev.json", predictions)
-    page = Page(output.read_text(encoding="utf-8"))
-    assert len(page.questions) == 5
-    assert ("b", "who ??") in page.questions[0]
+    page = ReportPage(output.read_text(encoding="utf-8"))
+    assert len(page.pieces) == 5
+    assert ("b", "who ??") in page.pieces[0]

@@ -161,7 +161,7 @@ def test_the_script_writes_what_run_squad_reads(released):
 
     def run(**more):
         return script_runner.run(
-            "create_squad_from_triviaqa.py", released, **flags | more
+            "tools.create_squad_from_triviaqa", released, **flags | more
         )
 
     done = run().check()

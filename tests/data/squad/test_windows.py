@@ -40,6 +40,7 @@ def squad_file(tmp_path, context, answers, **qa):
     return path
 
 
+TOKENIZER = tokenization.BasicTokenizer()
 OPTIONS = windows.WindowOptions(
     max_seq_length=12, doc_stride=4, max_query_length=4
 )
@@ -65,7 +66,9 @@ def decode(examples, features, best, **kwargs):
     options = decoding.DecodingOptions(
         **{"n_best_size": 3, "max_answer_length": 5, **kwargs}
     )
-    return decoding.decode_predictions(examples, features, results, options)
+    return decoding.decode_predictions(
+        examples, features, results, options, TOKENIZER
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,7 +247,7 @@ def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
     examples, features = features_of(path, tokenizer, False)
     with pytest.raises(ValueError, match="no result for the window 1000000000"):
         decoding.decode_predictions(
-            examples, features, [], decoding.DecodingOptions()
+            examples, features, [], decoding.DecodingOptions(), TOKENIZER
         )
 
 
@@ -266,7 +269,11 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     ]
     stream = (feature for feature in features)
     answers, _, _ = decoding.decode_predictions(
-        examples, stream, raw, decoding.DecodingOptions(n_best_size=12)
+        examples,
+        stream,
+        raw,
+        decoding.DecodingOptions(n_best_size=12),
+        TOKENIZER,
     )
     assert list(answers) == ["0", "1", "2"]
     with pytest.raises(ValueError, match="out of order: those of example 0"):
@@ -287,7 +294,8 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     ],
 )
 def test_get_final_text(pred_text, orig_text, final_text):
-    assert decoding.get_final_text(pred_text, orig_text, True) == final_text
+    found = decoding.get_final_text(pred_text, orig_text, TOKENIZER)
+    assert found == final_text
 
 
 def test_records_do_not_depend_on_processes(tmp_path, tokenizer):

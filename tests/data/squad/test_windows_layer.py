@@ -18,6 +18,7 @@ from tests.data.squad.test_golden import (
     CASES,
     decoding_options,
     load,
+    load_tokenizer,
     window_options,
 )
 from tests.data.text.test_tokenization import random_strings
@@ -28,9 +29,7 @@ SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 def create_windows(case, examples):
     """Returns what `SquadWindows` makes of a case's questions."""
     layer = windows_layer.SquadWindows(
-        case["folder"] / case["vocab_file"],
-        case["do_lower_case"],
-        window_options(case),
+        load_tokenizer(case).layer, window_options(case)
     )
     return layer(
         tf.constant([example.question_text for example in examples]),
@@ -212,14 +211,13 @@ def test_odd_text_is_answered_alike(
     options = decoding.DecodingOptions(
         n_best_size=6,
         max_answer_length=8,
-        do_lower_case=do_lower_case,
         version_2_with_negative=version_2_with_negative,
         null_score_diff_threshold=-8.0,
     )
     answers, nbest, odds = decoding.decode_predictions(
-        examples, features, results, options
+        examples, features, results, options, tokenizer.basic_tokenizer
     )
-    layer = windows_layer.SquadWindows(SMALL_VOCAB, do_lower_case, windows)
+    layer = windows_layer.SquadWindows(tokenizer.layer, windows)
     decoder = decoder_layer.SquadDecoder(options, use_char_offsets)
 
     @tf.function
@@ -254,7 +252,8 @@ def test_odd_text_is_answered_alike(
 
 def test_bytes_are_those_of_the_passage_as_given():
     windows = WindowOptions(32, 7, 9)
-    layer = windows_layer.SquadWindows(SMALL_VOCAB, True, windows)
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    layer = windows_layer.SquadWindows(tokenizer.layer, windows)
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
     _, windows, first_places, passages = layer(

@@ -145,23 +145,36 @@ def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
 def test_check_vocab(tmp_path, lines, vocab_size, message):
     vocab_file = tmp_path / "vocab.txt"
     vocab_file.write_text("\n".join(lines.split()) + "\n")
+    tokenizer = tokenization.FullTokenizer(vocab_file)
     if message is None:
-        tokenization.check_vocab(vocab_file, vocab_size)
+        tokenizer.check_vocab(vocab_size)
     else:
         with pytest.raises(ValueError, match=message) as caught:
-            tokenization.check_vocab(vocab_file, vocab_size)
+            tokenizer.check_vocab(vocab_size)
         assert str(vocab_file) in str(caught.value)
 
 
 def test_released_vocabularies_pass():
     for path in sorted(golden.shared("data/vocab").glob("*.txt")):
-        tokenization.check_vocab(path)
+        tokenization.FullTokenizer(path).check_vocab()
 
 
 def test_a_vocabulary_with_a_byte_order_mark_is_refused(tmp_path):
     path = tmp_path / "vocab.txt"
     tokens = ["[PAD]", *tokenization.SPECIAL_TOKENS, "a"]
     path.write_text("\n".join(tokens), encoding="utf-8-sig")
-    for read in (tokenization.load_vocab, tokenization.check_vocab):
-        with pytest.raises(ValueError, match="vocab.txt begins with a byte or"):
-            read(path)
+    with pytest.raises(ValueError, match="vocab.txt begins with a byte or"):
+        tokenization.FullTokenizer(path)
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "vocab.txt.gz"])
+def test_the_vocabulary_is_kept_as_its_file_has_it(tmp_path, name):
+    # A byte that is not UTF-8, white space, and no line end at the end.
+    contents = b"[PAD]\r\n\xe2\x80\xa8\na\xffb \n\n##c\x0bd"
+    write = gzip.open if name.endswith(".gz") else open
+    with write(tmp_path / name, "wb") as file:
+        file.write(contents)
+    tokenizer = tokenization.FullTokenizer(tmp_path / name)
+    assert tokenizer.vocab_bytes == contents
+    assert tokenizer.tokens == ["[PAD]", "", "ab", "", "##c\x0bd"]
+    assert tokenizer.vocab["##c\x0bd"] == 4

@@ -1,5 +1,6 @@
 import gzip
 import json
+import pickle
 import random
 
 import keras
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.text import packing_layer, tokenization, tokenizer_layer
+from data.text import packing_layer, tokenization
 from tests import golden
 from tests.data.text.test_tokenization import random_strings
 
@@ -25,10 +26,8 @@ def pair(request):
     shared = golden.SHARED / "data/vocab"
     name = "uncased.txt" if do_lower_case else "cased.txt"
     path = shared / name if shared.exists() else SMALL_VOCAB
-    return (
-        tokenizer_layer.TokenizerLayer(path, do_lower_case),
-        tokenization.FullTokenizer(path, do_lower_case),
-    )
+    tokenizer = tokenization.FullTokenizer(path, do_lower_case)
+    return tokenizer.layer, tokenizer
 
 
 def assert_equal(pair, texts):
@@ -44,10 +43,9 @@ def assert_equal(pair, texts):
 def test_golden(path, casing):
     with gzip.open(path, "rt") as file:
         recorded = json.load(file)
-    layer = tokenizer_layer.TokenizerLayer(
-        path.parent.parent / "vocab" / f"{casing}.txt",
-        casing == "uncased",
-    )
+    layer = tokenization.FullTokenizer(
+        path.parent.parent / "vocab" / f"{casing}.txt", casing == "uncased"
+    ).layer
     ids = layer(tf.constant(recorded["text"]))
     assert ids.dtype == tf.int32
     assert ids.to_list() == recorded[f"{casing}_ids"]
@@ -204,7 +202,7 @@ def truncated(tokens_a, tokens_b, room):
 @pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
 def test_packing_truncates_as_run_classifier(max_seq_length):
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    layer = packing_layer.PackingLayer(SMALL_VOCAB, max_seq_length)
+    layer = packing_layer.PackingLayer(tokenizer.layer, max_seq_length)
     texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
     first, second = (tf.constant(side) for side in zip(*texts, strict=True))
 
@@ -234,18 +232,19 @@ def test_packing_truncates_as_run_classifier(max_seq_length):
                 assert packed[name].dtype == tf.int32
                 assert packed[name][row].numpy().tolist() == values + padding
     with pytest.raises(ValueError, match="max_seq_length .* Received: 2"):
-        packing_layer.PackingLayer(SMALL_VOCAB, 2)
+        packing_layer.PackingLayer(tokenizer.layer, 2)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_texts_of_unequal_number_are_refused(count):
-    layer = packing_layer.PackingLayer(SMALL_VOCAB, 16)
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    layer = packing_layer.PackingLayer(tokenizer.layer, 16)
     with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]hape"):
         layer(tf.constant(["a", "b"]), tf.fill([count], "c"))
 
 
 def test_texts_in_a_column_are_a_list():
-    layer = tokenizer_layer.TokenizerLayer(SMALL_VOCAB)
+    layer = tokenization.FullTokenizer(SMALL_VOCAB).layer
     texts = tf.constant(["The harbor.", "", "A light"])
     assert layer(texts[:, None]).to_list() == layer(texts).to_list()
 
@@ -253,7 +252,8 @@ def test_texts_in_a_column_are_a_list():
 def test_layers_are_saved_by_keras(tmp_path):
     text_a = keras.Input((), dtype="string", name="text_a")
     text_b = keras.Input((), dtype="string", name="text_b")
-    layer = packing_layer.PackingLayer(SMALL_VOCAB, 16)
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    layer = packing_layer.PackingLayer(tokenizer.layer, 16)
     model = keras.Model([text_a, text_b], layer(text_a, text_b))
     texts = [tf.constant(["The harbor."]), tf.constant(["A light, \u00e9"])]
     expected = model(texts)
@@ -265,16 +265,40 @@ def test_layers_are_saved_by_keras(tmp_path):
 
 def test_released_vocabularies_with_blank_lines_load():
     path = golden.shared("data/vocab/multilingual_cased.txt")
+    tokenizer = tokenization.FullTokenizer(path, False)
     assert_equal(
-        (
-            tokenizer_layer.TokenizerLayer(path, False),
-            tokenization.FullTokenizer(path, False),
-        ),
+        (tokenizer.layer, tokenizer),
         random_strings(500, seed=6) + ["\u4e2d\u6587 Stra\u00dfe \u0928\u092e"],
     )
 
 
 def test_a_vocabulary_must_be_one(tmp_path):
     (tmp_path / "vocab.txt").write_text("a\nb\n")
+    tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
     with pytest.raises(ValueError, match=r"vocab.txt: no \[CLS\]"):
-        tokenizer_layer.TokenizerLayer(tmp_path / "vocab.txt")
+        _ = tokenizer.layer
+
+
+def test_a_worker_gets_the_tokenizer_without_its_layer():
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case=False)
+    assert tokenizer.layer is tokenizer.layer
+    copy = pickle.loads(pickle.dumps(tokenizer))
+    assert "layer" in vars(tokenizer) and "layer" not in vars(copy)
+    assert_equal((tokenizer.layer, copy), ["A light at caf\u00e9 Sea."])
+    assert_equal((copy.layer, tokenizer), ["A light at caf\u00e9 Sea."])
+
+
+def test_a_layer_that_was_saved_earlier_loads():
+    layer = packing_layer.PackingLayer.from_config(
+        {
+            "name": "packing_layer",
+            "trainable": True,
+            "dtype": "float32",
+            "vocab": ["[PAD]", *tokenization.SPECIAL_TOKENS, "a", "A"],
+            "max_seq_length": 4,
+            "do_lower_case": False,
+        }
+    )
+    assert layer(tf.constant(["A"]))["input_ids"].numpy().tolist() == [
+        [1, 6, 2, 0]
+    ]
