@@ -11,28 +11,26 @@ among processes and needs little memory. The output, OUTPUT-00000-of-00008 and
 so on with a manifest, is the same for any number of processes.
 """
 
+import dataclasses
 import functools
 import gc
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from absl import flags, logging
+from absl import logging
 
 from data.io import records, text_files, workers
-from data.pretraining import flags as pretraining_flags
 from data.pretraining import instances
 from data.pretraining.at_scale import stages, token_store
 from data.pretraining.at_scale.job import Job
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
-from files import paths
 from files.atomic import is_remote
+from files.flags import flag
+from files.paths import Kind
 from training import progress
 from training.command_line import cli
-from training.command_line import flags as common_flags
-
-FLAGS = flags.FLAGS
 
 # Flags that select the scalable form.
 _SCALABLE = (
@@ -48,79 +46,82 @@ _SCALABLE = (
 )
 
 
-def define_flags() -> None:
-    """Defines the flags."""
-    common_flags.define_corpus_flag()
-    cli.define_path(
-        "output_file",
-        paths.Kind.OUTPUT_FILES,
-        "TFRecord files to write, comma-separated.",
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(InstanceOptions):
+    """The corpus, the records, and how they are made."""
+
+    input_file: str = flag(
+        ...,
+        "Text files to read, comma-separated paths or patterns; .gz too.",
+        kind=Kind.INPUT_FILES,
     )
-    cli.define_path(
-        "vocab_file", paths.Kind.INPUT_FILE, "The model's vocabulary."
+    output_file: str = flag(
+        ..., "TFRecord files to write, comma-separated.", kind=Kind.OUTPUT_FILES
     )
-    flags.DEFINE_bool(
-        "do_lower_case",
+    vocab_file: str = flag(..., "The model's vocabulary.", kind=Kind.INPUT_FILE)
+    do_lower_case: bool = flag(
         True,
         "Lower-case the text: true for uncased models, false for cased ones.",
     )
-    pretraining_flags.define_instance_flags()
-    _define_scalable_flags()
-
-
-def _define_scalable_flags() -> None:
-    flags.DEFINE_integer(
-        "num_processes",
+    num_processes: int | None = flag(
         None,
         "Number of processes; 0 = one for each processor.",
-        lower_bound=0,
-        upper_bound=1024,
+        at_least=0,
+        at_most=1024,
     )
-    flags.DEFINE_integer(
-        "num_shards",
+    num_shards: int | None = flag(
         None,
         "Number of files to write; by default chosen from the corpus size.",
-        lower_bound=1,
-        upper_bound=stages.MAX_SHARDS,
+        at_least=1,
+        at_most=stages.MAX_SHARDS,
     )
-    flags.DEFINE_enum(
-        "pipeline",
+    pipeline: str | None = flag(
         None,
-        ["local", "beam"],
         "local: run in processes on this machine. beam: run on Apache Beam, "
         "which also takes its own flags; its workers must see the files under "
         "the same paths.",
+        choices=["local", "beam"],
     )
-    flags.DEFINE_string(
-        "sentence_split",
+    sentence_split: str | None = flag(
         None,
         "Language code (en, de, ...) of the rules by which lines are split "
         "into sentences; needs the package sentencex.",
     )
-    cli.define_path(
-        "word_boundary_file",
-        paths.Kind.INPUT_FILES,
+    word_boundary_file: str | None = flag(
+        None,
         "For each input file, a file with the same lines and spaces between "
         "words, for whole word masking of text without spaces.",
+        kind=Kind.INPUT_FILES,
     )
-    flags.DEFINE_string(
-        "segmenter",
+    segmenter: str | None = flag(
         None,
         "module:function that splits a sentence into words, instead of "
         "--word_boundary_file.",
     )
+    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def is_scalable(self) -> bool:
+        """Whether a flag selects the scalable form.
+
+        An explicit False does not; 0 processes do.
+        """
+        values = [self.given_flags.get(name) for name in _SCALABLE]
+        return any(value is not None and value is not False for value in values)
 
 
-def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
+def create_as_original(
+    config: Config, input_files: Sequence[str]
+) -> tuple[int, str]:
     """Makes the original's instances in the original's order.
 
     Returns:
         (number of instances, words on the files that they are in).
     """
     tokenizer = tokenization.FullTokenizer(
-        FLAGS.vocab_file, FLAGS.do_lower_case
+        config.vocab_file, config.do_lower_case
     )
-    output_files = FLAGS.output_file.split(",")
+    output_files = config.output_file.split(",")
     # Millions of lists, none of them in a cycle: looking for cycles would
     # take half the time.
     gc.disable()
@@ -129,7 +130,7 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
         made = instances.create_training_instances(
             input_files,
             tokenizer,
-            common_flags.read(InstanceOptions),
+            config,
             functools.partial(progress.track, unit="document", label="Reading"),
         )
         logging.info("The first instance:\n%s", made[0])
@@ -137,47 +138,47 @@ def create_as_original(input_files: Sequence[str]) -> tuple[int, str]:
             features = instances.instance_features(
                 instance,
                 tokenizer,
-                FLAGS.max_seq_length,
-                FLAGS.max_predictions_per_seq,
+                config.max_seq_length,
+                config.max_predictions_per_seq,
             )
             writer.write(records.encode_example(features))
     return (
         len(made),
-        f"written to {len(output_files)} file(s), {FLAGS.output_file}",
+        f"written to {len(output_files)} file(s), {config.output_file}",
     )
 
 
-def check_output_file() -> None:
+def check_output_file(output_file: str) -> None:
     """Refuses an --output_file that cannot be made at scale.
 
     Raises:
         ValueError: it is several files, or remote.
     """
-    if "," in FLAGS.output_file:
+    if "," in output_file:
         raise ValueError(
             "--output_file takes one name with --num_processes, --num_shards "
-            f"and the like; shards get numbers. Received: {FLAGS.output_file}"
+            f"and the like; shards get numbers. Received: {output_file}"
         )
-    if is_remote(FLAGS.output_file):
+    if is_remote(output_file):
         raise ValueError(
-            f"--output_file={FLAGS.output_file}: --num_processes, "
+            f"--output_file={output_file}: --num_processes, "
             "--num_shards and the like write to a local file system only, "
             "so that unfinished work can resume; give a local path and copy "
             "the shards"
         )
 
 
-def find_boundary_files(num_input_files: int) -> list[str]:
+def find_boundary_files(config: Config, num_input_files: int) -> list[str]:
     """Returns the files of --word_boundary_file, [] without it.
 
     Raises:
         ValueError: there is not one for each input file.
         OSError: one is missing.
     """
-    if not FLAGS.word_boundary_file:
+    if not config.word_boundary_file:
         return []
     found = text_files.expand_patterns(
-        FLAGS.word_boundary_file, "word_boundary_file"
+        config.word_boundary_file, "word_boundary_file"
     )
     if len(found) != num_input_files:
         raise ValueError(
@@ -187,13 +188,15 @@ def find_boundary_files(num_input_files: int) -> list[str]:
     return found
 
 
-def create_executor(beam_arguments: Sequence[str]) -> stages.Executor:
+def create_executor(
+    config: Config, beam_arguments: Sequence[str]
+) -> stages.Executor:
     """Returns the executor that --pipeline names."""
-    if FLAGS.pipeline == "beam":
+    if config.pipeline == "beam":
         from data.io import beam_executor
 
         return beam_executor.BeamExecutor(beam_arguments)
-    num_processes = FLAGS.num_processes
+    num_processes = config.num_processes
     return workers.WorkerPool(1 if num_processes is None else num_processes)
 
 
@@ -212,28 +215,39 @@ def log_manifest(path: str, manifest: Mapping[str, Any]) -> None:
 
 
 def create_at_scale(
-    input_files: Sequence[str], beam_arguments: Sequence[str]
+    config: Config, input_files: Sequence[str], beam_arguments: Sequence[str]
 ) -> tuple[int, str]:
     """Makes shards of instances and a manifest.
 
     Args:
+        config: the script's flags.
         input_files: paths.
         beam_arguments: Beam's own flags.
 
     Returns:
         (number of instances, words on the files that they are in).
     """
-    check_output_file()
-    boundary_files = find_boundary_files(len(input_files))
+    check_output_file(config.output_file)
+    boundary_files = find_boundary_files(config, len(input_files))
     job = Job(
-        common_flags.read(token_store.TextOptions),
-        common_flags.read(InstanceOptions),
+        token_store.TextOptions(
+            config.vocab_file,
+            config.do_lower_case,
+            config.sentence_split or "",
+            config.segmenter or "",
+        ),
+        InstanceOptions(
+            **{
+                field.name: getattr(config, field.name)
+                for field in dataclasses.fields(InstanceOptions)
+            }
+        ),
         tuple(input_files),
         tuple(boundary_files),
-        FLAGS.output_file,
-        FLAGS.num_shards or 0,
+        config.output_file,
+        config.num_shards or 0,
     )
-    with create_executor(beam_arguments) as executor:
+    with create_executor(config, beam_arguments) as executor:
         manifest, is_new = stages.create_shards(
             job,
             executor,
@@ -250,32 +264,30 @@ def create_at_scale(
     return (
         manifest["statistics"]["num_instances"],
         f"{verb} {num_shards} file(s), "
-        f"{FLAGS.output_file}-*-of-{num_shards:05d}",
+        f"{config.output_file}-*-of-{num_shards:05d}",
     )
 
 
-def main(argv: Sequence[str]) -> None:
+def main(config: Config, rest: Sequence[str]) -> None:
     """Checks the flags and makes the records in the selected form."""
     start = time.monotonic()
-    if argv[1:] and FLAGS.pipeline != "beam":
-        raise ValueError(f"unknown arguments. Received: {argv[1:]}")
-    input_files = text_files.expand_patterns(FLAGS.input_file, "input_file")
-    tokenization.check_vocab(FLAGS.vocab_file)
-    if FLAGS.max_predictions_per_seq > FLAGS.max_seq_length:
+    if rest and config.pipeline != "beam":
+        raise ValueError(f"unknown arguments. Received: {rest}")
+    input_files = text_files.expand_patterns(config.input_file, "input_file")
+    tokenization.FullTokenizer(config.vocab_file).check_vocab()
+    if config.max_predictions_per_seq > config.max_seq_length:
         raise ValueError(
-            f"--max_predictions_per_seq={FLAGS.max_predictions_per_seq} is "
-            f"more than --max_seq_length={FLAGS.max_seq_length}; give at most "
+            f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
+            f"more than --max_seq_length={config.max_seq_length}; give at most "
             "that, and usually 15% of it"
         )
-    if FLAGS.sentence_split is not None:
-        sentences.check_language(FLAGS.sentence_split)
-    common_flags.read(InstanceOptions).check_shares()
-    # An explicit False does not select it; 0 processes do.
-    values = [FLAGS[name].value for name in _SCALABLE]
-    if any(value is not None and value is not False for value in values):
-        num_instances, place = create_at_scale(input_files, argv[1:])
+    if config.sentence_split is not None:
+        sentences.check_language(config.sentence_split)
+    config.check_shares()
+    if config.is_scalable:
+        num_instances, place = create_at_scale(config, input_files, rest)
     else:
-        num_instances, place = create_as_original(input_files)
+        num_instances, place = create_as_original(config, input_files)
     print(
         f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "
         f"in {time.monotonic() - start:.1f} s"
@@ -286,8 +298,7 @@ def command() -> None:
     """Runs the script as a command."""
     cli.run(
         main,
-        define_flags,
-        ("input_file", "output_file", "vocab_file"),
+        Config,
         passes_rest=True,
     )
 

@@ -10,24 +10,22 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from absl import flags, logging
+from absl import logging
 
 import modeling
 import serving
 from data.classification.examples import InputExample
 from data.io import feature_files, projector, text_files
 from data.text import tokenization
-from files import paths
+from files.flags import flag, like
+from files.paths import Kind
 from training.command_line import cli
-from training.command_line import flags as common_flags
-from training.options import DeviceOptions
+from training.config import DeviceConfig, ModelConfig, TextConfig
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from training.steps import loop
-
-FLAGS = flags.FLAGS
+    from training.trainer import Trainer
 
 
 # The paper's ways to combine the blocks' outputs into one vector (table 7), and
@@ -44,64 +42,48 @@ TOKEN_FEATURES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExtractionOptions(DeviceOptions):
-    """Options of devices and export, and the files of the model."""
+class Config(ModelConfig, TextConfig, DeviceConfig):
+    """The model, the text and the vectors to write."""
 
-    vocab_file: str
-    init_checkpoint: str | None = None
-
-
-def define_flags() -> None:
-    """Defines the original's flags, and those this project adds."""
-    common_flags.define_model_flags()
-    common_flags.define_text_flags()
-    common_flags.define_device_flags()
-    common_flags.define_export_flags()
-    cli.define_path("input_file", paths.Kind.INPUT_FILE, "Text to read, UTF-8.")
-    cli.define_path("output_file", paths.Kind.OUTPUT_FILE, "File to write.")
-    flags.DEFINE_enum(
-        "output_format",
+    init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
+    input_file: str = flag(..., "Text to read, UTF-8.", kind=Kind.INPUT_FILE)
+    output_file: str = flag(..., "File to write.", kind=Kind.OUTPUT_FILE)
+    output_format: str = flag(
         "jsonl",
-        ["jsonl", "npz"],
         "jsonl: the original's JSON lines. npz: arrays for numpy.load: values "
         "[tokens, layers, width], tokens, offsets (where each line's tokens "
         "begin), layers, and pooled.",
+        choices=["jsonl", "npz"],
     )
-    flags.DEFINE_bool(
-        "pooled", False, "Write each line's pooled vector as well."
-    )
-    cli.define_path(
-        "projector_dir",
-        paths.Kind.RUN_FOLDER,
+    pooled: bool = flag(False, "Write each line's pooled vector as well.")
+    projector_dir: str | None = flag(
+        None,
         "Folder for TensorBoard's embedding projector: the pooled vector of "
         "each line, and the first of the vectors of each token; at most "
         f"{projector.MAX_POINTS} of each.",
+        kind=Kind.RUN_FOLDER,
     )
-    flags.DEFINE_enum(
-        "token_features",
+    token_features: str = flag(
         "layers",
-        list(TOKEN_FEATURES),
         "Vectors to write for each token: one for each block of --layers, or "
         "one in all as in table 7 of the paper.",
+        choices=list(TOKEN_FEATURES),
     )
-    flags.DEFINE_list(
-        "layer_weights",
+    layer_weights: Sequence[str] | None = flag(
         None,
         "Weights of the blocks in a sum, lowest block first, for example "
         "learned by a tagger; by default 1 each.",
     )
-    flags.DEFINE_string(
-        "layers", "-1,-2,-3,-4", "Blocks to write, counted from the last, -1."
+    layers: str = flag(
+        "-1,-2,-3,-4", "Blocks to write, counted from the last, -1."
     )
-    flags.DEFINE_integer(
-        "max_seq_length",
+    max_seq_length: int = flag(
         128,
         "Longest input in WordPieces; longer ones are cut, shorter padded.",
-        lower_bound=3,
+        at_least=3,
     )
-    flags.DEFINE_integer("batch_size", 32, "Lines in a batch.", lower_bound=1)
-    flags.DEFINE_bool(
-        "use_one_hot_embeddings",
+    batch_size: int = flag(32, "Lines in a batch.", at_least=1)
+    use_one_hot_embeddings: bool = flag(
         False,
         "Look up embeddings by a product with one-hot rows; faster on a TPU.",
     )
@@ -193,30 +175,32 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
 
 
 def extract(
-    trainer: "loop.Trainer",
+    trainer: "Trainer",
     batches: "tf.data.Dataset",
     tokenizer: tokenization.FullTokenizer,
+    options: Config,
 ) -> None:
     """Writes --output_file and --projector_dir, whole or not at all.
 
     Args:
-        trainer: loop.Trainer of a token_features.TokenFeatures.
+        trainer: Trainer of a token_features.TokenFeatures.
         batches: see token_features.create_batches.
         tokenizer: FullTokenizer.
+        options: the script's flags.
     """
     writer = {
         "jsonl": feature_files.json_writer,
         "npz": feature_files.npz_writer,
-    }[FLAGS.output_format]
+    }[options.output_format]
     num_lines = 0
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(
-            writer(FLAGS.output_file, trainer.model.layer_names)
+            writer(options.output_file, trainer.model.layer_names)
         )
         project = None
-        if FLAGS.projector_dir:
+        if options.projector_dir:
             project = stack.enter_context(
-                projector.projector_writer(FLAGS.projector_dir)
+                projector.projector_writer(options.projector_dir)
             )
         for features, (layers, pooled) in trainer.predict(
             batches, label="Extracting"
@@ -228,71 +212,75 @@ def extract(
                 write(
                     tokens,
                     layers[index, :, :length],
-                    pooled[index] if FLAGS.pooled else None,
+                    pooled[index] if options.pooled else None,
                 )
                 if project:
                     project(tokens, layers[index, 0, :length], pooled[index])
             num_lines += len(lengths)
-    logging.info("Wrote %d lines to %s", num_lines, FLAGS.output_file)
-    if FLAGS.projector_dir:
+    logging.info("Wrote %d lines to %s", num_lines, options.output_file)
+    if options.projector_dir:
         logging.info(
-            "See them with: tensorboard --logdir=%s", FLAGS.projector_dir
+            "See them with: tensorboard --logdir=%s", options.projector_dir
         )
 
 
-def main(_: Sequence[str]) -> None:
+def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import token_features
-    from training.outputs import export
-    from training.steps import distribution, loop, train_step
-    from training.tasks import checks
+    from training import devices, start
+    from training.outputs import export, export_formats
+    from training.trainer import Trainer
 
-    options = common_flags.read(ExtractionOptions)
-    distribution.pack_weights(options)
-    checks.check_quantize(options)
-    config = checks.load_config(
-        FLAGS.bert_config_file,
-        FLAGS.max_seq_length,
+    devices.pack_weights(options)
+    export_formats.check(options)
+    config = start.load_config(
+        options.bert_config_file,
+        options.max_seq_length,
         options.export_seq_length,
     )
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-    name, num_blocks = FLAGS.token_features, config.num_hidden_layers
-    layer_names = parse_features(name, FLAGS.layers, num_blocks)
-    block_weights = parse_weights(FLAGS.layer_weights, name, num_blocks)
-    text_files.expand_patterns(FLAGS.input_file, "input_file")
-    export_dir = cli.export_folder(FLAGS)
-    if export_dir:
-        export.check_export_dir(export_dir)
-    strategy = distribution.strategy_of(options)
-    distribution.set_precision(options.mixed_precision)
+    name, num_blocks = options.token_features, config.num_hidden_layers
+    layer_names = parse_features(name, options.layers, num_blocks)
+    block_weights = parse_weights(options.layer_weights, name, num_blocks)
+    text_files.expand_patterns(options.input_file, "input_file")
+    if options.export_dir:
+        export.check_export_dir(options.export_dir)
+    strategy = devices.strategy_of(options)
+    devices.set_precision(options.mixed_precision)
     with strategy.scope():
         model = modeling.BertModel(
-            config, use_one_hot_embeddings=FLAGS.use_one_hot_embeddings
+            config, use_one_hot_embeddings=options.use_one_hot_embeddings
         )
         model.build()
-    modeling.load_checkpoint(model, FLAGS.init_checkpoint)
-    trainer = loop.Trainer(
+    modeling.load_checkpoint(model, options.init_checkpoint)
+    trainer = Trainer(
         token_features.TokenFeatures(model, layer_names, block_weights),
+        None,
+        None,
+        options,
         strategy=strategy,
-        options=train_step.StepOptions(jit_compile=options.jit_compile),
     )
 
     def create_batches() -> Any:
         return token_features.create_batches(
-            read_examples(FLAGS.input_file),
+            read_examples(options.input_file),
             tokenizer,
-            FLAGS.max_seq_length,
-            FLAGS.batch_size,
+            options.max_seq_length,
+            options.batch_size,
             not options.has_fixed_shapes,
         )
 
     if options.quantizes:
         trainer.quantize(create_batches(), options.quantize_ranges == "static")
-    extract(trainer, create_batches(), tokenizer)
-    if export_dir:
+    extract(trainer, create_batches(), tokenizer, options)
+    if options.export_dir:
         serving.export_encoder(
-            export_dir, model, common_flags.read(serving.ServingOptions)
+            options.export_dir,
+            model,
+            serving.ServingOptions(
+                tokenizer, options.max_seq_length, export=options
+            ),
         )
 
 
@@ -300,14 +288,7 @@ def command() -> None:
     """Runs the script as a command."""
     cli.run(
         main,
-        define_flags,
-        (
-            "input_file",
-            "output_file",
-            "vocab_file",
-            "bert_config_file",
-            "init_checkpoint",
-        ),
+        Config,
     )
 
 

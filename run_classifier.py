@@ -22,55 +22,84 @@ from data.classification import (
     report,
     table_task,
 )
-from data.classification import flags as classification_flags
 from data.io import feature_specs
 from data.text import tokenization
-from training import metrics, text_samples
-from training.command_line import flags as common_flags
-from training.tasks import commands, task
-
-LOSSES = {
-    "classification": "ClassifierLoss",
-    "multilabel": "MultiLabelLoss",
-    "regression": "RegressionLoss",
-}
+from files.flags import flag
+from training import metrics, task, text_samples
+from training.command_line import cli
+from training.config import DataFolderConfig
 
 
-def define_flags() -> None:
-    """Defines the original's flags, and those this project adds."""
-    common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
-    classification_flags.define_task_flags()
-    classification_flags.define_table_flags()
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(DataFolderConfig, table_task.TableOptions):
+    """The script's flags: Google's, and those this project adds."""
+
+    task_name: str = flag(
+        ...,
+        f"One of {', '.join(processors.NAMES)}; csv is your own train, dev "
+        "and test files, .csv, .tsv or .jsonl.",
+    )
+    xnli_language: str = flag(
+        "zh", "XNLI's language.", choices=features.XnliProcessor.languages
+    )
+    glue_submission: bool = flag(
+        False, "Also write the predictions in GLUE's submission format."
+    )
+    class_weights: str | None = flag(
+        None,
+        "Class weights in the training loss: balanced, so that every class "
+        'has equal total weight, or a JSON file, {"label": weight}.',
+    )
+    report: bool = flag(
+        False,
+        "Write report.html about the dev set: confusion matrix, calibration, "
+        "the scores of each label and the most confident errors; in "
+        "regression, a scatter plot.",
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.report and not self.do_eval:
+            raise ValueError("--report needs --do_eval")
+        if self.glue_submission:
+            glue.submission_file(self.task_name.lower())
+            if not self.do_predict:
+                raise ValueError("--glue_submission needs --do_predict")
 
 
 class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
+    options: Config
+
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
-        options = self.options
-        own = common_flags.read(classification_flags.ClassifierOptions)
-        self.own, name = own, own.task_name.lower()
-        self.writes_report = own.report
-        if own.report and not options.do_eval:
-            raise ValueError("--report needs --do_eval")
-        if own.glue_submission:
-            glue.submission_file(name)
-            if not options.do_predict:
-                raise ValueError("--glue_submission needs --do_predict")
+        options, name = self.options, self.options.task_name.lower()
+        self.writes_report = options.report
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-        table = common_flags.read(table_task.TableOptions)
+        table = options
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
         self.processors = processors.create_processors(
-            own.task_name, options.data_dir, table, own.xnli_language
+            options.task_name, options.data_dir, table, options.xnli_language
         )
+        # MultiNLI has mismatched sets, too.
+        self.splits = {"train": ["train"]} | {
+            purpose: [f"{purpose}{suffix}" for suffix in self.processors]
+            for purpose in ("eval", "predict")
+        }
         processor = self.processors[""]
         self.labels = processor.get_labels()
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
-        self.loss = getattr(modeling, LOSSES[processor.output_mode])()
-        if own.class_weights is not None:
-            class_weights.check(own.class_weights, processor.output_mode)
+        losses = {
+            "classification": modeling.ClassifierLoss,
+            "multilabel": modeling.MultiLabelLoss,
+            "regression": modeling.RegressionLoss,
+        }
+        self.loss = losses[processor.output_mode]()
+        if options.class_weights is not None:
+            class_weights.check(options.class_weights, processor.output_mode)
         # The paper reports the last one.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {
@@ -78,12 +107,6 @@ class ClassifierTask(task.Task):
             "output_mode": processor.output_mode,
             "labels": self.labels,
         }
-
-    def splits(self, purpose: str) -> list[str]:
-        """Adds MultiNLI's mismatched sets."""
-        if purpose == "train":
-            return ["train"]
-        return [f"{purpose}{suffix}" for suffix in self.processors]
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the InputExamples; None if a mismatched set is missing."""
@@ -96,10 +119,10 @@ class ClassifierTask(task.Task):
             if not suffix:
                 raise
             return None
-        if purpose == "train" and self.own.class_weights:
+        if purpose == "train" and self.options.class_weights:
             found = [example.label for example in examples]
             weights = class_weights.create(
-                self.own.class_weights, self.labels, found
+                self.options.class_weights, self.labels, found
             )
             self.train_loss = modeling.ClassifierLoss([*weights.values()])
             self.settings["class_weights"] = weights
@@ -172,8 +195,8 @@ class ClassifierTask(task.Task):
         labels = decoding.write_predictions(
             output_dir, entries, batches, self.decoder, suffix
         )
-        if self.own.glue_submission:
-            name = self.own.task_name.lower() + suffix.replace("_", "-")
+        if self.options.glue_submission:
+            name = self.options.task_name.lower() + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}
@@ -188,14 +211,27 @@ class ClassifierTask(task.Task):
             export_dir,
             model,
             self.labels,
-            common_flags.read(serving.ServingOptions),
+            serving.ServingOptions(
+                self.tokenizer,
+                self.options.max_seq_length,
+                self.options.predict_batch_size,
+                self.options,
+            ),
             self.decoder.output_mode,
         )
 
 
+def main(config: Config) -> None:
+    """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
+    fine_tuning.run(ClassifierTask(config), config)
+
+
 def command() -> None:
     """Runs the script as a command."""
-    commands.run_task(ClassifierTask, define_flags, ("data_dir", "task_name"))
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
+import dataclasses
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,44 +13,62 @@ import numpy as np
 import modeling
 import serving
 from data.io import feature_specs
-from data.ner import flags as ner_flags
 from data.ner import reading, report, scoring, windows
 from data.text import tokenization
-from training import text_samples
-from training.command_line import flags as common_flags
-from training.options import FineTuningOptions
-from training.tasks import commands, task
+from files.flags import flag
+from training import task, text_samples
+from training.command_line import cli
+from training.config import DataFolderConfig
 
 
-def define_flags() -> None:
-    """Defines the flags that all tasks share, and the task's own."""
-    common_flags.define_all_fine_tuning_flags(learning_rate=5e-5)
-    ner_flags.define()
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(DataFolderConfig):
+    """The flags that all tasks share, and the task's own."""
+
+    labels: Sequence[str] | None = flag(
+        None,
+        "The tags in order; by default those of the train set, O first, or "
+        "those that the model was trained with.",
+    )
+    document_context: bool = flag(
+        False,
+        "Use whole documents as context, as in the paper, instead of single "
+        "sentences.",
+    )
+    report: bool = flag(
+        False,
+        "Write report.html about the dev set: each type's scores, errors by "
+        "kind, and sentences with their entities in colour.",
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.report and not self.do_eval:
+            raise ValueError("--report needs --do_eval")
 
 
 class NerTask(task.Task):
     """Tags words that name persons, places or organisations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
+    options: Config
     labels: list[str]
 
-    def __init__(self, options: FineTuningOptions) -> None:
+    def __init__(self, options: Config) -> None:
         super().__init__(options)
         # Decoding needs the windows of the evaluated splits.
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Finds the tags: those given, saved, or of the train set."""
-        options, own = self.options, common_flags.read(ner_flags.NerOptions)
-        labels, self.writes_report = own.labels, own.report
-        self.document_context = own.document_context
-        if own.report and not options.do_eval:
-            raise ValueError("--report needs --do_eval")
+        options, labels = self.options, self.options.labels
+        self.writes_report = options.report
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         if labels is None and saved_labels and not options.do_train:
-            labels = list(saved_labels)
-        self.processor = reading.NerProcessor(labels)
+            labels = saved_labels
+        self.processor = reading.NerProcessor(list(labels) if labels else None)
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
 
@@ -66,7 +85,7 @@ class NerTask(task.Task):
             self.labels,
             self.options.max_seq_length,
             self.tokenizer,
-            self.document_context,
+            self.options.document_context,
         ):
             if split != "train":
                 self.features[split].append(feature)
@@ -126,13 +145,26 @@ class NerTask(task.Task):
             export_dir,
             model,
             self.labels,
-            common_flags.read(serving.ServingOptions),
+            serving.ServingOptions(
+                self.tokenizer,
+                self.options.max_seq_length,
+                self.options.predict_batch_size,
+                self.options,
+            ),
         )
+
+
+def main(config: Config) -> None:
+    """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
+    fine_tuning.run(NerTask(config), config)
 
 
 def command() -> None:
     """Runs the script as a command."""
-    commands.run_task(NerTask, define_flags)
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
+import dataclasses
 import os
 import random
 from collections.abc import Iterator, Sequence
@@ -22,34 +23,71 @@ from data.squad import (
     scoring,
     windows,
 )
-from data.squad import flags as squad_flags
 from data.text import tokenization
-from files import paths
-from training import text_samples
+from files import run_files
+from files.flags import flag, like
+from files.paths import Kind
+from training import task, text_samples
 from training.command_line import cli
-from training.command_line import flags as common_flags
-from training.options import FineTuningOptions
-from training.tasks import commands, task
+from training.config import FineTuningConfig
+
+run_files.register(
+    *("predictions.json", "nbest_predictions.json", "null_odds.json"),
+    are_results=True,
+)
 
 
-def define_flags() -> None:
-    """Defines the original's flags, and those this project adds."""
-    common_flags.define_model_flags()
-    common_flags.define_text_flags()
-    common_flags.define_training_flags(learning_rate=5e-5)
-    common_flags.define_fine_tuning_flags(trim_padding=False)
-    common_flags.define_device_flags()
-    common_flags.define_export_flags()
-    cli.define_path(
-        "output_dir",
-        paths.Kind.RUN_FOLDER,
-        "Folder for checkpoints, records and results.",
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
+    """The script's flags: Google's, and those this project adds."""
+
+    train_file: str | None = flag(
+        None, "SQuAD JSON to train on.", kind=Kind.INPUT_FILE
     )
-    for name, use in (("train_file", "train on"), ("predict_file", "answer")):
-        cli.define_path(name, paths.Kind.INPUT_FILE, f"SQuAD JSON to {use}.")
-    squad_flags.define_task_flags()
-    squad_flags.define_window_flags()
-    squad_flags.define_decoding_flags()
+    predict_file: str | None = flag(
+        None, "SQuAD JSON to answer.", kind=Kind.INPUT_FILE
+    )
+    max_seq_length: int = like(windows.WindowOptions, "max_seq_length")
+    trim_padding: bool = like(FineTuningConfig, "trim_padding", False)
+    do_train: bool = like(
+        FineTuningConfig, "do_train", help="Train on --train_file."
+    )
+    do_predict: bool = like(
+        FineTuningConfig, "do_predict", help="Answer --predict_file."
+    )
+    predict_batch_size: int = like(
+        FineTuningConfig, "predict_batch_size", help="Windows in a batch."
+    )
+    num_processes: int = flag(
+        1,
+        "Processes that make the windows of --train_file; the records are the "
+        "same for any number.",
+        at_least=1,
+    )
+    report: bool = flag(
+        False,
+        "Write report.html: questions answered right and wrong, with their "
+        "passages.",
+    )
+    # As in Google's script, predictions are scored, and have one batch size.
+    do_eval: bool = False
+    eval_batch_size: int = 0
+
+    actions = ("do_train", "export_dir", "export_weights", "do_predict")
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        object.__setattr__(self, "eval_batch_size", self.predict_batch_size)
+        FineTuningConfig.__post_init__(self)
+        windows.WindowOptions.__post_init__(self)
+        if self.report and not self.do_predict:
+            raise ValueError("--report needs --do_predict")
+        if self.do_train and not self.train_file:
+            raise ValueError("--do_train needs --train_file")
+        if (self.evaluates or self.do_predict) and not self.predict_file:
+            raise ValueError(
+                "--predict_file is needed, to evaluate and predict"
+            )
 
 
 class SquadTask(task.Task):
@@ -60,38 +98,31 @@ class SquadTask(task.Task):
 
     metrics = ("f1",)
     has_eval_loss = False
+    splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
+    # The original counts questions, not windows.
+    counts_examples = True
 
-    def __init__(self, options: FineTuningOptions) -> None:
+    options: Config
+
+    def __init__(self, options: Config) -> None:
         super().__init__(options)
+        self.train_file = options.train_file or ""
+        self.predict_file = options.predict_file or ""
         self.features: list[windows.SquadFeatures] = []
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """See Task."""
-        options, own = self.options, common_flags.read(squad_flags.SquadOptions)
-        self.own = own
-        if own.report and not options.do_predict:
-            raise ValueError("--report needs --do_predict")
-        if options.do_train and not own.train_file:
-            raise ValueError("--do_train needs --train_file")
-        if (options.evaluates or options.do_predict) and not own.predict_file:
-            raise ValueError(
-                "--predict_file is needed, to evaluate and predict"
-            )
         self.loss = modeling.SpanLoss()
-        self.windows = common_flags.read(windows.WindowOptions)
-        self.decoding = common_flags.read(decoding.DecodingOptions)
-        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-
-    def splits(self, purpose: str) -> list[str]:
-        """Evaluates and predicts the same split."""
-        return ["train" if purpose == "train" else "eval"]
+        self.tokenizer = tokenization.load_tokenizer(
+            self.options, config.vocab_size
+        )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
         is_training = split == "train"
-        path = self.own.train_file if is_training else self.own.predict_file
+        path = self.train_file if is_training else self.predict_file
         examples = reading.read_squad_examples(
-            path, is_training, self.own.version_2_with_negative
+            path, is_training, self.options.version_2_with_negative
         )
         if is_training:
             # Shuffled once here, as in the original, so that a small buffer of
@@ -102,7 +133,7 @@ class SquadTask(task.Task):
             scoring.score_predictions(
                 path,
                 {example.qas_id: "" for example in examples},
-                self.own.version_2_with_negative,
+                self.options.version_2_with_negative,
             )
         return examples
 
@@ -112,13 +143,13 @@ class SquadTask(task.Task):
             return records.create_records(
                 examples,
                 self.tokenizer,
-                self.windows,
+                self.options,
                 is_training=True,
-                num_processes=self.own.num_processes,
+                num_processes=self.options.num_processes,
             )
         features = self.features = list(
             windows.create_features(
-                examples, self.tokenizer, self.windows, is_training=False
+                examples, self.tokenizer, self.options, is_training=False
             )
         )
         if self.options.unpads:
@@ -132,10 +163,6 @@ class SquadTask(task.Task):
         return feature_specs.squad_features(
             self.options.max_seq_length, split == "train"
         )
-
-    def num_train_examples(self, num_examples: int, num_records: int) -> int:
-        """Returns the questions; the original does not count windows."""
-        return num_examples
 
     def create_model(self, config: Any, **options: Any) -> Any:
         """See Task."""
@@ -158,7 +185,7 @@ class SquadTask(task.Task):
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
         }
-        if self.own.version_2_with_negative:
+        if self.options.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
         answers.write_json_files(output_dir, outputs)
         try:
@@ -166,27 +193,31 @@ class SquadTask(task.Task):
         except ValueError as error:
             logging.warning("Not scored: %s", error)
             return {}
-        if self.own.report:
+        if self.options.report:
             path = os.path.join(output_dir, "report.html")
             report.write_report(
                 path,
-                self.own.predict_file,
+                self.predict_file,
                 predictions,
-                self.own.version_2_with_negative,
+                self.options.version_2_with_negative,
             )
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
         """Returns the answers, as decoding.decode_predictions does."""
         return answers.find_answers(
-            self.examples["eval"], self.features, batches, self.decoding
+            self.examples["eval"],
+            self.features,
+            batches,
+            self.options,
+            self.tokenizer.basic_tokenizer,
         )
 
     def _score(
         self, predictions: dict, nbest: dict, null_odds: dict
     ) -> dict[str, float]:
-        file = self.own.predict_file
-        is_v2 = self.own.version_2_with_negative
+        file = self.predict_file
+        is_v2 = self.options.version_2_with_negative
         scores = scoring.score_outputs(file, predictions, nbest, null_odds)
         self.samples = text_samples.spread(
             report.describe_answers(file, predictions, is_v2)
@@ -198,17 +229,25 @@ class SquadTask(task.Task):
         serving.export_span_labeler(
             export_dir,
             model,
-            self.options.vocab_file,
-            self.windows,
-            self.decoding,
+            self.tokenizer,
+            self.options,
+            self.options,
             self.options.predict_batch_size,
             self.options,
         )
 
 
+def main(config: Config) -> None:
+    """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
+    fine_tuning.run(SquadTask(config), config)
+
+
 def command() -> None:
     """Runs the script as a command."""
-    commands.run_task(SquadTask, define_flags, required=())
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,20 +12,24 @@ import serving
 from data.classification import decoding, features, swag
 from data.io import feature_specs
 from data.text import tokenization
-from training import metrics, text_samples
-from training.command_line import flags as common_flags
-from training.tasks import commands, task
+from files.flags import like
+from training import metrics, task, text_samples
+from training.command_line import cli
+from training.config import DataFolderConfig
 
 
-def define_flags() -> None:
-    """Defines the flags that all tasks share."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(DataFolderConfig):
+    """The flags that all tasks share."""
+
     # The paper's rate, with batches of 16 (section 4.4).
-    common_flags.define_all_fine_tuning_flags(learning_rate=2e-5)
+    learning_rate: float = like(DataFolderConfig, "learning_rate", 2e-5)
 
 
 class SwagTask(task.Task):
     """Chooses which of four endings continues a sentence."""
 
+    options: Config
     metrics = ("accuracy",)
     sequences_per_example = swag.NUM_CHOICES
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
@@ -85,13 +90,21 @@ class SwagTask(task.Task):
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_multiple_choice(
-            export_dir, model, self.options.vocab_file, self.options
+            export_dir, model, self.tokenizer, self.options
         )
+
+
+def main(config: Config) -> None:
+    """Trains, evaluates, predicts and exports as the flags say."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import fine_tuning
+
+    fine_tuning.run(SwagTask(config), config)
 
 
 def command() -> None:
     """Runs the script as a command."""
-    commands.run_task(SwagTask, define_flags)
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import IO, Any
 
 from files import json_files
@@ -27,24 +27,6 @@ def partial_path(path: str | os.PathLike[str]) -> str:
     No other process and no other file uses the name.
     """
     return f"{os.fspath(path)}.partial-{os.getpid()}"
-
-
-def remove_partial_files(
-    folder: str | os.PathLike[str], names: Collection[str]
-) -> None:
-    """Removes the partial files that killed processes left in a folder.
-
-    Only the process that holds the folder's lock may do so.
-
-    Args:
-        folder: a local folder.
-        names: of the files that were being written.
-    """
-    for found in os.listdir(folder):
-        name, _, number = found.rpartition(".partial-")
-        if number.isdecimal() and name in names:
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(os.path.join(folder, found))
 
 
 @contextlib.contextmanager
@@ -93,8 +75,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             f"{os.fspath(path)}: the text holds {text[error.start]!r}, half of "
             "a surrogate pair, which cannot be written as UTF-8; correct it"
         ) from error
+    write_bytes(path, encoded)
+
+
+def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
+    """Writes a file, whole or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     with atomic_open(path) as file:
-        file.write(encoded)
+        file.write(contents)
 
 
 def write_json(path: str | os.PathLike[str], contents: Any) -> None:

@@ -9,7 +9,6 @@ message says.
 import contextlib
 import datetime
 import errno
-import fcntl
 import json
 import logging
 import os
@@ -149,6 +148,11 @@ def _check_is_lock(path: str, file: TextIO, name: str) -> None:
 
 
 def _lock(file: TextIO) -> bool:
+    try:
+        import fcntl
+    except ImportError:
+        # As on a file system that cannot lock.
+        return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

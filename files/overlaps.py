@@ -16,32 +16,7 @@ from typing import NoReturn
 from files.atomic import is_remote
 from files.paths import FILES, INPUTS, OUTPUTS, Kind, PathFlag
 from files.patterns import find_matches
-
-# Files that a run writes whole or not at all into its own folder. Each by its
-# name: what is left of them is removed, and a user's own files are not.
-WHOLE_FILES = frozenset(
-    """
-    checkpoint labels.txt run_settings.json history.jsonl summary.json
-    train.tf_record train_teacher.tf_record train_teacher.tf_record.json
-    eval.tf_record eval_mm.tf_record predict.tf_record predict_mm.tf_record
-    eval_results.txt eval_results.json report.html report_mm.html
-    test_eval_results.txt test_eval_results_mm.txt
-    test_results.tsv test_results_mm.tsv
-    predictions.jsonl predictions_mm.jsonl test_predictions.txt
-    predictions.json nbest_predictions.json null_odds.json
-    AX.tsv CoLA.tsv MNLI-m.tsv MNLI-mm.tsv MRPC.tsv QNLI.tsv QQP.tsv RTE.tsv
-    SST-2.tsv STS-B.tsv WNLI.tsv
-    glue.json glue.md glue.txt glue_submission.json submission.zip
-    """.split()
-)
-# All files that a run may write there, whatever its task names them; other
-# inputs may be there.
-RUN_FILES = re.compile(
-    r"model\.ckpt-\d+\..*|events\.out\..*|.*\.tf_record"
-    r"|(test_)?eval_results.*|test_results.*\.tsv|(test_|nbest_)?predictions.*"
-    r"|projector_config\.pbtxt|(lines|tokens)(_metadata)?\.tsv|"
-    + "|".join(map(re.escape, sorted(WHOLE_FILES)))
-)
+from files.run_files import is_run_file
 
 # Suffixes that records made at scale add to the output's name.
 _SHARD = re.compile(
@@ -128,7 +103,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     if outer.kind is Kind.RUN_FOLDER and is_direct:
         is_other = is_input and inner.kind is not Kind.MODEL
         if (is_other or inner.kind in FILES) and any(
-            RUN_FILES.fullmatch(os.path.basename(path)) for path in paths
+            is_run_file(os.path.basename(path)) for path in paths
         ):
             _refuse_inside(inner, outer, "the run writes a file of that name")
 
@@ -187,7 +162,7 @@ def _written_links(flag: PathFlag, path: str) -> list[str]:
     return [
         entry.path
         for entry in os.scandir(path)
-        if entry.is_symlink() and RUN_FILES.fullmatch(entry.name)
+        if entry.is_symlink() and is_run_file(entry.name)
     ]
 
 

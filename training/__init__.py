@@ -4,3 +4,16 @@ From the top down: tasks/ (a task from its flags to its results), steps/ (one
 run), outputs/ (what it writes), optimizers/, command_line/, and on the shelf
 what several of them use.
 """
+
+from files import run_files
+
+# Here, because the modules that write these files load TensorFlow, and the
+# paths of flags are checked before it is loaded.
+run_files.register(
+    *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
+    *("events.out.*", "history.jsonl", "summary.json", "run_settings.json"),
+    *("train.tf_record", "train_teacher.tf_record*", "eval*.tf_record"),
+    *("predict*.tf_record", "eval_results.txt", "eval_results.json"),
+    "labels.txt",
+)
+run_files.register("test_eval_results*.txt", "report*.html", are_results=True)

@@ -5,19 +5,20 @@ A run's checkpoint is a TF1 checkpoint with the original's names, as
 trained one its optimizer slots (`.../adam_m`, `.../adam_v`), and `global_step`.
 So it serves both to resume training and as the --init_checkpoint of another
 task. With --ema_decay it has the weights' averages too
-(optimizers/averaging.py), which a run that does not train reads instead.
+(callbacks/averages.py), which a run that does not train reads instead.
 
 A run resumes in these steps; everything else follows from the step number:
 
-1. `Run` (steps/runner.py) restores the newest undamaged checkpoint
-   (`Checkpointer.restore`), and has `run_settings.check` refuse other settings
-   than it began with.
-2. `History` (history.py) gives the run's `Clock` (training/clock.py) the hours
-   trained before, and drops its lines after the checkpoint.
-3. `BatchSizes` (training/batch_sizes.py) counts the examples seen;
+1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
+   (`Checkpointer.restore`). It holds the variables of the callbacks, too.
+   `run_settings.check` stops a run whose settings differ from those it began
+   with.
+2. `History` (callbacks/history.py) tells the `TimeLimit` the hours trained
+   before, and drops its lines after the checkpoint.
+3. `BatchSizes` (batch_sizes.py) counts the examples of all steps before;
    `create_dataset` (data/io/tfrecords.py) skips as many records. Their order
    depends only on the seed and the epoch.
-4. `Trainer.train` (steps/loop.py) continues with the next step.
+4. `Trainer.fit` continues with the next step.
 """
 
 import os
@@ -30,10 +31,10 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from files.atomic import remove_partial_files, write_text
-from files.overlaps import WHOLE_FILES
+from files.atomic import write_text
+from files.run_files import remove_partial_files
 from modeling.checkpoints import tf1
-from training.optimizers import averaging
+from training.callbacks import averages
 
 PREFIX = "model.ckpt"
 
@@ -174,8 +175,8 @@ class Checkpointer:
                     "it was trained with, or another --output_dir"
                 )
         for name, variable in self._variables.items():
-            if not self._trains and name + averaging.SUFFIX in saved:
-                name += averaging.SUFFIX
+            if not self._trains and name + averages.SUFFIX in saved:
+                name += averages.SUFFIX
             if name in saved:
                 variable.assign(reader.get_tensor(name))
 
@@ -198,7 +199,7 @@ class Checkpointer:
     def _remove_unfinished(self) -> None:
         # Left by a run killed while saving: without its index, which is written
         # last, a checkpoint is not complete.
-        remove_partial_files(self.output_dir, WHOLE_FILES)
+        remove_partial_files(self.output_dir)
         whole = self.steps()
         for file in self.output_dir.iterdir():
             if match := _WRITTEN.fullmatch(file.name):

@@ -8,14 +8,19 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 from absl import logging
 
 from modeling.config import BertConfig
-from training.options import TrainingOptions
+from training import devices
+from training.callbacks import Callback
+from training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from training.trainer import Trainer
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
@@ -47,7 +52,7 @@ def training_flops(
 
 def training_memory(
     model: keras.Model,
-    options: TrainingOptions,
+    options: TrainingConfig,
     max_seq_length: int,
     num_predictions: int,
 ) -> int:
@@ -77,9 +82,36 @@ def training_memory(
     return _RUNTIME_MEMORY + state + size * tokens * kept + logits
 
 
+class MemoryCheck(Callback):
+    """Refuses a run that does not fit into this machine's memory.
+
+    Args:
+        max_seq_length: WordPieces of an example, with padding.
+        num_predictions: masked positions of an example.
+    """
+
+    def __init__(self, max_seq_length: int, num_predictions: int) -> None:
+        self._shape = max_seq_length, num_predictions
+
+    @contextlib.contextmanager
+    def running(self, trainer: "Trainer") -> Iterator[None]:
+        """Checks the memory, and names it if there is too little after all.
+
+        Raises:
+            ValueError: the run does not fit.
+            MemoryError: TensorFlow has run out of memory.
+        """
+        sizes = trainer.model, trainer.config, *self._shape
+        check_memory(*sizes, devices.num_workers(trainer.strategy))
+        try:
+            yield
+        except tf.errors.ResourceExhaustedError as error:
+            raise MemoryError(out_of_memory(*sizes)) from error
+
+
 def check_memory(
     model: keras.Model,
-    options: TrainingOptions,
+    options: TrainingConfig,
     max_seq_length: int,
     num_predictions: int,
     num_workers: int = 1,
@@ -119,7 +151,7 @@ def machine_memory() -> int:
 
 def out_of_memory(
     model: keras.Model,
-    options: TrainingOptions,
+    options: TrainingConfig,
     max_seq_length: int,
     num_predictions: int,
 ) -> str:
@@ -140,19 +172,6 @@ def out_of_memory(
         f"{needed / 2**30:.1f} GiB of memory in all; what helps: "
         f"{', '.join(helping)}"
     )
-
-
-@contextlib.contextmanager
-def memory_advice(*sizes: Any) -> Iterator[None]:
-    """Turns out-of-memory errors into a MemoryError with advice.
-
-    Args:
-        *sizes: the arguments of `out_of_memory`.
-    """
-    try:
-        yield
-    except tf.errors.ResourceExhaustedError as error:
-        raise MemoryError(out_of_memory(*sizes)) from error
 
 
 def matmul_rate(precision: str) -> float:

@@ -9,7 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from modeling.accelerated import inference
-from training.options import STRATEGIES, DeviceOptions
+from training.config import STRATEGIES, DeviceConfig
 
 PRECISIONS = {
     "float32": "float32",
@@ -110,7 +110,7 @@ def set_precision(precision: str) -> None:
         logging.info("Computing in %s over float32 variables.", precision)
 
 
-def pack_weights(options: DeviceOptions) -> None:
+def pack_weights(options: DeviceConfig) -> None:
     """Has oneDNN reorder weights once, in commands that never change them."""
     if not options.changes_weights:
         inference.pack_weights(options.mixed_precision)
@@ -174,7 +174,7 @@ def distribute(
     return strategy.distribute_datasets_from_function(of_worker)
 
 
-def strategy_of(options: DeviceOptions) -> tf.distribute.Strategy:
+def strategy_of(options: DeviceConfig) -> tf.distribute.Strategy:
     """Returns the strategy that the device flags ask for."""
     strategy = create_strategy(
         options.distribution_strategy,

@@ -9,11 +9,11 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import feature_specs, tfrecords
-from files.atomic import remove_partial_files
-from training import cluster, progress
-from training.options import FineTuningOptions
-from training.steps.distillation import Teacher
-from training.tasks.task import Task
+from files import run_files
+from training import progress
+from training.callbacks.distillation import Teacher
+from training.config import FineTuningConfig
+from training.task import Task
 
 
 def suffix_of(split: str) -> str:
@@ -22,24 +22,24 @@ def suffix_of(split: str) -> str:
 
 
 class Splits:
-    """The splits that the options need; all are read before any is written.
+    """The splits that the config need; all are read before any is written.
 
     Args:
         task: a prepared Task.
-        options: FineTuningOptions.
+        config: FineTuningConfig.
 
     Attributes:
         num_examples: {split: its examples}.
         num_records: {split: its records}.
     """
 
-    def __init__(self, task: Task, options: FineTuningOptions) -> None:
-        self._task, self._trim = task, options.unpads
+    def __init__(self, task: Task, config: FineTuningConfig) -> None:
+        self._task, self._trim = task, config.unpads
         # Specs of splits whose records hold more than the task wrote.
         self._specs: dict[str, feature_specs.Spec] = {}
-        examples = _read_examples(task, options)
+        examples = _read_examples(task, config)
         task.examples = {}
-        folder = _records_folder(options)
+        folder = _records_folder(config)
         self.num_examples: Mapping[str, int] = {
             name: len(found) for name, found in examples.items()
         }
@@ -47,7 +47,7 @@ class Splits:
             name: os.path.join(folder, f"{name}.tf_record")
             for name in self.num_examples
         }
-        # Those to train on are freed once they are records.
+        # Free the training examples once their records are written.
         self.num_records: Mapping[str, int] = {
             name: self._write(name, examples.pop(name)) for name in self._paths
         }
@@ -61,7 +61,8 @@ class Splits:
                 writer.write(record)
         # Left by a killed run; only the task knows the names of its splits.
         folder, file = os.path.split(self._paths[name])
-        remove_partial_files(folder, [file])
+        run_files.register(file)
+        run_files.remove_partial_files(folder)
         logging.info(
             "The split %s: %d examples, %d records",
             name,
@@ -73,7 +74,7 @@ class Splits:
     def of(self, purpose: str) -> list[str]:
         """Returns the names of the existing splits for a purpose."""
         return [
-            name for name in self._task.splits(purpose) if name in self._paths
+            name for name in self._task.splits[purpose] if name in self._paths
         ]
 
     def files(self, name: str) -> list[str]:
@@ -127,16 +128,16 @@ class Splits:
 
 
 def _read_examples(
-    task: Task, options: FineTuningOptions
+    task: Task, config: FineTuningConfig
 ) -> dict[str, Sequence[Any]]:
     """Returns {split: its examples} of the splits needed."""
     found = {}
     for purpose, is_needed in (
-        ("train", options.do_train),
-        ("eval", options.evaluates),
-        ("predict", options.do_predict),
+        ("train", config.do_train),
+        ("eval", config.evaluates),
+        ("predict", config.do_predict),
     ):
-        for name in task.splits(purpose) if is_needed else ():
+        for name in task.splits[purpose] if is_needed else ():
             if name not in found:
                 found[name] = task.read_examples(name)
     return {
@@ -146,12 +147,12 @@ def _read_examples(
     }
 
 
-def _records_folder(options: FineTuningOptions) -> str:
+def _records_folder(config: FineTuningConfig) -> str:
     """Returns the folder for records.
 
     The chief's stay in the output folder; the other workers, which write
     nothing there, make theirs in a temporary one.
     """
-    if cluster.is_chief(options.distribution_strategy, options.use_tpu):
-        return options.output_dir
+    if config.is_chief:
+        return config.output_dir
     return tempfile.mkdtemp(prefix="records-")

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from files import json_files
 from files.atomic import write_text
-from training.options import NETWORK
-from training.outputs.checkpointing import checkpoint_steps
+from training.checkpointing import checkpoint_steps
+from training.config import NETWORK
 
 FILE = "run_settings.json"
 # Changes nothing that is trained: a resumed run may add it, or do without it.

@@ -17,18 +17,18 @@ import tensorflow as tf
 
 from files import atomic
 from training import costs
-from training.options import TrainingOptions
+from training.config import TrainingConfig
 
 
 class Summary:
     """Collects summary.json: all that is needed to repeat a run.
 
     Args:
-        options: TrainingOptions.
+        config: TrainingConfig.
     """
 
-    def __init__(self, options: TrainingOptions) -> None:
-        self.options = options
+    def __init__(self, config: TrainingConfig) -> None:
+        self.config = config
         # Settings at the start of the run: configuration, data, batch size.
         self.settings: dict[str, Any] = {}
         self._figures: dict[str, Mapping[str, Any]] = {}
@@ -48,15 +48,15 @@ class Summary:
         finally:
             self._seconds[name] = time.monotonic() - started
 
-    def write(self, output_dir: str | Path, global_step: int) -> None:
-        """Writes `summary.json`."""
+    def write(self, global_step: int) -> None:
+        """Writes `summary.json` into the run's folder."""
         seconds = self._seconds | {
             "total_seconds": time.monotonic() - self._started
         }
         summary = {
             "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
-            "flags": dict(self.options.given_flags),
-            "all_flags": dict(self.options.all_flags),
+            "flags": dict(self.config.given_flags),
+            "all_flags": dict(self.config.all_flags),
             "settings": self.settings,
             "versions": {
                 "python": platform.python_version(),
@@ -72,7 +72,7 @@ class Summary:
             "peak_memory_bytes": costs.peak_memory(),
         }
         atomic.write_text(
-            Path(output_dir) / "summary.json",
+            Path(self.config.output_dir) / "summary.json",
             json.dumps(summary, indent=2, default=str) + "\n",
         )
 

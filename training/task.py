@@ -7,32 +7,39 @@ adds one in a single file.
 
 import abc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import modeling
+from data.text.tokenization import FullTokenizer
 from training import metrics, text_samples
-from training.loss import Loss
-from training.options import FineTuningOptions
+from training.config import FineTuningConfig
+
+if TYPE_CHECKING:
+    import modeling
+    from modeling.losses import Loss
 
 # Batches of evaluation: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 
 
-class Task(Protocol):
-    """One fine-tuning task: subclass it, and give it to `commands.run_task`.
+class Task(abc.ABC):
+    """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
-    The driver calls the methods in the order in which they are defined here.
-    Its splits are "train", "eval" and "predict"; `splits` can change that.
+    The flow calls the methods in the order in which they are defined here.
 
     Args:
         options: the flags that all tasks share.
 
     Attributes:
         options: as given.
+        splits: {"train", "eval" or "predict": names of the splits that serve
+            this purpose}. A second split to evaluate on may be named
+            "eval_SUFFIX": the names of its scores get the suffix.
         examples: {split: its examples}, of the splits that are evaluated or
-            predicted; the driver sets them before `encode`.
+            predicted; the flow sets them before `encode`.
+        tokenizer: tokenizer of the texts, which `prepare` loads; its
+            vocabulary goes with --export_weights.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize instead, such as one with weighted classes;
             None for `loss`.
@@ -41,6 +48,8 @@ class Task(Protocol):
         labels: labels in the order of the model's outputs, saved next to its
             checkpoints; None if the task has none.
         sequences_per_example: number of sequences per example.
+        counts_examples: whether an epoch has as many steps as the examples
+            need; False counts their records.
         has_eval_loss: whether the records of "eval" have the loss's features.
         writes_report: whether to call `write_report` after evaluation.
         samples: some examples of the latest evaluation with the right and the
@@ -49,19 +58,26 @@ class Task(Protocol):
         settings: further {name: value} that must not change in a resume.
     """
 
-    options: FineTuningOptions
-    examples: dict[str, Sequence[Any]]
-    loss: Loss
-    train_loss: Loss | None = None
+    options: FineTuningConfig
+    splits: Mapping[str, Sequence[str]] = {
+        "train": ["train"],
+        "eval": ["eval"],
+        "predict": ["predict"],
+    }
+    examples: dict[str, Sequence[Any]] = {}
+    tokenizer: FullTokenizer
+    loss: "Loss"
+    train_loss: "Loss | None" = None
     metrics: Sequence[str]
     labels: Sequence[str] | None = None
     sequences_per_example: int = 1
+    counts_examples: bool = False
     has_eval_loss: bool = True
     writes_report: bool = False
     samples: Sequence[text_samples.Row] = ()
     settings: Mapping[str, Any] = {}
 
-    def __init__(self, options: FineTuningOptions) -> None:
+    def __init__(self, options: FineTuningConfig) -> None:
         self.options = options
 
     def prepare(
@@ -83,15 +99,6 @@ class Task(Protocol):
         """
         return
 
-    def splits(self, purpose: str) -> Sequence[str]:
-        """Returns the names of the splits that serve a purpose.
-
-        Args:
-            purpose: "train", "eval" or "predict". A second split to evaluate
-                on may be named "eval_SUFFIX": its figures get the suffix.
-        """
-        return (purpose,)
-
     @abc.abstractmethod
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Returns the examples of a split; None to skip the split.
@@ -108,11 +115,6 @@ class Task(Protocol):
     @abc.abstractmethod
     def feature_spec(self, split: str) -> Mapping[str, Any]:
         """Returns the features of a split's records, {name: feature}."""
-
-    def num_train_examples(self, num_examples: int, num_records: int) -> int:
-        """Returns the examples of an epoch, by default the records."""
-        del num_examples
-        return num_records
 
     @abc.abstractmethod
     def create_model(

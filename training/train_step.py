@@ -5,22 +5,23 @@ them by. Weights are summed over all replicas before the division, so the loss
 and its gradient are those of the whole batch, however it is split.
 """
 
-import dataclasses
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import keras
+import numpy as np
 import tensorflow as tf
 
-from training.loss import Loss
-from training.optimizers.averaging import WeightAverages
+from modeling.losses import Loss
+from training.callbacks import Callback
+from training.config import TrainingConfig
 
 Features = Mapping[str, tf.Tensor]
 # (logs, outcomes, status); see TrainStep.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
 # (gradients, sums of squares, losses); see TrainStep._part_gradients.
-Gradients = tuple[list[tf.Tensor], dict[str, tf.Tensor], dict[str, tf.Tensor]]
+Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
 
 # Outcome of a step: updated; skipped because its gradient overflowed only by
 # float16's loss scaling, which happens occasionally; or skipped because its
@@ -44,45 +45,6 @@ class TrainableModel(Protocol):
         """Returns the outputs for the loss."""
 
 
-@runtime_checkable
-class ScaledUpdates(Protocol):
-    """An optimizer whose update can also clip gradients and skip a step."""
-
-    @property
-    def takes_scaled(self) -> bool:
-        """Whether the optimizer's settings allow `apply_scaled`."""
-
-    def apply_scaled(
-        self,
-        grads: Sequence[tf.Tensor],
-        variables: Sequence[keras.Variable],
-        factor: tf.Tensor,
-        made: tf.Tensor,
-    ) -> None:
-        """Takes a step on `factor` times the gradients, if `made`."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class StepOptions:
-    """Options of a training step.
-
-    Attributes:
-        clip_norm: the gradient's global norm is clipped to this.
-        gradient_accumulation_steps: parts into which a batch is cut, computed
-            one at a time; the update is the same.
-        jit_compile: compile the forward and backward pass by XLA.
-        time_spent: float variable that each step sets to the fraction of the
-            training time spent, for a learning rate that follows it; or None.
-        averages: averages of the weights, updated after each step; or None.
-    """
-
-    clip_norm: float = 1.0
-    gradient_accumulation_steps: int = 1
-    jit_compile: bool = False
-    time_spent: tf.Variable | None = None
-    averages: WeightAverages | None = None
-
-
 class TrainStep:
     """Takes the next batch and updates the model.
 
@@ -91,15 +53,16 @@ class TrainStep:
         loss: its loss.
         optimizer: made with `aggregate_gradients=False`.
         strategy: the tf.distribute strategy the variables were made under.
-        options: StepOptions.
+        config: TrainingConfig: `clip_norm`, `gradient_accumulation_steps` and
+            `jit_compile`.
+        callbacks: their `before_update` and `after_update` are part of a step.
 
     Attributes:
         one: tf.function (iterator, status) -> (logs, outcomes, status): dict of
             scalars, the total loss and its parts, the learning rate and the
             norm of the gradient; int [1], the step's outcome (MADE and so on);
             and the workers' mean status, which is the same on all. A status is
-            float [2]: 1.0 if the worker was asked to stop, and the fraction of
-            its time spent.
+            float [number of callbacks], see Callback.on_step_begin.
         many: tf.function (iterator, status, number) -> the same for many steps
             made without returning to Python: the outcomes of all, int [number],
             the rest of the last.
@@ -111,32 +74,31 @@ class TrainStep:
         loss: Loss,
         optimizer: keras.optimizers.Optimizer,
         strategy: tf.distribute.Strategy,
-        options: StepOptions,
+        config: TrainingConfig,
+        callbacks: Sequence[Callback],
     ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
         self.strategy = strategy
-        self.options = options
+        self.config = config
+        self.callbacks = callbacks
         self._scales_loss = isinstance(
             optimizer, keras.optimizers.LossScaleOptimizer
         )
         with strategy.scope():
             is_alone = not tf.distribute.has_strategy()
-        self._clips_in_update = (
-            is_alone
-            and isinstance(optimizer, ScaledUpdates)
-            and optimizer.takes_scaled
+        # See AdamWeightDecayOptimizer.apply_scaled; Keras's own have none.
+        self._clips_in_update = is_alone and getattr(
+            optimizer, "takes_scaled", False
         )
-        # Variables that the loss reaches, known once a step has been traced.
-        self._trained: Sequence[tf.Variable] = ()
         self._batch_gradients = self._accumulate_gradients
-        if options.jit_compile:
+        if config.jit_compile:
             self._batch_gradients = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
         self.one = tf.function(self._next_one, autograph=False)
-        self.many = tf.function(self._next_many)
+        self.many = tf.function(self._next_many, autograph=False)
         if not optimizer.built:
             with strategy.scope():
                 optimizer.build(model.trainable_variables)
@@ -152,9 +114,8 @@ class TrainStep:
             self._local, reduced
         )
         status /= self.strategy.num_replicas_in_sync
-        time_spent = self.options.time_spent
-        if time_spent is not None:
-            time_spent.assign(tf.cast(status[1], time_spent.dtype))
+        for index, callback in enumerate(self.callbacks):
+            callback.before_update(status[index])
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
@@ -162,19 +123,24 @@ class TrainStep:
         }
 
         self._update(grads, factor, outcome == MADE)
-        if self.options.averages is not None:
-            self.options.averages.update(step + 1, outcome == MADE)
+        for callback in self.callbacks:
+            callback.after_update(step + 1, outcome == MADE)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
         return logs, outcome, status
 
     def _update(
-        self, grads: Sequence[tf.Tensor], factor: tf.Tensor, made: tf.Tensor
+        self,
+        grads: dict[int, tf.Tensor],
+        factor: tf.Tensor,
+        is_made: tf.Tensor,
     ) -> None:
-        """Updates the model by `factor` times the gradients, if `made`."""
+        """Updates the model by `factor` times the gradients, if `is_made`."""
         if self._clips_in_update:
-            self.optimizer.apply_scaled(grads, self._trained, factor, made)
+            self.optimizer.apply_scaled(
+                [*grads.values()], self._variables(grads), factor, is_made
+            )
             return
 
         def apply() -> tf.Tensor:
@@ -187,7 +153,7 @@ class TrainStep:
         else:
             # Outside of strategy.run, because an update inside a condition may
             # not leave the replica context.
-            tf.cond(made, apply, lambda: tf.constant(False))
+            tf.cond(is_made, apply, lambda: tf.constant(False))
 
     def _next_one(
         self, iterator: Iterator[Features], status: tf.Tensor
@@ -202,10 +168,18 @@ class TrainStep:
         num_steps: tf.Tensor,
     ) -> StepResult:
         # For TPUs, where each return to the host is expensive.
-        outcomes = tf.TensorArray(tf.int32, num_steps, element_shape=[])
-        for index in tf.range(num_steps - 1):
+        def make_one(
+            index: tf.Tensor, outcomes: tf.TensorArray
+        ) -> tuple[tf.Tensor, tf.TensorArray]:
             _, outcome, _ = self._next(iterator, status)
-            outcomes = outcomes.write(index, outcome)
+            return index + 1, outcomes.write(index, outcome)
+
+        _, outcomes = tf.while_loop(
+            lambda index, _: index < num_steps - 1,
+            make_one,
+            (0, tf.TensorArray(tf.int32, num_steps, element_shape=[])),
+            parallel_iterations=1,
+        )
         logs, outcome, status = self._next(iterator, status)
         outcomes = outcomes.write(num_steps - 1, outcome)
         return logs, outcomes.stack(), status
@@ -234,17 +208,17 @@ class TrainStep:
         grads, squares, losses = _all_reduce(
             self._batch_gradients(features, weights, seed)
         )
-        for index, grad in enumerate(grads):
-            if str(index) not in squares:
-                squares[str(index)] = sum_of_squares(grad)
+        dense = [g for index, g in grads.items() if index not in squares]
+        squares = [*squares.values(), *map(sum_of_squares, dense)]
         # Not add_n, whose order of summation in larger graphs differs between
         # processes.
-        norm = tf.sqrt(tf.reduce_sum(tf.stack(list(squares.values()))))
+        norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
         outcome = self._outcome(norm, losses["loss"], scale)
         # As in tf.clip_by_global_norm; not finite if the norm is not.
-        limit = self.options.clip_norm * scale
-        factor = limit * tf.minimum(1.0 / norm, 1.0 / limit) + (norm - norm)
+        limit = self.config.clip_norm * scale
+        factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
+        factor = tf.where(tf.math.is_finite(norm), factor, np.nan)
         return grads, factor, norm / scale, losses, outcome, status
 
     def _outcome(
@@ -267,7 +241,7 @@ class TrainStep:
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
         """Adds up `_part_gradients` over the parts of a batch."""
-        num_parts = self.options.gradient_accumulation_steps
+        num_parts = self.config.gradient_accumulation_steps
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
         parts = tf.nest.map_structure(
@@ -317,9 +291,9 @@ class TrainStep:
         """Returns one part's contribution to gradients and losses.
 
         Returns:
-            dense gradients of the variables that have any, {position in that
-            list: sum of squares of the slices} of those that were slices,
-            and {name: loss}.
+            {index of a trainable variable: dense gradient} of the variables
+            that the loss reaches; {index: sum of squares} of the gradients
+            that were slices; {name: loss}.
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
@@ -339,24 +313,32 @@ class TrainStep:
         grads = tape.gradient(scaled, [v.value for v in variables])
         # A variable that the loss does not reach (a span labeler's pooler) is
         # not changed, as in the original; not even decayed.
-        self._trained = [
-            v for v, g in zip(variables, grads, strict=True) if g is not None
-        ]
-        grads = [g for g in grads if g is not None]
+        reached = {
+            index: grad for index, grad in enumerate(grads) if grad is not None
+        }
         squares = {
-            str(index): sum_of_squares(grad)
-            for index, grad in enumerate(grads)
+            index: sum_of_squares(grad)
+            for index, grad in reached.items()
             if isinstance(grad, tf.IndexedSlices)
         }
-        grads = [tf.convert_to_tensor(g) for g in grads]
-        for grad, variable in zip(grads, self._trained, strict=True):
+        dense = {
+            index: tf.convert_to_tensor(grad) for index, grad in reached.items()
+        }
+        for index, grad in dense.items():
             # Slices do not hold the number of rows.
-            grad.set_shape(variable.shape)
-        return grads, squares, losses
+            grad.set_shape(variables[index].shape)
+        return dense, squares, losses
 
-    def _apply(self, grads: Sequence[tf.Tensor], factor: tf.Tensor) -> None:
-        grads = [grad * tf.cast(factor, grad.dtype) for grad in grads]
-        self.optimizer.apply(grads, self._trained)
+    def _apply(self, grads: dict[int, tf.Tensor], factor: tf.Tensor) -> None:
+        self.optimizer.apply(
+            [grad * tf.cast(factor, grad.dtype) for grad in grads.values()],
+            self._variables(grads),
+        )
+
+    def _variables(self, grads: dict[int, tf.Tensor]) -> list[keras.Variable]:
+        """Returns the variables of some gradients."""
+        variables = self.model.trainable_variables
+        return [variables[index] for index in grads]
 
     def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0

@@ -4,8 +4,10 @@ import os
 
 import pytest
 
-from files import path_checks, paths
+from files import path_checks, paths, run_files
 from files.paths import Kind
+
+run_files.register("predictions.json", "model.ckpt-*.index", "eval_results*")
 
 KINDS = {
     "input_file": Kind.INPUT_FILES,

@@ -117,12 +117,7 @@ def test_a_lock_of_another_host(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        *("", "{", '{"host": 1}', '{"host": "\xff'),
-        '{"host": ' + "[" * 100_000,
-    ],
-    ids=lambda text: text[:12],
+    "text", ["", "{", '{"host": 1}', '{"host": "\xff', '{"host": ' + "[" * 9999]
 )
 def test_a_lock_that_is_cut_off(tmp_path, text):
     path = tmp_path / ".lock"

@@ -12,7 +12,6 @@ from data.text import tokenization
 from files import atomic, json_files
 from files.named_errors import named_errors
 from modeling.checkpoints import labels
-from modeling.checkpoints.huggingface import tokenizer
 
 # Can be opened; its first page cannot be read.
 UNREADABLE = "/proc/self/mem"
@@ -30,9 +29,8 @@ READERS = {
     "block": lambda path, _: list(text_files.read_block(path, 0, 5)),
     "records": lambda path, _: list(records.read_records(path)),
     "table": read_csv,
-    "vocabulary": lambda path, _: tokenization.read_vocab(path),
+    "vocabulary": lambda path, _: tokenization.FullTokenizer(path),
     "labels": lambda path, _: labels._read_lines(path),
-    "huggingface": lambda path, _: tokenizer._read_vocab(path),
     "copy": lambda path, folder: atomic.copy_file(path, folder / "copy"),
 }
 

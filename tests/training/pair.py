@@ -1,13 +1,17 @@
 """A model of two numbers, and what trains it."""
 
+import dataclasses
+
 import keras
 import numpy as np
 import tensorflow as tf
 
+from training import devices
+from training.callbacks import Callback
+from training.callbacks.nonfinite import NonFinite
+from training.config import TrainingConfig
 from training.optimizers import optimization
-from training.options import LoopOptions, OptimizerOptions
-from training.outputs import checkpointing
-from training.steps import distribution, loop
+from training.trainer import Trainer
 
 BATCH_SIZE = 2
 
@@ -16,7 +20,7 @@ class Pair(keras.Model):
     """Multiplies each feature `factor` with a weight, of two it has."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(name="pair")
         self.one = self.add_weight(shape=(), initializer="ones", name="one")
         self.zero = self.add_weight(shape=(), initializer="zeros", name="zero")
 
@@ -43,30 +47,64 @@ class Sum:
         return {"part": tf.reduce_sum(product) + tf.reduce_sum(roots)}
 
 
-def create_trainer(precision="float32", strategy=None, learning_rate=0.1):
-    model = Pair()
+class OnStep(Callback):
+    """Calls a function with the number and the logs of each step."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def on_step(self, step, logs, agreed):
+        return self._function(step, logs)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(TrainingConfig):
+    """The configuration of a trainer that may make several steps at once."""
+
+    at_once: int = 1
+
+    @property
+    def steps_per_call(self):
+        return self.at_once
+
+
+def create_config(output_dir="", **changes):
+    """Returns a configuration that keeps all checkpoints."""
+    return Config(
+        bert_config_file="",
+        output_dir=str(output_dir),
+        train_batch_size=BATCH_SIZE,
+        **{"keep_checkpoint_max": 0} | changes,
+    )
+
+
+def create_trainer(
+    precision="float32",
+    strategy=None,
+    callbacks=(),
+    describe_batch=None,
+    **changes,
+):
+    config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(
-        OptimizerOptions(learning_rate=learning_rate),
-        100,
-        0,
-        aggregate_gradients=False,
+        config, 100, 0, aggregate_gradients=False
     )
-    return loop.Trainer(
-        model, Sum(), distribution.scale_losses(optimizer, precision), strategy
+    skipping = NonFinite(
+        config.max_nonfinite_steps, describe_batch, config.batch_sizes
     )
-
-
-def checkpointer_of(trainer, folder, keep=0):
-    return checkpointing.Checkpointer(
-        folder,
-        {v.name: v for v in trainer.model.trainable_variables},
-        trainer.optimizer,
-        keep_checkpoint_max=keep,
+    return Trainer(
+        Pair(),
+        Sum(),
+        devices.scale_losses(optimizer, precision),
+        config,
+        [skipping, *callbacks],
+        strategy,
     )
 
 
-def every(steps):
-    return LoopOptions(save_checkpoints_steps=steps)
+def fit(trainer, dataset, num_train_steps):
+    """Trains on a dataset that begins with the next step's batch."""
+    trainer.fit(lambda batch_size, skip_records: dataset, num_train_steps)
 
 
 def batches(factors, zeros=None):

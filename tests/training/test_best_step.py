@@ -11,9 +11,8 @@ import tensorflow as tf
 import modeling
 from tests import conftest, toy_task
 from tests.checkpoints import values
-from training.options import FineTuningOptions
-from training.outputs import checkpointing
-from training.tasks import fine_tuning
+from training import checkpointing, fine_tuning
+from training.config import FineTuningConfig
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
@@ -49,7 +48,7 @@ def options(tmp_path):
     config = tmp_path / "config.json"
     config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
     (tmp_path / "export").mkdir()
-    return FineTuningOptions(
+    return FineTuningConfig(
         bert_config_file=str(config),
         vocab_file="vocab.txt",
         output_dir=str(tmp_path / "run"),

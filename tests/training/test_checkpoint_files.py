@@ -5,7 +5,7 @@ import os
 import keras
 import pytest
 
-from training.outputs import checkpointing
+from training import checkpointing
 
 # The user's own: copies, archives, other tools' files. None is a checkpoint
 # that a run here would have written.

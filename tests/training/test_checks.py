@@ -5,9 +5,7 @@ import json
 
 import pytest
 
-from training import costs, options
-from training.outputs import run_settings
-from training.tasks import checks, preparation
+from training import config, costs, fine_tuning, run_settings, start
 
 SIZES = {
     "vocab_size": 100,
@@ -37,24 +35,24 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     monkeypatch.setattr(costs, "machine_memory", lambda: 16 << 30)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(SIZES))
-    assert checks.load_config(str(path), 64).hidden_size == 32
+    assert start.load_config(str(path), 64).hidden_size == 32
     path.write_text(json.dumps(SIZES | {name: value}))
     message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
     with pytest.raises(ValueError, match=message):
-        checks.load_config(str(path), 64)
+        start.load_config(str(path), 64)
 
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(SIZES))
-    assert checks.load_config(str(path), 64, 64).max_position_embeddings == 64
+    assert start.load_config(str(path), 64, 64).max_position_embeddings == 64
     for lengths, name in (((65, 8), "max"), ((8, 65), "export")):
         with pytest.raises(ValueError, match=f"--{name}_seq_length=65 is more"):
-            checks.load_config(str(path), *lengths)
+            start.load_config(str(path), *lengths)
 
 
 def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
-    command = options.FineTuningOptions(
+    command = config.FineTuningConfig(
         bert_config_file="bert_config.json",
         vocab_file="vocab.txt",
         output_dir=str(tmp_path),
@@ -62,10 +60,8 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
         seed=2**32 - 2,
         num_train_runs=2,
     )
-    preparation.check_num_train_runs(command)
-    command = dataclasses.replace(command, num_train_runs=3)
     with pytest.raises(ValueError, match="--seed=4294967294 is too large"):
-        preparation.check_num_train_runs(command)
+        dataclasses.replace(command, num_train_runs=3)
 
 
 @pytest.mark.parametrize(
@@ -94,36 +90,34 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     ],
 )
 def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
-    command = options.FineTuningOptions(
-        bert_config_file="bert_config.json",
-        vocab_file="vocab.txt",
-        output_dir=str(tmp_path),
-        do_train=True,
-        **changes,
-    )
     with pytest.raises(ValueError, match=message):
-        checks.check_command(command)
+        config.FineTuningConfig(
+            bert_config_file="bert_config.json",
+            vocab_file="vocab.txt",
+            output_dir=str(tmp_path),
+            **changes,
+        )
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     (tmp_path / "bert_model.ckpt.index").write_text("")
     (tmp_path / "labels.txt").write_text("no\nyes\n")
-    for start in (tmp_path, tmp_path / "bert_model.ckpt"):
-        command = options.FineTuningOptions(
+    for checkpoint in (tmp_path, tmp_path / "bert_model.ckpt"):
+        command = config.FineTuningConfig(
             bert_config_file="bert_config.json",
             vocab_file="vocab.txt",
-            init_checkpoint=str(start),
+            init_checkpoint=str(checkpoint),
             output_dir=f"{tmp_path}/.",
             do_train=True,
         )
-        checks.check_labels_of_start(command, ["no", "yes"])
+        fine_tuning.check_labels_of_start(command, ["no", "yes"])
         with pytest.raises(ValueError, match="has the labels .'no', 'yes'.;"):
-            checks.check_labels_of_start(command, ["a", "b"])
+            fine_tuning.check_labels_of_start(command, ["a", "b"])
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
-    checks.check_labels_of_start(elsewhere, ["a", "b"])
+    fine_tuning.check_labels_of_start(elsewhere, ["a", "b"])
     (tmp_path / "model.ckpt-5.index").write_text("")
-    checks.check_labels_of_start(command, ["a", "b"])
+    fine_tuning.check_labels_of_start(command, ["a", "b"])
 
 
 @pytest.mark.parametrize("place", ["", "run_1"])
@@ -141,7 +135,7 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
         assert run_settings.read_network(path) == trained
         run_settings.check_network(path, trained, "--init_checkpoint")
     (tmp_path / "config.json").write_text(json.dumps(SIZES))
-    given = options.FineTuningOptions(
+    given = config.FineTuningConfig(
         bert_config_file=str(tmp_path / "config.json"),
         vocab_file="vocab.txt",
         output_dir=str(tmp_path / "new"),
@@ -155,9 +149,9 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     ):
         message = f"--{flag}={folder}.* was trained with --left_to_right"
         with pytest.raises(ValueError, match=message):
-            preparation.check_networks(given.varied(**{flag: value}))
+            fine_tuning.check_networks(given.varied(**{flag: value}))
     with pytest.raises(ValueError, match="trained with --nobilstm"):
-        preparation.check_networks(
+        fine_tuning.check_networks(
             given.varied(
                 output_dir=str(folder), left_to_right=True, bilstm=True
             )

@@ -3,16 +3,32 @@
 import logging
 import os
 
-from training.tasks.earlier_results import EarlierResults
+from files import run_files
+from training import fine_tuning
+
+
+class Earlier:
+    """The results in a folder before a run predicts."""
+
+    def __init__(self, folder, others=()):
+        self._look = lambda: fine_tuning.find_results(folder, others)
+        self._folder, self._before = folder, self._look()
+
+    def warn(self):
+        fine_tuning.warn_of_earlier(
+            self._before, self._look(), str(self._folder)
+        )
+
 
 WRITTEN = ["predictions.json", "nbest_predictions.json"]
 OPTIONAL = ["null_odds.json", "report.html", "test_eval_results.txt"]
+run_files.register(*WRITTEN, "null_odds.json", are_results=True)
 
 
 def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
     for name in [*WRITTEN, *OPTIONAL, "eval_results.txt", "my_notes.html"]:
         (tmp_path / name).write_text("old")
-    earlier = EarlierResults(tmp_path)
+    earlier = Earlier(tmp_path)
     for name in WRITTEN:
         # Even where the content and its time are the same.
         times = os.stat(tmp_path / name)
@@ -27,7 +43,7 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
     assert all((tmp_path / name).read_text() == "old" for name in OPTIONAL)
 
     caplog.clear()
-    earlier = EarlierResults(tmp_path, ("eval_results.txt",))
+    earlier = Earlier(tmp_path, ("eval_results.txt",))
     for name in [*WRITTEN, *OPTIONAL]:
         (tmp_path / name).unlink()
     earlier.warn()
@@ -38,7 +54,7 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
 
 
 def test_nothing_is_said_of_a_new_folder(tmp_path, caplog):
-    earlier = EarlierResults(tmp_path / "new")
+    earlier = Earlier(tmp_path / "new")
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "predictions.json").write_text("new")
     earlier.warn()

@@ -12,9 +12,8 @@ import modeling
 from tests import events, script_runner
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
-from training import metrics
-from training.options import FineTuningOptions
-from training.tasks import ensembles
+from training import fine_tuning, metrics
+from training.config import FineTuningConfig
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 SQUAD = script_runner.SAMPLES / "squad"
@@ -238,14 +237,15 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         model = modeling.BertClassifier(CONFIG, len(labels), seed=0)
         model.build()
         modeling.save_release(model, tmp_path / name, labels=labels)
-    options = FineTuningOptions(
-        bert_config_file="c",
-        vocab_file="v",
-        output_dir="out",
-        **{"ensemble": "member_0,other"} | changed,
-    )
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
-        ensembles.find_members(options)
+        fine_tuning.find_members(
+            FineTuningConfig(
+                bert_config_file="c",
+                vocab_file="v",
+                output_dir="out",
+                **{"ensemble": "member_0,other"} | changed,
+            )
+        )
 
 
 def test_a_member_without_the_head_is_refused(tmp_path):
@@ -255,4 +255,8 @@ def test_a_member_without_the_head_is_refused(tmp_path):
     model = modeling.BertClassifier(CONFIG, 2, seed=0)
     model.build()
     with pytest.raises(ValueError, match="lacks output_weights"):
-        list(ensembles.predict(model, [str(tmp_path)], None, lambda: []))
+        list(
+            fine_tuning.predict_together(
+                model, [str(tmp_path)], None, lambda: []
+            )
+        )

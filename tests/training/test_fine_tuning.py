@@ -11,7 +11,7 @@ import pytest
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.golden import ROOT
-from training.outputs import checkpointing
+from training import checkpointing
 
 
 @pytest.fixture(scope="module")

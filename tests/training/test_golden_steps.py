@@ -9,9 +9,9 @@ import tensorflow as tf
 import modeling
 from modeling import losses
 from tests import golden
+from tests.training.pair import OnStep, create_config, fit
 from training.optimizers import optimization
-from training.options import LoopOptions, OptimizerOptions
-from training.steps import loop
+from training.trainer import Trainer
 
 
 def pretrainer(config, recording):
@@ -36,7 +36,7 @@ TASKS = {
 }
 
 
-def start(path):
+def start(path, look, at_once=1):
     """Builds the recorded task's model at its recorded start."""
     recording = np.load(path)
     # The recordings were made without dropout.
@@ -53,16 +53,16 @@ def start(path):
     for name in recording:
         if name.startswith("init/"):
             variables[name.removeprefix("init/")].assign(recording[name])
-    trainer = loop.Trainer(
-        model,
-        make_loss(),
-        optimization.create_optimizer(
-            OptimizerOptions(learning_rate=float(recording["init_lr"])),
-            int(recording["num_train_steps"]),
-            int(recording["num_warmup_steps"]),
-            aggregate_gradients=False,
-        ),
+    config = create_config(
+        learning_rate=float(recording["init_lr"]), at_once=at_once
     )
+    optimizer = optimization.create_optimizer(
+        config,
+        int(recording["num_train_steps"]),
+        int(recording["num_warmup_steps"]),
+        aggregate_gradients=False,
+    )
+    trainer = Trainer(model, make_loss(), optimizer, config, [OnStep(look)])
     return recording, variables, trainer
 
 
@@ -93,14 +93,11 @@ def form(request):
 )
 def test_training_equals_the_original(path, form, monkeypatch):
     no_head_dropout(monkeypatch)
-    recording, variables, trainer = start(path)
     logs = []
-    trainer.train(
-        batches(recording),
-        num_train_steps=len(recording["global_norm"]),
-        batch_size=4,
-        hooks=[lambda step, values: logs.append(values)],
+    recording, variables, trainer = start(
+        path, lambda step, values: logs.append(values)
     )
+    fit(trainer, batches(recording), len(recording["global_norm"]))
     names = ["masked_lm_loss", "next_sentence_loss"]
     names = names if names[0] in recording else ["loss"]
     for name in names:
@@ -122,16 +119,12 @@ def test_training_equals_the_original(path, form, monkeypatch):
 def test_steps_made_without_returning_are_the_same_steps():
     # What --iterations_per_loop does on a TPU.
     path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]
-    recording, variables, trainer = start(path)
-    seen = []
-    trainer.train(
-        batches(recording),
-        num_train_steps=len(recording["global_norm"]),
-        batch_size=4,
-        options=LoopOptions(steps_per_call=7),
-        hooks=[lambda step, values: seen.append(step)],
+    steps = []
+    recording, variables, trainer = start(
+        path, lambda step, values: steps.append(step), at_once=7
     )
-    assert seen == [7, 14, 21, 28, 30]
+    fit(trainer, batches(recording), len(recording["global_norm"]))
+    assert steps == [7, 14, 21, 28, 30]
     name = "bert/embeddings/word_embeddings"
     np.testing.assert_allclose(
         variables[name].numpy(), recording[f"final/{name}"], rtol=0, atol=1e-6

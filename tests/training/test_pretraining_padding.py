@@ -11,11 +11,12 @@ from data.io import feature_specs, tfrecords
 from data.io.records import encode_example
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
+from data.text.tokenization import FullTokenizer
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training.outputs import checkpointing
-from training.steps import loop
-from training.tasks import pretraining
+from tests.training.pair import create_config
+from training import checkpointing, pretraining
+from training.trainer import Trainer
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600
@@ -57,7 +58,9 @@ def write_records(path, are_masked, number=12):
 def create_batches(path, are_masked, trim, is_training, batch_size=12):
     masking = None
     if not are_masked:
-        masking = DynamicMasking(str(VOCAB), NUM_PREDICTIONS, MaskingOptions())
+        masking = DynamicMasking(
+            FullTokenizer(VOCAB), NUM_PREDICTIONS, MaskingOptions()
+        )
     spec = feature_specs.pretraining_features(LENGTH, NUM_PREDICTIONS)
     if not are_masked:
         spec = feature_specs.unmasked_features(LENGTH)
@@ -125,7 +128,12 @@ def test_evaluations_are_the_same(tmp_path):
     path = tmp_path / "dev.tfrecord"
     write_records(path, are_masked=True)
     padded, packed = (
-        loop.Trainer(create_model(unpads), modeling.PretrainingLoss()).evaluate(
+        Trainer(
+            create_model(unpads),
+            modeling.PretrainingLoss(),
+            None,
+            create_config(),
+        ).evaluate(
             create_batches(path, True, unpads, is_training=False, batch_size=5),
             pretraining.pretraining_metrics,
         )

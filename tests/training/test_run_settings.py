@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from training.outputs import run_settings
+from training import run_settings
 
 RECORDS = [["eval.tfrecord", 5, 1]]
 

@@ -3,19 +3,18 @@
 import os
 
 from tests.toy_task import ToyTask
-from training.options import FineTuningOptions
-from training.tasks.splits import Splits
+from training.config import FineTuningConfig
+from training.input import Splits
 
 
 class TwoEvalSets(ToyTask):
-    def splits(self, purpose):
-        return ["eval", "eval_hard"] if purpose == "eval" else [purpose]
+    splits = {**ToyTask.splits, "eval": ["eval", "eval_hard"]}
 
 
 def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
     for name in ("eval_hard.tf_record.partial-5", "mine.tf_record.partial-5"):
         (tmp_path / name).touch()
-    options = FineTuningOptions(
+    options = FineTuningConfig(
         bert_config_file="",
         vocab_file="",
         output_dir=str(tmp_path),
@@ -32,7 +31,7 @@ def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
 
 
 def test_a_task_keeps_the_examples_that_it_is_evaluated_on(tmp_path):
-    options = FineTuningOptions(
+    options = FineTuningConfig(
         bert_config_file="",
         vocab_file="",
         output_dir=str(tmp_path),

@@ -9,18 +9,21 @@ import tensorflow as tf
 
 from modeling.checkpoints import tf1
 from tests.training.pair import (
-    BATCH_SIZE,
+    OnStep,
     Pair,
     Sum,
     batches,
-    checkpointer_of,
+    create_config,
     create_trainer,
+    fit,
 )
-from training import batch_sizes, clock
+from training import checkpointing
+from training.callbacks.best_step import BestStep
+from training.callbacks.history import History
+from training.callbacks.summaries import Summaries
+from training.callbacks.time_limit import TimeLimit
 from training.optimizers import optimization
-from training.options import LoopOptions
-from training.outputs import checkpointing, history
-from training.steps import hooks, loop, train_step
+from training.trainer import Trainer
 
 
 def test_outputs_that_are_nan_are_reported_once(caplog):
@@ -49,8 +52,8 @@ class Counting(Pair):
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_all_batches_that_are_predicted_share_a_graph(jit_compile):
     model = Counting()
-    options = train_step.StepOptions(jit_compile=jit_compile)
-    trainer = loop.Trainer(model, options=options)
+    config = create_config(jit_compile=jit_compile)
+    trainer = Trainer(model, None, None, config)
     features = {"factor": np.arange(7.0, dtype="float32"), "zero": np.ones(7)}
     labels = {"label_ids": np.arange(7), "guid": ["a"] * 7}
     # Splits with and without labels; the last batches are smaller.
@@ -73,13 +76,9 @@ class SumOfProducts(Sum):
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_optimizers_of_keras_train(jit_compile):
     optimizer = keras.optimizers.SGD(0.1)
-    trainer = loop.Trainer(
-        Pair(),
-        SumOfProducts(),
-        optimizer,
-        options=train_step.StepOptions(jit_compile=jit_compile),
-    )
-    trainer.train(batches([1]), 2, BATCH_SIZE)
+    config = create_config(jit_compile=jit_compile)
+    trainer = Trainer(Pair(), SumOfProducts(), optimizer, config)
+    fit(trainer, batches([1]), 2)
     assert float(trainer.model.one) == pytest.approx(1 - 2 * 0.1)
     assert trainer.step == 2
 
@@ -89,8 +88,8 @@ def test_options_of_keras_optimizers_are_kept():
         optimizer = optimization.AdamWeightDecayOptimizer(
             0.1, epsilon=1.0, aggregate_gradients=False, **options
         )
-        trainer = loop.Trainer(Pair(), Sum(), optimizer)
-        trainer.train(batches([1]), 2, BATCH_SIZE)
+        trainer = Trainer(Pair(), Sum(), optimizer, create_config())
+        fit(trainer, batches([1]), 2)
         return trainer
 
     plain = train()
@@ -113,67 +112,52 @@ def test_options_of_keras_optimizers_are_kept():
 
 
 def test_a_checkpoint_that_is_not_finite_is_passed_over(tmp_path, caplog):
-    trainer = create_trainer()
-    checkpointer = checkpointer_of(trainer, tmp_path)
-    trainer.train(batches([1]), 2, BATCH_SIZE, checkpointer)
+    trainer = create_trainer(output_dir=tmp_path)
+    checkpointer = trainer.checkpointer
+    fit(trainer, batches([1]), 2)
     trainer.model.one.assign(np.nan)
-    variables = {v.name: v for v in trainer.model.trainable_variables}
+    variables = {v.path: v for v in trainer.model.trainable_variables}
     variables |= checkpointing.optimizer_variables(variables, trainer.optimizer)
     tf1.write_checkpoint(checkpointer.path(3), variables)
     assert checkpointer.restore() == 2
     assert np.isfinite(float(trainer.model.one))
-    assert "model.ckpt-3 is damaged: one is not finite" in caplog.text
+    assert "model.ckpt-3 is damaged: pair/one is not finite" in caplog.text
 
 
 def test_what_a_killed_run_left_is_removed_and_nothing_else(tmp_path):
     ours = ["checkpoint.partial-7", "eval_results.json.partial-12"]
     ours += ["train.tf_record.partial-3", "labels.txt.partial-4"]
-    ours += ["train_teacher.tf_record.json.partial-5", "CoLA.tsv.partial-6"]
+    ours += ["train_teacher.tf_record.json.partial-5"]
     theirs = ["checkpoint.partial-old", "notes.json.partial-7", "checkpoints"]
     theirs += ["model.ckpt-2.zip.partial-5", "labels.txt.partial-"]
     theirs += ["mydata.tf_record.partial-5", "predictions_old.json.partial-5"]
     for name in ours + theirs:
         (tmp_path / name).touch()
-    trainer = create_trainer()
-    trainer.train(
-        batches([1]), 1, BATCH_SIZE, checkpointer_of(trainer, tmp_path)
-    )
+    fit(create_trainer(output_dir=tmp_path), batches([1]), 1)
     assert not any((tmp_path / name).exists() for name in ours)
     assert all((tmp_path / name).exists() for name in theirs)
 
 
-@pytest.mark.parametrize("steps_per_call", [1, 4, 100])
-def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
-    trainer = create_trainer()
-    variables = {v.name: v for v in trainer.model.trainable_variables}
+@pytest.mark.parametrize("at_once", [1, 4, 100])
+def test_no_callback_is_jumped_over(at_once, tmp_path):
     evaluated = []
 
-    def evaluate():
+    def evaluate(trainer):
         evaluated.append(trainer.step)
         return {"figure": -len(evaluated)}
 
-    evaluation = hooks.Evaluation(
-        evaluate,
-        7,
-        "figure",
-        checkpointing.Checkpointer(tmp_path / "best", variables),
-        patience=2,
+    config = create_config(summary_steps=5, trim_padding=True)
+    history = History(tmp_path, TimeLimit(), config.batch_sizes, True)
+    trainer = create_trainer(
+        output_dir=tmp_path,
+        save_checkpoints_steps=6,
+        at_once=at_once,
+        callbacks=[
+            Summaries(config, history, None, 0, 0, None),
+            BestStep(evaluate, 7, "figure", tmp_path / "best", patience=2),
+        ],
     )
-    sizes = batch_sizes.BatchSizes(BATCH_SIZE)
-    run_history = history.History(tmp_path, clock.Clock(), sizes, True)
-    summaries = hooks.Summaries(5, sizes, 1, 1, "float32", 1, run_history)
-    trainer.train(
-        batches([]),
-        50,
-        BATCH_SIZE,
-        checkpointing.Checkpointer(
-            tmp_path, variables, trainer.optimizer, keep_checkpoint_max=0
-        ),
-        options=LoopOptions(
-            save_checkpoints_steps=6, steps_per_call=steps_per_call
-        ),
-        hooks=[summaries, evaluation],
-    )
+    fit(trainer, batches([]), 50)
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert checkpointing.checkpoint_steps(tmp_path) == [6, 12, 18, 21]
@@ -189,13 +173,8 @@ def test_no_hook_is_jumped_over(steps_per_call, tmp_path):
     ] == [5, 10, 15, 20]
 
 
-def test_a_hook_without_an_interval_runs_after_each_call():
-    seen = []
-    create_trainer().train(
-        batches([]),
-        10,
-        BATCH_SIZE,
-        options=LoopOptions(steps_per_call=4),
-        hooks=[lambda step, logs: seen.append(step)],
-    )
-    assert seen == [4, 8, 10]
+def test_a_callback_without_an_interval_runs_after_each_call():
+    steps = []
+    look = OnStep(lambda step, logs: steps.append(step))
+    fit(create_trainer(callbacks=[look], at_once=4), batches([]), 10)
+    assert steps == [4, 8, 10]

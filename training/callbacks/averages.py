@@ -11,15 +11,22 @@ Where the weights of such a run are:
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
+import modeling
+from training.callbacks import Callback
+
+if TYPE_CHECKING:
+    from training.trainer import Trainer
+
 SUFFIX = "/ExponentialMovingAverage"
 
 
-class WeightAverages:
+class WeightAverages(Callback):
     """The averages of a model's trained weights.
 
     After step n they are
@@ -31,78 +38,79 @@ class WeightAverages:
     do not change them.
 
     Args:
-        variables: {original name: variable} of the model.
+        model: the model, already built.
         decay: see above.
         strategy: the variables' strategy.
-
-    Attributes:
-        evaluated: {original name: average}, used by evaluations.
-        saved: {name in a checkpoint: average}.
+        folder: where the averages are saved after training.
     """
 
     def __init__(
         self,
-        variables: Mapping[str, keras.Variable],
+        model: keras.Model,
         decay: float,
         strategy: tf.distribute.Strategy,
+        folder: str,
     ) -> None:
-        self._decay, self._strategy = decay, strategy
+        self._decay, self._strategy, self._folder = decay, strategy, folder
         self._weights = {
             name: variable
-            for name, variable in variables.items()
+            for name, variable in modeling.named_variables(model).items()
             if variable.trainable
         }
         with strategy.scope():
-            self.evaluated = {
+            self._averages = {
                 name: keras.Variable(
                     "zeros", weight.shape, weight.dtype, trainable=False
                 )
                 for name, weight in self._weights.items()
             }
-        self.saved = {
-            name + SUFFIX: average for name, average in self.evaluated.items()
+
+    def variables(self) -> dict[str, keras.Variable]:
+        """Returns {name in a checkpoint: average}."""
+        return {
+            name + SUFFIX: average for name, average in self._averages.items()
         }
 
-    def start(self) -> None:
-        """Starts from the model's current weights."""
-        for name, average in self.evaluated.items():
-            average.assign(self._weights[name].value)
+    def on_restore(self, step: int, is_new: bool) -> None:
+        """Starts a new run's averages from the model's weights."""
+        if is_new:
+            for name, average in self._averages.items():
+                average.assign(self._weights[name].value)
 
-    def update(self, step: tf.Tensor, made: tf.Tensor) -> None:
-        """Moves the averages towards the weights.
-
-        Called outside of the replicas.
-
-        Args:
-            step: number of the step that was made, from 1.
-            made: bool [], whether the step changed them.
-        """
+    def after_update(self, step: tf.Tensor, is_made: tf.Tensor) -> None:
+        """Moves the averages towards the weights."""
         step = tf.cast(step, tf.float64)
         decay = tf.minimum(
             tf.constant(self._decay, tf.float64), (1 + step) / (10 + step)
         )
-        decay = tf.where(made, decay, 1.0)
-        for name, average in self.evaluated.items():
+        decay = tf.where(is_made, decay, 1.0)
+        for name, average in self._averages.items():
             self._strategy.extended.update(
                 average.value,
                 _move,
                 (self._weights[name].value, tf.cast(decay, average.dtype)),
             )
 
-    def apply(self) -> None:
-        """Replaces the weights by their averages, at the end of training."""
-        for name, average in self.evaluated.items():
+    def on_trained(self, trainer: "Trainer") -> None:
+        """Replaces the weights by their averages, and saves these."""
+        self._apply()
+        trainer.weights_in(self._folder).save(trainer.global_step)
+
+    def _apply(self) -> None:
+        for name, average in self._averages.items():
             self._weights[name].assign(average.value)
 
     @contextlib.contextmanager
-    def applied(self) -> Iterator[None]:
+    def evaluating(self) -> Iterator[None]:
         """Runs the block with the averages as the model's weights."""
-        kept = [weight.numpy() for weight in self._weights.values()]
-        self.apply()
+        weights = [weight.numpy() for weight in self._weights.values()]
+        self._apply()
         try:
             yield
         finally:
-            for weight, value in zip(self._weights.values(), kept, strict=True):
+            for weight, value in zip(
+                self._weights.values(), weights, strict=True
+            ):
                 weight.assign(value)
 
 

@@ -21,43 +21,21 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training.options import (
-    FineTuningOptions,
-    PretrainingOptions,
-    TrainingOptions,
+from training import devices, run_settings
+from training.callbacks import Callback
+from training.config import (
+    FineTuningConfig,
+    PretrainingConfig,
+    TrainingConfig,
 )
-from training.outputs import run_settings
-from training.steps import distribution, loop
+from training.trainer import Trainer
 
 # Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0
 
 
-def start_of(options: TrainingOptions) -> str | None:
-    """Returns the checkpoint that a new run starts from, or None."""
-    return options.init_checkpoint or (
-        options.teacher if options.init_layers is not None else None
-    )
-
-
-def init_layers(options: TrainingOptions) -> list[int] | None:
-    """Returns --init_layers as numbers, or None.
-
-    Raises:
-        ValueError: one is not a number.
-    """
-    if options.init_layers is None:
-        return None
-    if not all(layer.strip().isdecimal() for layer in options.init_layers):
-        raise ValueError(
-            f"--init_layers={','.join(options.init_layers)} must be numbers of "
-            "blocks from 0 on, such as 0,2,5"
-        )
-    return [int(layer) for layer in options.init_layers]
-
-
-def check_options(
-    options: PretrainingOptions | FineTuningOptions,
+def check(
+    options: PretrainingConfig | FineTuningConfig,
     config: modeling.BertConfig,
 ) -> None:
     """Refuses contradictory options before any long work.
@@ -66,17 +44,9 @@ def check_options(
         ValueError: an option contradicts another, or the teacher's files.
         OSError: the teacher cannot be read.
     """
-    for name in ("distill_temperature", "distill_alpha", "distill_layers"):
-        if name in options.given_flags and not options.teacher:
-            raise ValueError(f"--{name} needs --teacher")
     _check_init_layers(options, config)
     if not options.teacher:
         return
-    if not (options.distill_alpha or options.distill_layers):
-        raise ValueError(
-            "--teacher with --distill_alpha=0 teaches nothing; give more, or "
-            "--distill_layers"
-        )
     teacher = load_teacher_config(options.teacher)
     for name, needed in (
         ("vocab_size", True),
@@ -108,14 +78,12 @@ def check_options(
 
 
 def _check_init_layers(
-    options: TrainingOptions, config: modeling.BertConfig
+    options: TrainingConfig, config: modeling.BertConfig
 ) -> None:
-    layers, start = init_layers(options), start_of(options)
-    if layers is None:
+    layers, start = options.initial_layers, options.initial_checkpoint
+    if layers is None or start is None:
         return
     given = f"--init_layers={','.join(options.init_layers or ())}"
-    if not start:
-        raise ValueError(f"{given} needs --init_checkpoint or --teacher")
     if len(layers) != config.num_hidden_layers:
         raise ValueError(
             f"{given} names {len(layers)} blocks, and the model has "
@@ -158,7 +126,7 @@ class Teacher:
     """The loaded model of --teacher, for all trainings of a command.
 
     Args:
-        options: TrainingOptions that `check_options` accepts.
+        options: TrainingConfig that `check_options` accepts.
         create_model: (config, **arguments of every model) -> TaskModel.
         loss: the task's loss.
         labels: the task's labels, or None.
@@ -173,7 +141,7 @@ class Teacher:
 
     def __init__(
         self,
-        options: TrainingOptions,
+        options: TrainingConfig,
         create_model: Callable[..., keras.Model],
         loss: Any,
         labels: Sequence[str] | None = None,
@@ -203,7 +171,7 @@ class Teacher:
             load_teacher_config(path),
             **run_settings.read_network(path),
             unpad=options.unpads,
-            dtype=distribution.PRECISIONS[options.mixed_precision],
+            dtype=devices.PRECISIONS[options.mixed_precision],
         )
         missing = modeling.load_checkpoint(self._model, path).missing
         heads = [name for name in missing if not name.startswith("bert/")]
@@ -214,14 +182,16 @@ class Teacher:
                 "--distill_alpha=0"
             )
 
-    def create_distiller(self, student: keras.Model) -> Distiller:
-        """Returns the Distiller of a student and this teacher."""
-        return Distiller(
-            student,
-            self._loss,
-            self._model,
-            self._read_outputs,
-            self._options.seed,
+    def create_callback(self, student: keras.Model) -> "Distillation":
+        """Returns the callback that has a student learn from this teacher."""
+        return Distillation(
+            Distiller(
+                student,
+                self._loss,
+                self._model,
+                self._read_outputs,
+                self._options.seed,
+            )
         )
 
     def add_outputs(
@@ -290,7 +260,7 @@ class Teacher:
         )
         records = tfrecords.read_records(source)
         count = tfrecords.count_records([source])
-        batches = loop.Trainer(model).predict(
+        batches = Trainer(model, None, None, options).predict(
             dataset,
             -(-count // options.train_batch_size),
             "Computing teacher outputs",
@@ -312,6 +282,25 @@ class Teacher:
         names = self._names or {}
         outputs = {name: features[key] for name, key in names.items()}
         return outputs["outputs"] if self._is_single else outputs
+
+
+class Distillation(Callback):
+    """Trains a student with its teacher.
+
+    Args:
+        distiller: the student and its teacher.
+    """
+
+    def __init__(self, distiller: Distiller) -> None:
+        self._distiller = distiller
+
+    def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
+        """Returns the student with its teacher, and their loss."""
+        return self._distiller, self._distiller.loss
+
+    def variables(self) -> dict[str, keras.Variable]:
+        """Returns the projection's variables, if there are any."""
+        return {v.path: v for v in self._distiller.own_variables}
 
 
 def _files(teacher: str) -> list[str]:

@@ -13,17 +13,22 @@ is one line of each kind for a step. TensorBoard gets the same metrics, those of
 evaluations as `eval/NAME`, and a few of the examples.
 """
 
+import contextlib
 import functools
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from files import atomic, json_files
 from training import batch_sizes, text_samples
-from training.clock import Clock
+from training.callbacks import Callback
+
+if TYPE_CHECKING:
+    from training.callbacks.time_limit import TimeLimit
+    from training.trainer import Trainer
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
@@ -31,12 +36,12 @@ KINDS = ("train", "eval", "checkpoint")
 _LARGEST = 1e300
 
 
-class History:
-    """Writes the history of a run; a hook of training.
+class History(Callback):
+    """Writes the history of a run.
 
     Args:
         output_dir: folder of the run.
-        clock: the run's clock.
+        clock: counts the hours of the run.
         sizes: the run's batch sizes.
         has_scalars: whether TensorBoard gets the metrics too.
         is_chief: False for a worker that reads but never writes.
@@ -49,7 +54,7 @@ class History:
     def __init__(
         self,
         output_dir: str | os.PathLike[str],
-        clock: Clock,
+        clock: "TimeLimit",
         sizes: batch_sizes.BatchSizes,
         has_scalars: bool = False,
         is_chief: bool = True,
@@ -65,9 +70,26 @@ class History:
             self._is_torn = not self._path.read_bytes().endswith(b"\n")
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
-    def __call__(self, step: int, logs: Mapping[str, float]) -> None:
-        """Records the learning rate of a step."""
+    def on_restore(self, step: int, is_new: bool) -> None:
+        """Has the clock count on from the hours of a step."""
+        self._clock.resume(self.hours_at(step))
+
+    @contextlib.contextmanager
+    def running(self, trainer: "Trainer") -> Iterator[None]:
+        """Drops the lines after the current step, which will be repeated."""
+        self.resume(trainer.global_step)
+        self.add_hyperparameters(trainer.config.hyperparameters)
+        yield
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> None:
+        """Keeps the learning rate of a step."""
         self._rate = logs.get("learning_rate")
+
+    def on_save(self, step: int) -> None:
+        """Adds a line, from which a resumed run reads the time spent."""
+        self.add("checkpoint", step, {})
 
     def hours_at(self, step: int) -> float:
         """Returns the hours after which a checkpoint was saved; 0 if unknown.

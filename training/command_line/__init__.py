@@ -1,1 +1,1 @@
-"""Flags, log lines, errors and child processes of every script."""
+"""Flags, log lines and errors of every script."""

@@ -1,6 +1,7 @@
 """Start and end of every script: flags, one-line errors, exit status."""
 
 import contextlib
+import dataclasses
 import logging as std_logging
 import math
 import os
@@ -8,13 +9,13 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from absl import app, flags, logging
 
+from files import flags as script_flags
 from files import locks, path_checks, paths
-from training import cluster
-from training.command_line import chatter
+from training.command_line import chatter, moved
 
 # Errors in the user's input; anything else is a bug and keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
@@ -26,49 +27,35 @@ _BROKEN_PIPE = 141
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parents[2]
-PACKAGES = ("data", "files", "modeling", "serving", "training")
+PACKAGES = ("data", "files", "modeling", "serving", "tools", "training")
 
 
 def run(
-    main: Callable[[list[str]], int | None],
-    define_flags: Callable[[], None],
-    required: Sequence[str] = (),
+    main: Callable[..., int | None],
+    config: type[Any],
     passes_rest: bool = False,
     takes_arguments: bool = False,
 ) -> None:
-    """Defines the flags, then runs `main` as absl does.
+    """Defines the flags of a script, then runs `main` as absl does.
 
     An error in the user's input is printed in one line and ends the script with
     status 1; --debug prints its traceback. Ctrl-C ends it with 130.
 
     Args:
-        main: called with the arguments left over; its return value is the
-            exit status.
-        define_flags: defines the script's flags.
-        required: names of flags that must be given.
+        main: called with the configuration that the flags describe, and with
+            the list of the arguments left over if it handles any; its return
+            value is the exit status.
+        config: dataclass of the script's flags, see files/flags.py.
         passes_rest: whether `main` handles flags that the script does not
             define, such as another library's; else they are errors.
         takes_arguments: whether `main` handles arguments that are not flags;
             else they are errors.
     """
-    others = set(flags.FLAGS)
-    define_flags()
-    flags.DEFINE_bool(
-        "debug",
-        False,
-        "Print the traceback of any error, and what TensorFlow logs.",
-    )
-    flags.DEFINE_bool(
-        "verbose",
-        False,
-        "Log more: the first examples, and every variable that is loaded.",
-    )
-    for name in sorted(set(flags.FLAGS) - others):
-        # So that --help also lists the flags that another file defines.
-        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
+    script_flags.define(config, sys.argv[0])
+    script_flags.define(_CommonConfig, sys.argv[0])
     # --help shows the docstring of __main__, which is not the script's if it
     # runs as an installed command.
-    script = sys.modules[define_flags.__module__]
+    script = sys.modules[config.__module__]
     sys.modules["__main__"].__doc__ = script.__doc__
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
@@ -77,18 +64,40 @@ def run(
 
     def run_main(argv: list[str]) -> int | None:
         _set_verbosity(flags.FLAGS)
-        return _guarded(main, argv, passes_rest or takes_arguments)
+        rest = argv[1:]
+        if passes_rest or takes_arguments:
+            return _guarded(lambda parsed: main(parsed, rest), config)
+        if rest:
+            return _fail(
+                f"arguments need a flag, such as --name=value. Received: {rest}"
+            )
+        return _guarded(main, config)
 
     try:
         app.run(
             run_main,
-            flags_parser=lambda argv: _parse_flags(argv, required, passes_rest),
+            flags_parser=lambda argv: _parse_flags(
+                argv, script_flags.required(config), passes_rest
+            ),
         )
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
     except BrokenPipeError:
-        # Whoever read --help, such as `head`, has seen enough.
+        # The reader closed the pipe, as in --help | head.
         _leave_broken_pipe()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _CommonConfig:
+    """The flags that every script has."""
+
+    debug: bool = script_flags.flag(
+        False, "Print the traceback of any error, and what TensorFlow logs."
+    )
+    verbose: bool = script_flags.flag(
+        False,
+        "Log more: the first examples, and every variable that is loaded.",
+    )
 
 
 def _leave_broken_pipe() -> NoReturn:
@@ -98,74 +107,14 @@ def _leave_broken_pipe() -> NoReturn:
     sys.exit(_BROKEN_PIPE)
 
 
-class _PathFlag(flags.Flag):
-    """A string flag with the kind of path that it takes."""
-
-    def __init__(self, name: str, kind: paths.Kind, help: str) -> None:
-        super().__init__(
-            flags.ArgumentParser(), flags.ArgumentSerializer(), name, None, help
-        )
-        self.path_kind = kind
-
-
-def define_path(name: str, kind: paths.Kind, help: str) -> None:
-    """Defines a flag that names a file or folder.
-
-    `run` checks all of them before any work.
-
-    Args:
-        name: the flag's name; its default is None.
-        kind: paths.Kind, what the path is used for.
-        help: the flag's help text.
-    """
-    flags.DEFINE_flag(_PathFlag(name, kind, help))
-
-
-def export_folder(options: flags.FlagValues) -> str | None:
-    """Returns the folder to export to, or None.
-
-    Args:
-        options: the script's flag values.
-
-    Raises:
-        ValueError: --export_version is given without --export_dir.
-    """
-    export_dir, version = options.export_dir, options.export_version
-    # An empty path, from an unset shell variable, is refused elsewhere.
-    if version is None or export_dir == "":
-        return export_dir
-    if export_dir is None:
-        raise ValueError(
-            f"--export_version={version} needs --export_dir, the folder of "
-            "all versions"
-        )
-    return os.path.join(export_dir, str(version))
-
-
-def _given_paths() -> list[paths.PathFlag]:
-    """Returns a paths.PathFlag for each path flag that has a value."""
-    found = []
-    for name in flags.FLAGS:
-        flag = flags.FLAGS[name]
-        if isinstance(flag, _PathFlag) and flag.value is not None:
-            value = flag.value
-            if flag.path_kind is paths.Kind.EXPORT_FOLDER:
-                value = export_folder(flags.FLAGS)
-            if flag.path_kind is paths.Kind.MODELS:
-                found += [
-                    paths.PathFlag(name, part, paths.Kind.MODEL)
-                    for part in value.split(",")
-                ]
-                continue
-            found.append(paths.PathFlag(name, value, flag.path_kind))
-    return found
-
-
 def _parse_flags(
     argv: list[str], required: Sequence[str], known_only: bool
 ) -> list[str]:
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
+    except flags.UnrecognizedFlagError as error:
+        successor = moved.find_flag(argv[0], error.flagname)
+        sys.exit(_fail(successor or f"{error} (--help lists the flags)"))
     except flags.Error as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
     except UnicodeDecodeError as error:
@@ -174,8 +123,8 @@ def _parse_flags(
         f"--{name}" for name in required if flags.FLAGS[name].value is None
     ]
     if missing:
-        names = " and ".join(missing)
-        sys.exit(_fail(f"give {names} (--help lists the flags)"))
+        names = ", ".join(missing)
+        sys.exit(_fail(f"missing required flags: {names} (see --help)"))
     try:
         _check_numbers(flags.FLAGS)
     except ValueError as error:
@@ -227,25 +176,20 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
 
 
 def _guarded(
-    main: Callable[[list[str]], int | None], argv: list[str], passes_rest: bool
+    main: Callable[[Any], int | None], config: type[Any]
 ) -> int | None:
-    if len(argv) > 1 and not passes_rest:
-        return _fail(
-            f"arguments need a flag, such as --name=value. Received: {argv[1:]}"
-        )
+    """Runs `main` with its outputs locked, and prints errors in one line."""
     given: list[paths.PathFlag] = []
     try:
-        given += _given_paths()
+        parsed = script_flags.parse(config)
+        given += script_flags.path_flags(parsed)
         path_checks.check_paths(given)
-        writes = cluster.is_chief(
-            getattr(flags.FLAGS, "distribution_strategy", None),
-            getattr(flags.FLAGS, "use_tpu", False),
-        )
+        writes = getattr(parsed, "is_chief", True)
         with contextlib.ExitStack() as stack:
             for flag in given if writes else ():
                 if path := path_checks.lock_path(flag):
                     stack.enter_context(locks.hold(path, str(flag)))
-            return main(argv)
+            return main(parsed)
     except Exception as error:
         message = _beyond_vocabulary(error)
         if flags.FLAGS.debug or not (message or _is_users(error)):

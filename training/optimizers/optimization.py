@@ -11,10 +11,10 @@ import keras
 import tensorflow as tf
 from absl import logging
 
+from training.config import OptimizerConfig
 from training.optimizers.adamw import AdamWeightDecayOptimizer
 from training.optimizers.lamb import LAMBOptimizer
 from training.optimizers.schedules import WarmupPolynomialDecay, WarmupTimeDecay
-from training.options import OptimizerOptions
 
 # LayerNorm's variables and all biases are not decayed.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
@@ -22,7 +22,7 @@ OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
 
 def create_optimizer(
-    options: OptimizerOptions,
+    options: OptimizerConfig,
     num_train_steps: int,
     num_warmup_steps: int,
     learning_rate_factors: Iterable[Sequence[Any]] | None = None,
@@ -32,7 +32,7 @@ def create_optimizer(
     """Returns the optimizer of the original's create_optimizer.
 
     Args:
-        options: OptimizerOptions.
+        options: OptimizerConfig.
         num_train_steps: length of training.
         num_warmup_steps: length of the warmup, 0 for none.
         learning_rate_factors: see AdamWeightDecayOptimizer.

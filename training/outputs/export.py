@@ -14,9 +14,10 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from data.text.tokenization import FullTokenizer
 from files import atomic, manifests
 from modeling.accelerated import inference, int8
-from training.options import ExportOptions
+from training.config import ExportConfig
 from training.outputs import export_formats
 
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
@@ -103,8 +104,9 @@ def export_saved_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
     endpoints: Mapping[str, tuple],
-    files: Mapping[str, Path | str] | None = None,
-    options: ExportOptions | None = None,
+    files: Mapping[str, str] | None = None,
+    options: ExportConfig | None = None,
+    tokenizer: FullTokenizer | None = None,
 ) -> None:
     """Writes a SavedModel whole or not at all, replacing an earlier one.
 
@@ -116,9 +118,11 @@ def export_saved_model(
         model: the keras.Model whose variables go with it.
         endpoints: {signature name: (function, list of tf.TensorSpec)}; the
             first also becomes `serving_default`.
-        files: {name: path or text} put into its `assets.extra` folder, such as
-            the vocabulary and the labels.
-        options: ExportOptions; None for a SavedModel.
+        files: {name: text} put into its `assets.extra` folder, such as the
+            labels.
+        options: ExportConfig; None for a SavedModel.
+        tokenizer: FullTokenizer whose vocabulary becomes the file vocab.txt
+            beside them, or None.
 
     Raises:
         OSError: it cannot be written; an earlier export is untouched.
@@ -130,7 +134,7 @@ def export_saved_model(
             f"{model.name} has no weights yet; call build(), or load a "
             f"checkpoint, before it is exported to {export_dir}"
         )
-    options = options or ExportOptions()
+    options = options or ExportConfig()
     with _new_export(Path(export_dir)) as folder:
         if options.export_format == "saved_model":
             _write_saved_model(export_dir, folder, model, endpoints)
@@ -140,15 +144,12 @@ def export_saved_model(
             extra = folder
             function, signature = next(iter(endpoints.values()))
             export_formats.write(folder, model, function, signature, options)
-        for name, source in (files or {}).items():
-            if isinstance(source, Path):
-                shutil.copyfile(source, extra / name)
-            else:
-                atomic.write_text(extra / name, source)
-        if extra is folder and "vocab.txt" in (files or {}):
-            export_formats.write_files(
-                folder, model, folder / "vocab.txt", options.do_lower_case
-            )
+        for name, text in (files or {}).items():
+            atomic.write_text(extra / name, text)
+        if tokenizer and extra is folder:
+            export_formats.write_files(folder, model, tokenizer)
+        elif tokenizer:
+            atomic.write_bytes(extra / "vocab.txt", tokenizer.vocab_bytes)
 
 
 def _write_saved_model(

@@ -21,11 +21,14 @@ from tensorflow.python.framework.convert_to_constants import (
     convert_variables_to_constants_v2,
 )
 
+from data.text.tokenization import FullTokenizer
 from files.atomic import write_json
 from modeling import ops
 from modeling.bert import BertModel
-from modeling.checkpoints.huggingface import config, tokenizer
-from training.options import ExportOptions
+from modeling.checkpoints.huggingface import config
+from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
+from modeling.layers import all_layers
+from training.config import ExportConfig
 
 # Modules that each format needs.
 _NEEDED: dict[str, Sequence[str]] = {
@@ -38,7 +41,7 @@ _NEEDED: dict[str, Sequence[str]] = {
 _OPSET = 18
 
 
-def check(options: ExportOptions) -> None:
+def check(options: ExportConfig) -> None:
     """Refuses a format that cannot be written here.
 
     Raises:
@@ -77,7 +80,7 @@ def write(
     model: keras.Model,
     function: Callable[..., Any],
     signature: Sequence[tf.TensorSpec],
-    options: ExportOptions,
+    options: ExportConfig,
 ) -> None:
     """Writes a function of ids in another format than "saved_model".
 
@@ -86,7 +89,7 @@ def write(
         model: the model whose weights the function uses.
         function: (*tensors) -> dict of tensors.
         signature: specs of the tensors; the last dimension is the length.
-        options: ExportOptions.
+        options: ExportConfig.
     """
     length = options.export_seq_length
     signature = [
@@ -110,7 +113,7 @@ def _plain(model: keras.Model) -> Iterator[None]:
     """Traces graphs in the block with padding and plain operations."""
     berts = [
         layer
-        for layer in model._flatten_layers()
+        for layer in all_layers(model)
         if isinstance(layer, BertModel) and layer.unpad
     ]
     for bert in berts:
@@ -173,25 +176,16 @@ _WRITERS = {
 
 
 def write_files(
-    folder: Path,
-    model: keras.Model,
-    vocab_file: str | os.PathLike[str],
-    do_lower_case: bool,
+    folder: Path, model: keras.Model, tokenizer: FullTokenizer
 ) -> None:
     """Writes the tokenizer's files for other libraries, and config.json.
 
     Args:
         folder: exists.
         model: the model that is exported.
-        vocab_file: its vocabulary.
-        do_lower_case: whether the tokenizer lower-cases text.
+        tokenizer: FullTokenizer of the model.
     """
-    tokenizer.write_tokenizer(
-        folder,
-        vocab_file,
-        do_lower_case,
-        model.config.max_position_embeddings,
-    )
+    write_tokenizer(folder, tokenizer, model.config.max_position_embeddings)
     write_json(
         folder / config.CONFIG_FILE, config.config_to_huggingface(model.config)
     )

@@ -4,11 +4,16 @@ import keras
 from absl import logging
 
 import modeling
+from data.text.tokenization import FullTokenizer
 from files import manifests
-from training.options import TrainingOptions
+from training.config import TrainingConfig
 
 
-def export_weights(model: keras.Model, options: TrainingOptions) -> None:
+def export_weights(
+    model: keras.Model,
+    options: TrainingConfig,
+    tokenizer: FullTokenizer | None,
+) -> None:
     """Writes the model to --export_weights, if given, without optimizer slots.
 
     A path that ends in `.ckpt` is the checkpoint's prefix. Any other is a
@@ -17,7 +22,9 @@ def export_weights(model: keras.Model, options: TrainingOptions) -> None:
 
     Args:
         model: a built model of modeling/.
-        options: TrainingOptions.
+        options: TrainingConfig.
+        tokenizer: FullTokenizer of the model; None where there is no
+            vocabulary, as in pretraining on masked records.
 
     Raises:
         ValueError: the labels in the run's folder are not the model's.
@@ -35,8 +42,7 @@ def export_weights(model: keras.Model, options: TrainingOptions) -> None:
         modeling.save_release(
             model,
             path,
-            # Pretraining on masked records has no vocabulary.
-            options.vocab_file,
+            tokenizer,
             modeling.load_labels(
                 options.output_dir, getattr(model, "num_labels", None)
             ),

@@ -5,16 +5,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from training.optimizers import averaging, optimization
-from training.options import OptimizerOptions
-from training.steps import distribution, loop, train_step
+from tests.training.pair import OnStep, create_config, fit
+from training import devices
+from training.callbacks.averages import WeightAverages
+from training.checkpointing import checkpoint_steps
+from training.optimizers import optimization
+from training.trainer import Trainer
 
 
 class Scale(keras.Model):
     """Multiplies a feature with a weight."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(name="scale")
         self.one = self.add_weight(shape=(2,), initializer="ones", name="one")
 
     def draw_seed(self, training):
@@ -37,40 +40,44 @@ class Sum:
 
 
 @pytest.mark.parametrize("name", ["one_device", "mirrored"])
-def test_averages_follow_their_formula(name):
-    strategy = distribution.create_strategy(name)
+def test_averages_follow_their_formula(name, tmp_path):
+    strategy = devices.create_strategy(name)
     with strategy.scope():
         model = Scale()
         optimizer = optimization.create_optimizer(
-            OptimizerOptions(learning_rate=0.1),
+            create_config(learning_rate=0.1),
             100,
             0,
             aggregate_gradients=False,
         )
     weight = model.one
-    averages = averaging.WeightAverages({"one": weight}, 0.6, strategy)
+    folder = tmp_path / "averages"
+    averages = WeightAverages(model, 0.6, strategy, folder)
     weight.assign([3.0, 4.0])
-    averages.start()
-    options = train_step.StepOptions(averages=averages)
-    trainer = loop.Trainer(model, Sum(), optimizer, strategy, options)
+    averages.on_restore(0, is_new=True)
+    (average,) = averages.variables().values()
     # The fourth step is skipped, and averages nothing.
     factors = np.array([1, 2, 3, np.nan, -1, 2, 0.5, 1, 1, 1], np.float32)
     dataset = tf.data.Dataset.from_tensor_slices({"factor": factors}).batch(1)
-    found = []
+    steps = []
 
     def look(step, logs):
-        found.append((weight.numpy(), averages.evaluated["one"].numpy()))
+        with averages.evaluating():
+            evaluated = weight.numpy()
+        steps.append((weight.numpy(), average.numpy(), evaluated))
 
-    trainer.train(dataset, 10, 1, hooks=[look])
+    callbacks = [averages, OnStep(look)]
+    trainer = Trainer(
+        model, Sum(), optimizer, create_config(), callbacks, strategy
+    )
+    fit(trainer, dataset, 10)
     expected = np.array([3.0, 4.0])
-    for step, (trained, average) in enumerate(found, start=1):
+    for step, (trained, averaged, evaluated) in enumerate(steps, start=1):
         decay = 1.0 if step == 4 else min(0.6, (1 + step) / (10 + step))
         expected = decay * expected + (1 - decay) * trained
-        np.testing.assert_allclose(average, expected, rtol=1e-6)
-    assert averages.saved.keys() == {"one/ExponentialMovingAverage"}
-    trained, average = found[-1]
-    with averages.applied():
-        np.testing.assert_array_equal(weight.numpy(), average)
-    np.testing.assert_array_equal(weight.numpy(), trained)
-    averages.apply()
-    np.testing.assert_array_equal(weight.numpy(), average)
+        np.testing.assert_allclose(averaged, expected, rtol=1e-6)
+        np.testing.assert_array_equal(evaluated, averaged)
+    assert averages.variables().keys() == {"scale/one/ExponentialMovingAverage"}
+    # The model has the averages in the end, and they are saved.
+    np.testing.assert_array_equal(weight.numpy(), steps[-1][1])
+    assert checkpoint_steps(folder) == [10]

@@ -1,21 +1,21 @@
-"""Hooks on their own: the peak rate, and evaluations that come to nothing."""
+"""The best step, and the peak rate, each on its own."""
 
 import json
 
-import keras
 import numpy as np
 import pytest
 
 from files import json_files
-from training import costs
-from training.outputs import checkpointing, summary
-from training.steps import hooks
+from tests.training.pair import batches, create_trainer, fit
+from training import checkpointing, costs, summary
+from training.callbacks import summaries
+from training.callbacks.best_step import BestStep
 
 
 def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
-    monkeypatch.setattr(hooks, "_MEASURING_SHARE", float("inf"))
+    monkeypatch.setattr(summaries, "_MEASURING_SHARE", float("inf"))
     rates = iter([10.0, 30.0, 20.0, 20.0])
-    peak = hooks.PeakRate(lambda: next(rates))
+    peak = summaries.PeakRate(lambda: next(rates))
     assert [peak.update(5.0), peak.update(40.0), peak.update(5.0)] == [
         30.0,
         40.0,
@@ -25,9 +25,9 @@ def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
 
 
 def test_measuring_the_peak_rate_takes_little_of_the_time(monkeypatch):
-    monkeypatch.setattr(hooks, "_MEASURING_SHARE", 1e-12)
+    monkeypatch.setattr(summaries, "_MEASURING_SHARE", 1e-12)
     rates = iter([10.0, 30.0])
-    peak = hooks.PeakRate(lambda: next(rates))
+    peak = summaries.PeakRate(lambda: next(rates))
     assert peak.update() == peak.update() == 10.0
     assert next(rates) == 30.0
 
@@ -38,32 +38,30 @@ def test_the_machines_rate_is_measured_again_and_again():
             assert 0 < costs.matmul_rate(precision) < float("inf")
 
 
-def evaluation(folder, values, patience=0):
+def best_step(folder, values, patience=0):
     """Evaluates to one value after the other, once a step."""
-    variable = keras.Variable(np.ones(2), name="weights")
     values = iter(values)
-    return hooks.Evaluation(
-        lambda: {"pearson": next(values), "loss": float("nan")},
+    return BestStep(
+        lambda trainer: {"pearson": next(values), "loss": float("nan")},
         1,
         "pearson",
-        checkpointing.Checkpointer(
-            folder, {"weights": variable}, keep_checkpoint_max=1
-        ),
+        folder,
         patience,
     )
 
 
 def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
-    hook = evaluation(tmp_path, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan], 2)
-    assert not hook(1, {})
+    values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
+    trainer = create_trainer(callbacks=[best_step(tmp_path, values, 2)])
+    fit(trainer, batches([]), 1)
     assert not checkpointing.checkpoint_steps(tmp_path)
-    ended = [hook(step, {}) for step in range(2, 7)]
-    assert ended == [False, False, False, False, True]
+    fit(trainer, batches([]), 9)
+    assert trainer.step == 6
     assert checkpointing.checkpoint_steps(tmp_path) == [4]
     best = json_files.read_json(tmp_path / "eval_results.json")
     assert best == {"pearson": 0.0, "loss": None, "global_step": 4}
     # A resumed run finds it there.
-    assert evaluation(tmp_path, [], 2).has_ended(6)
+    assert best_step(tmp_path, [], 2).has_ended(6)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +80,7 @@ def test_figures_of_the_best_that_cannot_be_read_are_named(
     with pytest.raises(
         ValueError, match=f"eval_results.json {message}.*; rest"
     ):
-        evaluation(tmp_path, [])
+        best_step(tmp_path, [])
 
 
 def test_the_summary_is_json_whatever_was_reached(tmp_path):

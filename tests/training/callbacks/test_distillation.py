@@ -13,10 +13,9 @@ from data.io import feature_specs, tfrecords
 from modeling import losses
 from tests import conftest, script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
-from training.options import FineTuningOptions
-from training.outputs import run_settings
-from training.steps import distillation
-from training.tasks import fine_tuning
+from training import fine_tuning, run_settings
+from training.callbacks import distillation
+from training.config import FineTuningConfig
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 
@@ -59,7 +58,7 @@ def teacher(tmp_path_factory):
 
 def create_options(folder, teacher):
     write_config(folder / "config.json")
-    return FineTuningOptions(
+    return FineTuningConfig(
         bert_config_file=str(folder / "config.json"),
         vocab_file="vocab.txt",
         output_dir=str(folder / "run"),
@@ -245,26 +244,23 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
     ],
 )
 def test_contradictions_are_refused_early(options, changes, message):
-    options = dataclasses.replace(options, **changes)
     config = modeling.load_config(options.bert_config_file)
     with pytest.raises((ValueError, OSError), match=message):
-        distillation.check_options(options, config)
+        distillation.check(dataclasses.replace(options, **changes), config)
 
 
 def test_a_student_has_a_folder_of_its_own(options, teacher):
     options = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
     config = modeling.load_config(options.bert_config_file)
     with pytest.raises(ValueError, match="is the folder of --teacher="):
-        distillation.check_options(options, config)
+        distillation.check(options, config)
 
 
 def test_flags_of_a_missing_teacher_are_refused(options):
-    options = dataclasses.replace(
-        options, teacher=None, given_flags={"distill_alpha": 0.5}
-    )
-    config = modeling.load_config(options.bert_config_file)
     with pytest.raises(ValueError, match="--distill_alpha needs --teacher"):
-        distillation.check_options(options, config)
+        dataclasses.replace(
+            options, teacher=None, given_flags={"distill_alpha": 0.5}
+        )
 
 
 def test_a_teacher_of_another_shape_or_task_is_refused(
@@ -273,7 +269,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
     config = write_config(tmp_path / "config.json", num_attention_heads=4)
     layers = dataclasses.replace(options, distill_layers=True)
     with pytest.raises(ValueError, match="has num_attention_heads=2"):
-        distillation.check_options(layers, config)
+        distillation.check(layers, config)
 
     def create(config, **kwargs):
         return modeling.BertSpanLabeler(config, **kwargs)

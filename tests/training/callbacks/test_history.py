@@ -6,8 +6,9 @@ import pytest
 import tensorflow as tf
 
 from tests import events
-from training import batch_sizes, clock, text_samples
-from training.outputs import history
+from training import batch_sizes, text_samples
+from training.callbacks import history
+from training.callbacks.time_limit import TimeLimit
 
 SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 
@@ -24,20 +25,20 @@ class Seconds:
 
 def test_time_resumes_where_a_checkpoint_was_saved():
     seconds = Seconds()
-    first = clock.Clock(0.5, seconds)
+    first = TimeLimit(0.5, seconds)
     with first.running():
         seconds.now += 900
         assert first.spent == 0.5
     # What passes between two trainings does not count.
     seconds.now += 5000
     assert first.hours == 0.25
-    again = clock.Clock(0.5, seconds)
+    again = TimeLimit(0.5, seconds)
     again.resume(first.hours)
     with again.running():
         seconds.now += 450
         assert again.hours == 0.375
     assert again.spent == 0.75
-    assert clock.Clock().spent == 0.0
+    assert TimeLimit().spent == 0.0
 
 
 def test_examples_of_growing_batches():
@@ -76,7 +77,7 @@ def test_sizes_that_are_no_warmup_are_named(text):
 
 
 def history_of(folder, seconds, **kwargs):
-    running = clock.Clock(now=seconds)
+    running = TimeLimit(now=seconds)
     found = history.History(folder, running, SIZES, **kwargs)
     return found, running
 
@@ -87,7 +88,7 @@ def test_a_resumed_history_has_each_line_once(tmp_path):
     with running.running():
         for step in range(1, 6):
             seconds.now += 36
-            first(step, {"learning_rate": step / 10})
+            first.on_step(step, {"learning_rate": step / 10}, 0.0)
             if step % 2 == 0:
                 first.add("eval", step, {"loss": 1 / step, "global_step": 0})
             first.add("train", step, {"loss": float("nan")})
@@ -113,7 +114,7 @@ def test_a_resumed_history_has_each_line_once(tmp_path):
     with running.running():
         for step in (4, 5):
             seconds.now += 36
-            again(step, {"learning_rate": step / 10})
+            again.on_step(step, {"learning_rate": step / 10}, 0.0)
             if step == 4:
                 again.add("eval", step, {"loss": 1 / step})
             again.add("train", step, {"loss": float("nan")})
@@ -128,7 +129,7 @@ def test_a_second_evaluation_of_a_step_keeps_its_time(tmp_path):
     first, running = history_of(tmp_path, seconds)
     with running.running():
         seconds.now += 36
-        first(7, {"learning_rate": 0.5})
+        first.on_step(7, {"learning_rate": 0.5}, 0.0)
         first.add("train", 7, {"loss": 3.0})
     again, _ = history_of(tmp_path, seconds)
     again.add("eval", 7, {"accuracy": 0.25})

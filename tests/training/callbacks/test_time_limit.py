@@ -5,45 +5,56 @@ import numpy as np
 import tensorflow as tf
 
 from tests.training.pair import (
-    BATCH_SIZE,
+    OnStep,
     Pair,
     Sum,
     batches,
-    checkpointer_of,
+    create_config,
     create_trainer,
+    fit,
 )
+from training import checkpointing, devices
+from training.callbacks.time_limit import TimeLimit
 from training.optimizers import optimization, schedules
-from training.options import LoopOptions, OptimizerOptions
-from training.outputs import checkpointing
-from training.steps import distribution, loop, train_step
+from training.trainer import Trainer
+
+
+class TenSteps(TimeLimit):
+    """Each step takes a tenth of the time."""
+
+    steps = 0
+
+    @property
+    def spent(self):
+        return self.steps / 10
 
 
 def test_the_rate_follows_the_time(tmp_path):
+    limit = TenSteps()
     with tf.distribute.get_strategy().scope():
-        spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
+        limit.create_variable()
+    config = create_config(
+        tmp_path,
+        learning_rate=0.1,
+        lr_schedule="time",
+        max_hours=1.0,
+        poly_power=2.0,
+    )
     optimizer = optimization.create_optimizer(
-        OptimizerOptions(learning_rate=0.1, lr_schedule="time", poly_power=2.0),
+        config,
         1000,
         4,
         aggregate_gradients=False,
-        time_spent=spent,
-    )
-    trainer = loop.Trainer(
-        Pair(),
-        Sum(),
-        optimizer,
-        options=train_step.StepOptions(time_spent=spent),
+        time_spent=limit.spent_variable,
     )
     rates = {}
-    trainer.train(
-        batches([]),
-        1000,
-        BATCH_SIZE,
-        checkpointer_of(trainer, tmp_path),
-        hooks=[lambda step, logs: rates.update({step: logs["learning_rate"]})],
-        # Each step takes a tenth of the time.
-        options=LoopOptions(time_spent=lambda: trainer.step / 10),
-    )
+
+    def look(step, logs):
+        rates[step] = logs["learning_rate"]
+        limit.steps = step
+
+    trainer = Trainer(Pair(), Sum(), optimizer, config, [OnStep(look), limit])
+    fit(trainer, batches([]), 1000)
     expected = [
         0.1 * min(step / 4, 1) * (1 - step / 10) ** 2 for step in range(10)
     ]
@@ -60,14 +71,16 @@ def test_the_rate_follows_the_time(tmp_path):
 
 
 def test_workers_agree_on_the_time(tmp_path):
-    strategy = distribution.create_strategy("mirrored")
+    strategy, limit = devices.create_strategy("mirrored"), TenSteps()
+
+    def look(step, logs):
+        limit.steps = step
+
     with strategy.scope():
-        trainer = create_trainer(strategy=strategy)
-    trainer.train(
-        batches([]),
-        50,
-        BATCH_SIZE,
-        checkpointer_of(trainer, tmp_path),
-        options=LoopOptions(time_spent=lambda: trainer.step / 10),
-    )
+        trainer = create_trainer(
+            strategy=strategy,
+            output_dir=tmp_path,
+            callbacks=[OnStep(look), limit],
+        )
+    fit(trainer, batches([]), 50)
     assert checkpointing.checkpoint_steps(tmp_path)[-1] in (10, 11)

@@ -8,9 +8,9 @@ import pytest
 import tensorflow as tf
 
 from tests import golden
+from training import train_step
+from training.config import OptimizerConfig
 from training.optimizers import optimization
-from training.options import OptimizerOptions
-from training.steps import train_step
 
 
 @pytest.fixture(params=["plain", "eager", "compiled"])
@@ -40,7 +40,7 @@ def example():
 
 def create_optimizer(name, num_train_steps, num_warmup_steps):
     return optimization.create_optimizer(
-        OptimizerOptions(optimizer=name, learning_rate=0.1),
+        OptimizerConfig(optimizer=name, learning_rate=0.1),
         num_train_steps,
         num_warmup_steps,
     )
@@ -140,7 +140,7 @@ def test_layerwise_decay_out_of_range_is_refused(decay):
 @pytest.mark.parametrize("name", optimization.OPTIMIZERS)
 def test_optimizers_are_saved_and_loaded_by_keras(name):
     optimizer = optimization.create_optimizer(
-        OptimizerOptions(optimizer=name),
+        OptimizerConfig(optimizer=name),
         100,
         10,
         learning_rate_factors=[["a", 0.5]],
@@ -164,7 +164,7 @@ def train_two_alike(strategy):
     with strategy.scope():
         variables = [keras.Variable(start * sign) for sign in (1, -1)]
         optimizer = optimization.create_optimizer(
-            OptimizerOptions(learning_rate=0.1),
+            OptimizerConfig(learning_rate=0.1),
             10,
             0,
             aggregate_gradients=False,

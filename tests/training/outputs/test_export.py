@@ -7,6 +7,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import modeling
+from data.text.tokenization import FullTokenizer
 from modeling.accelerated import int8
 from serving import classifier as serving_classifier
 from serving import signatures
@@ -82,7 +83,9 @@ def test_all_signatures_share_the_int8_weights(tmp_path):
         tmp_path / "model",
         model,
         ["a", "b", "c", "d", "e"],
-        signatures.ServingOptions(SAMPLES / "vocab.txt", max_seq_length=8),
+        signatures.ServingOptions(
+            FullTokenizer(SAMPLES / "vocab.txt"), max_seq_length=8
+        ),
     )
     found = saved_model_pb2.SavedModel()
     found.ParseFromString((tmp_path / "model/saved_model.pb").read_bytes())

@@ -13,18 +13,19 @@ import serving
 from benchmarks.contestants import runtime
 from data.squad import decoding, windows
 from data.text.packing_layer import PackingLayer
+from data.text.tokenization import FullTokenizer
 from tests import conftest, script_runner
-from training.options import ExportOptions
+from training.config import ExportConfig
 from training.outputs import export_formats
 
-VOCAB = script_runner.SAMPLES / "vocab.txt"
+TOKENIZER = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
 TEXTS = ["the boat left at noon .", "a light .", "the sea is green and old ."]
 LENGTH = 24
 
 
 def read_batch(length=LENGTH):
     """Returns the ids of three texts, padded."""
-    packing = PackingLayer(str(VOCAB), length, True)
+    packing = PackingLayer(TOKENIZER.layer, length)
     return {
         name: value.numpy()
         for name, value in packing.pack(
@@ -60,13 +61,13 @@ def create(kind, **options):
 def options_of(name):
     """Returns options for inputs of any length, where the format has it."""
     length = LENGTH if name == "onnx" else None
-    return ExportOptions(export_format=name, export_seq_length=length)
+    return ExportConfig(
+        export_dir="x", export_format=name, export_seq_length=length
+    )
 
 
 def export(folder, model, options):
-    serving_options = serving.ServingOptions(
-        VOCAB, max_seq_length=LENGTH, **dataclasses.asdict(options)
-    )
+    serving_options = serving.ServingOptions(TOKENIZER, LENGTH, export=options)
     serving.export_classifier(
         folder, model, ["no", "yes", "maybe"], serving_options
     )
@@ -104,7 +105,9 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_fixed_length(name, tmp_path):
     model = create("BertClassifier", num_labels=3)
-    options = ExportOptions(export_format=name, export_seq_length=LENGTH)
+    options = ExportConfig(
+        export_dir="x", export_format=name, export_seq_length=LENGTH
+    )
     export(tmp_path / "model", model, options)
     batch = read_batch()
     (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
@@ -113,12 +116,13 @@ def test_a_fixed_length(name, tmp_path):
 
 
 def test_other_libraries_get_the_casing(tmp_path):
-    # As extract_features.py exports, the flags in one object.
+    tokenizer = FullTokenizer(TOKENIZER.vocab_file, do_lower_case=False)
     serving.export_encoder(
         tmp_path / "model",
         create("BertModel"),
         serving.ServingOptions(
-            VOCAB, export_format="litert", do_lower_case=False
+            tokenizer,
+            export=ExportConfig(export_dir="x", export_format="litert"),
         ),
     )
     path = tmp_path / "model" / "tokenizer_config.json"
@@ -151,7 +155,7 @@ def test_logits_of_spans(name, tmp_path):
     serving.export_span_labeler(
         tmp_path / "model",
         model,
-        VOCAB,
+        TOKENIZER,
         windows.WindowOptions(LENGTH, max_query_length=8, doc_stride=8),
         decoding.DecodingOptions(),
         8,
@@ -189,7 +193,7 @@ def test_logits_of_spans(name, tmp_path):
 )
 def test_contradictions_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        export_formats.check(ExportOptions(**changes))
+        export_formats.check(ExportConfig(export_dir="x", **changes))
 
 
 @pytest.mark.parametrize("name", ["onnx", "openvino"])
@@ -197,4 +201,4 @@ def test_a_missing_library_is_named(name):
     if importlib.util.find_spec(name):
         pytest.skip(f"{name} is installed")
     with pytest.raises(ValueError, match=f"requirements/{name}.txt"):
-        export_formats.check(ExportOptions(export_format=name))
+        export_formats.check(ExportConfig(export_dir="x", export_format=name))

@@ -1,0 +1,198 @@
+"""Fields of a frozen dataclass that are command-line flags.
+
+A field's default, check and help are written once, in the class:
+
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Config:
+        seed: int = flag(12345, "Seed of all random draws.", at_least=0)
+
+`define(Config)` defines the flags, `parse(Config)` returns the object.
+A field without a default is a flag that must be set.
+"""
+
+import dataclasses
+import sys
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from absl import flags
+
+from files import paths
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Config = TypeVar("Config", bound="DataclassInstance")
+
+_FLAG = "flag"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Flag:
+    """What a flag has besides its name, its type and its default."""
+
+    help: str
+    kind: paths.Kind | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    choices: Sequence[str] | None = None
+    is_repeated: bool = False
+
+
+class _PathFlag(flags.Flag):
+    """A string flag with the kind of path that it takes."""
+
+    def __init__(self, name: str, kind: paths.Kind, help: str) -> None:
+        super().__init__(
+            flags.ArgumentParser(), flags.ArgumentSerializer(), name, None, help
+        )
+        self.path_kind = kind
+
+
+def flag(default: Any, help: str, **changes: Any) -> Any:
+    """Returns a dataclass field that is also a flag.
+
+    Args:
+        default: default of the field and the flag; `...` for a flag that must
+            be set.
+        help: the flag's help text.
+        **changes: `kind`, the paths.Kind of a path; `at_least` and `at_most`,
+            the bounds of a number; `choices`, the values of a string;
+            `is_repeated`, whether a list is set by repeating the flag instead
+            of by commas.
+    """
+    return _create_field(default, _Flag(help, **changes))
+
+
+def like(
+    base: type["DataclassInstance"],
+    name: str,
+    default: Any = None,
+    **changes: Any,
+) -> Any:
+    """Returns a copy of another class's flag with a few changes.
+
+    Args:
+        base: the class that defines the flag.
+        name: name of its field.
+        default: a new default, as in `flag`; None keeps the old one.
+        **changes: `help` and what `flag` takes.
+    """
+    (field,) = (f for f in dataclasses.fields(base) if f.name == name)
+    if default is None:
+        default = field.default
+    changed = dataclasses.replace(field.metadata[_FLAG], **changes)
+    return _create_field(default, changed)
+
+
+def _create_field(default: Any, flag: _Flag) -> Any:
+    if default is ...:
+        default = dataclasses.MISSING
+    return dataclasses.field(default=default, metadata={_FLAG: flag})
+
+
+def define(config: type["DataclassInstance"], module: str) -> None:
+    """Defines the flags of a class.
+
+    Args:
+        config: a dataclass with fields made by `flag`.
+        module: name of the module that --help lists the flags under.
+    """
+    hints = typing.get_type_hints(config)
+    for field in _flag_fields(config):
+        flag = _create(field, _without_none(hints[field.name]))
+        flags.DEFINE_flag(flag, module_name=module)
+
+
+def parse(config: type[Config]) -> Config:
+    """Returns the object that the parsed flags describe.
+
+    A class may have the fields `given_flags` and `all_flags`: {name: value} of
+    the flags that the user set, and of all flags of the script.
+
+    Raises:
+        ValueError: flags contradict each other.
+    """
+    values: dict[str, Any] = {
+        field.name: flags.FLAGS[field.name].value
+        for field in _flag_fields(config)
+    }
+    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    every = {flag.name: flag.value for flag in own}
+    given = {flag.name: flag.value for flag in own if flag.present}
+    for name, record in (("all_flags", every), ("given_flags", given)):
+        if name in config.__dataclass_fields__:
+            values[name] = record
+    return config(**values)
+
+
+def required(config: type["DataclassInstance"]) -> list[str]:
+    """Returns the names of the flags that must be set."""
+    return [
+        field.name for field in _flag_fields(config) if not _has_default(field)
+    ]
+
+
+def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
+    """Returns a paths.PathFlag for each path flag that has a value."""
+    found = []
+    for field in _flag_fields(config):
+        kind = field.metadata[_FLAG].kind
+        value = getattr(config, field.name)
+        if kind is None or value is None:
+            continue
+        if kind is paths.Kind.MODELS:
+            for part in value.split(","):
+                path = paths.PathFlag(field.name, part, paths.Kind.MODEL)
+                found.append(path)
+        else:
+            found.append(paths.PathFlag(field.name, value, kind))
+    return found
+
+
+def _create(field: dataclasses.Field, kind: Any) -> flags.Flag:
+    """Returns the absl flag of a field whose type is `kind`."""
+    meta: _Flag = field.metadata[_FLAG]
+    name, help = field.name, meta.help
+    default: Any = field.default if _has_default(field) else None
+    if meta.kind:
+        return _PathFlag(name, meta.kind, help)
+    if meta.choices:
+        return flags.EnumFlag(name, default, help, list(meta.choices))
+    if kind is bool:
+        return flags.BooleanFlag(name, default, help)
+    bounds: Any = meta.at_least, meta.at_most
+    parser: Any = flags.ArgumentParser()
+    serializer: Any = flags.ArgumentSerializer()
+    if kind is int:
+        parser = flags.IntegerParser(*bounds)
+    elif kind is float:
+        parser = flags.FloatParser(*bounds)
+    elif kind is not str and not meta.is_repeated:
+        parser, serializer = flags.ListParser(), flags.CsvListSerializer(",")
+        default = default and list(default)
+    create = flags.MultiFlag if meta.is_repeated else flags.Flag
+    return create(
+        name=name,
+        parser=parser,
+        serializer=serializer,
+        default=default,
+        help_string=help,
+    )
+
+
+def _without_none(kind: Any) -> Any:
+    """Returns `int` of `int | None`."""
+    if isinstance(kind, types.UnionType):
+        (kind,) = [part for part in kind.__args__ if part is not types.NoneType]
+    return kind
+
+
+def _flag_fields(config: Any) -> Iterator[dataclasses.Field]:
+    return (f for f in dataclasses.fields(config) if _FLAG in f.metadata)
+
+
+def _has_default(field: dataclasses.Field) -> bool:
+    return field.default is not dataclasses.MISSING

@@ -1,0 +1,147 @@
+"""Steps that are not finite: skipped, counted, never saved."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from tests import script_runner
+from tests.training.pair import batches, create_trainer, fit
+from training import checkpointing, devices
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
+    trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=1)
+    # Scaled by 2**15 and 2**14, the second and third gradient overflow.
+    with caplog.at_level("INFO", logger="absl"):
+        fit(trainer, batches([1, 1e36, 1e36, 1]), 5)
+    assert trainer.step == 5
+    assert float(trainer.optimizer.dynamic_scale) == 2**13
+    assert not [r for r in caplog.records if r.levelno > logging.INFO]
+    logged = [r.message for r in caplog.records if "overflowed" in r.message]
+    assert [text.split()[1] for text in logged] == ["2", "3"]
+
+
+ON_TWO_DEVICES = """
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+)
+from tests.training.callbacks import test_nonfinite
+test_nonfinite.overflow_on_all_devices()
+"""
+
+
+def overflow_on_all_devices():
+    strategy = devices.create_strategy("mirrored")
+    with strategy.scope():
+        trainer = create_trainer(
+            "float16", strategy, at_once=4, max_nonfinite_steps=1
+        )
+    fit(trainer, batches([1, 1e36, 1e36, 1]), 6)
+    scale = trainer.optimizer.dynamic_scale.value
+    assert [float(x) for x in strategy.experimental_local_results(scale)] == [
+        2**13,
+        2**13,
+    ]
+
+
+def test_devices_overflow_together(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(ON_TWO_DEVICES)
+    script_runner.run(script, tmp_path).check()
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once):
+    trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=2)
+    with pytest.raises(ValueError, match="2 steps in a row.* up to step 5"):
+        fit(trainer, batches([1, np.nan, 1, np.nan, np.inf]), 6)
+
+
+def test_a_gradient_that_no_scale_makes_finite_counts():
+    trainer = create_trainer("float16", max_nonfinite_steps=3)
+    # 15 halvings bring the scale from 2**15 down to 1.
+    with pytest.raises(ValueError, match="3 steps in a row.* up to step 18"):
+        fit(trainer, batches([], zeros=np.ones(100, np.float32)), 100)
+
+
+def test_steps_made_together_that_are_not_finite_end_the_run():
+    factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
+    trainer = create_trainer(
+        at_once=50,
+        max_nonfinite_steps=3,
+        describe_batch=lambda size, skip: f"{size} records from {skip} on",
+    )
+    with pytest.raises(ValueError, match="step 7 on 2 records from 12 on[.]"):
+        fit(trainer, batches(factors), 50)
+    # One that is in the middle of a call is skipped like any other.
+    trainer = create_trainer(at_once=50)
+    fit(trainer, batches(factors), 8)
+    left_out = create_trainer()
+    fit(left_out, batches([1, 1]), 4)
+    assert float(trainer.optimizer._momentums[0]) == pytest.approx(
+        float(left_out.optimizer._momentums[0])
+    )
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
+    flags = {"output_dir": tmp_path, "save_checkpoints_steps": 1}
+    trainer = create_trainer(**flags)
+    fit(trainer, batches([1]), 3)
+    before = [float(v) for v in trainer.model.trainable_variables]
+    # Its first update goes beyond a float32, with a finite gradient.
+    trainer = create_trainer(
+        learning_rate=3e38,
+        at_once=at_once,
+        **flags | {"save_checkpoints_steps": 5},
+    )
+    assert trainer.checkpointer.restore() == 3
+    message = "one is not finite.* that of step 3 is intact.*--learning_rate"
+    with pytest.raises(ValueError, match=message):
+        fit(trainer, batches([1]), 9)
+    assert checkpointing.checkpoint_steps(tmp_path) == [1, 2, 3]
+    trainer = create_trainer(**flags)
+    assert trainer.checkpointer.restore() == 3
+    assert [float(v) for v in trainer.model.trainable_variables] == before
+
+
+@pytest.mark.parametrize("num_steps", [1, 2])
+def test_weights_too_large_to_compute_with_are_never_saved(num_steps, tmp_path):
+    # A step of this size leaves them finite.
+    trainer = create_trainer(learning_rate=1e37, output_dir=tmp_path)
+    damage = ["is too large: its norm is not finite", "is not finite"]
+    message = (
+        f"^after step {num_steps} pair/one {damage[num_steps - 1]}, so .*--lea"
+    )
+    with pytest.raises(ValueError, match=message):
+        fit(trainer, batches([1]), num_steps)
+    assert np.isfinite(float(trainer.model.one)) == (num_steps == 1)
+    assert checkpointing.checkpoint_steps(tmp_path) == []
+
+
+def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
+    trainer = create_trainer(
+        output_dir=tmp_path / "ends",
+        keep_checkpoint_max=2,
+        save_checkpoints_steps=1,
+        max_nonfinite_steps=4,
+    )
+    message = (
+        "4 steps in a row.*; the checkpoint of step 3 is kept, .* remove "
+        ".*model.ckpt-3.* to resume from step 2"
+    )
+    with pytest.raises(ValueError, match=message):
+        fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
+    assert trainer.checkpointer.steps() == [2, 3]
+    # One that fell due meanwhile is made as soon as a step is not skipped.
+    flags = {"save_checkpoints_steps": 2}
+    trainer = create_trainer(output_dir=tmp_path / "goes_on", **flags)
+    fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
+    assert trainer.checkpointer.steps() == [4, 6, 7]
+    trainer = create_trainer(output_dir=tmp_path / "at_the_end", **flags)
+    fit(trainer, batches([1, 1, np.nan]), 3)
+    assert trainer.checkpointer.steps() == [2, 3]

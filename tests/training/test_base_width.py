@@ -1,0 +1,61 @@
+"""Two steps at the width of BERT-Base, against transformers' gradients."""
+
+import pytest
+import tensorflow as tf
+
+import modeling
+from modeling import losses
+from tests import golden
+from tests.modeling import base_width
+from tests.testdata.golden.base_width import record
+from tests.training.pair import OnStep, create_config, fit
+from training.optimizers import optimization
+from training.trainer import Trainer
+
+
+def train(dtype):
+    """Returns the logs of each step, and {name: change of a variable}."""
+    model = base_width.create_model(dtype)
+    config = create_config(learning_rate=record.LEARNING_RATE)
+    optimizer = optimization.create_optimizer(
+        config, record.NUM_TRAIN_STEPS, 0, aggregate_gradients=False
+    )
+    logs = []
+    look = OnStep(lambda step, values: logs.append(values))
+    trainer = Trainer(
+        model, losses.PretrainingLoss(), optimizer, config, [look]
+    )
+    batches = [record.create_batch(step) for step in range(record.NUM_STEPS)]
+    dataset = tf.data.Dataset.from_tensor_slices(
+        {name: [batch[name] for batch in batches] for name in batches[0]}
+    )
+    fit(trainer, dataset, record.NUM_STEPS)
+    changes = {
+        name: variable.numpy() - record.draw(name, variable.shape)
+        for name, variable in modeling.named_variables(model).items()
+        if variable.trainable
+    }
+    return logs, changes
+
+
+@pytest.mark.parametrize(
+    "dtype, tolerance", [("float32", 1e-3), ("float64", 1e-9)]
+)
+def test_steps(dtype, tolerance):
+    numbers = base_width.load()
+    if dtype == "float64":
+        with golden.form("plain"):
+            logs, changes = train(dtype)
+    else:
+        # In the forms that real sizes take.
+        logs, changes = train(dtype)
+    for step, log in enumerate(logs):
+        for name in ("masked_lm_loss", "next_sentence_loss"):
+            expected, _ = numbers[f"{step}/out/{name}"]
+            assert log[name] == pytest.approx(expected, rel=1e-5)
+    expected = {
+        name.removeprefix("change/"): value
+        for name, value in numbers.items()
+        if name.startswith("change/")
+    }
+    base_width.assert_close(changes, expected, tolerance)

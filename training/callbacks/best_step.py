@@ -1,0 +1,136 @@
+"""The best step of a run: evaluates while training, and stops early."""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from absl import logging
+
+from files import atomic, json_files
+from training import summary
+from training.callbacks import Callback
+from training.callbacks.history import History
+
+if TYPE_CHECKING:
+    from training.trainer import Trainer
+
+
+class BestStep(Callback):
+    """Evaluates while training, keeps the best weights, stops early.
+
+    The best weights and their metrics are in a folder of their own, where a
+    resumed run finds them.
+
+    Args:
+        evaluate: (Trainer) -> {name: value}.
+        every: steps between two evaluations.
+        metric: name of the metric that decides.
+        folder: the folder of the best weights, `best` in the run's.
+        patience: stop after this many evaluations without improvement; 0 =
+            never.
+        higher_is_better: whether higher values are better.
+    """
+
+    def __init__(
+        self,
+        evaluate: Callable[["Trainer"], Mapping[str, float]],
+        every: int,
+        metric: str,
+        folder: Path,
+        patience: int = 0,
+        higher_is_better: bool = True,
+    ) -> None:
+        self.every = every
+        self._evaluate = evaluate
+        self._metric = metric
+        self._patience = patience
+        self._sign = 1 if higher_is_better else -1
+        self._folder = folder
+        self._trainer: Any = None
+        # Metrics of the best checkpoint so far, kept here so that workers agree
+        # even if one reads the file late.
+        self._best: dict[str, float] | None = None
+        if self._path.is_file():
+            self._best = _read_best(self._path, metric)
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / "eval_results.json"
+
+    @contextlib.contextmanager
+    def running(self, trainer: "Trainer") -> Iterator[None]:
+        """Evaluates this trainer's model."""
+        self._trainer = trainer
+        self._checkpointer = trainer.weights_in(self._folder)
+        yield
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> bool:
+        """Evaluates if it is due; returns whether to stop training."""
+        if step % self.every:
+            return False
+        with self._trainer.evaluating():
+            # Replaces the evaluation's own, which is the step at the start.
+            results = {**self._evaluate(self._trainer), "global_step": step}
+            if history := self._trainer.callback(History):
+                history.add("eval", step, results)
+            logging.info("Evaluation after step %d: %s", step, results)
+            if self._is_best(results):
+                self._best = results
+                self._checkpointer.save(step)
+                if self._checkpointer.is_chief:
+                    atomic.write_json(self._path, summary.finite(results))
+                return False
+        return self.has_ended(step)
+
+    def has_ended(self, step: int) -> bool:
+        """Returns whether a run at `step` should have stopped early."""
+        best = self._best
+        if not self._patience or best is None:
+            return False
+        waited = (step - best["global_step"]) // self.every
+        if waited < self._patience:
+            return False
+        logging.info(
+            "Stopping early: %s has not improved on %s, of step %d, in %d "
+            "evaluations.",
+            self._metric,
+            best[self._metric],
+            best["global_step"],
+            waited,
+        )
+        return True
+
+    def _is_best(self, results: Mapping[str, float]) -> bool:
+        value = results[self._metric]
+        if math.isnan(value):
+            logging.warning(
+                "%s is not a number, so this evaluation counts as the worst.",
+                self._metric,
+            )
+            return False
+        if self._best is None:
+            return True
+        return self._sign * (value - self._best[self._metric]) > 0
+
+
+def _read_best(path: Path, metric: str) -> dict[str, float]:
+    """Reads the metrics of the best evaluation so far.
+
+    Raises:
+        ValueError: the file does not hold them.
+    """
+    try:
+        best = json_files.read_json(path)
+        for name in (metric, "global_step"):
+            if not isinstance(best.get(name), (int, float)):
+                raise ValueError(f"{path} has no number {name!r}")
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; restore it from a backup, or remove {path.parent} to "
+            "look for the best step among later ones"
+        ) from error
+    return best

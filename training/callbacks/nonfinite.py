@@ -1,0 +1,113 @@
+"""Skipped steps: those whose loss or gradient is not finite."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from absl import logging
+
+from training import train_step
+from training.batch_sizes import BatchSizes
+from training.callbacks import Callback
+
+if TYPE_CHECKING:
+    from training.trainer import Trainer
+
+
+class NonFinite(Callback):
+    """Logs skipped steps, and stops a run after too many in a row.
+
+    A gradient that overflows only because of float16's loss scaling is logged
+    and not counted. While steps are skipped, nothing is learned and the weights
+    may be the cause, so no checkpoint replaces an earlier one.
+
+    Args:
+        max_in_a_row: stop after this many consecutive steps.
+        describe_batch: (batch_size, skip_records) -> text that names the
+            records of a batch, or None.
+        sizes: examples in each step.
+    """
+
+    def __init__(
+        self,
+        max_in_a_row: int = 10,
+        describe_batch: Callable[[int, int], str] | None = None,
+        sizes: BatchSizes | None = None,
+    ) -> None:
+        self._max_in_a_row = max_in_a_row
+        self._describe_batch, self._sizes = describe_batch, sizes
+        self._in_a_row = 0
+        self._trainer: Any = None
+
+    @property
+    def may_save(self) -> bool:  # type: ignore[override]
+        """Whether the latest step was made."""
+        return not self._in_a_row
+
+    @contextlib.contextmanager
+    def running(self, trainer: "Trainer") -> Iterator[None]:
+        """Looks at the outcomes of this trainer's steps."""
+        self._trainer = trainer
+        yield
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> None:
+        """Logs and counts the steps just made.
+
+        Raises:
+            ValueError: too many in a row were skipped.
+        """
+        outcomes = self._trainer.outcomes
+        for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
+            if outcome == train_step.OVERFLOWED:
+                logging.info(
+                    "Step %d was skipped: its gradient, scaled for float16, "
+                    "overflowed; the loss scale is halved.",
+                    number,
+                )
+            elif outcome == train_step.NOT_FINITE:
+                self._count(number)
+            else:
+                self._in_a_row = 0
+
+    def _count(self, step: int) -> None:
+        self._in_a_row += 1
+        logging.warning(
+            "Step %d was skipped, %d in a row: its loss or gradient is not "
+            "finite.",
+            step,
+            self._in_a_row,
+        )
+        if self._in_a_row < self._max_in_a_row:
+            return
+        records = ""
+        if self._describe_batch and self._sizes:
+            sizes = self._sizes
+            records = self._describe_batch(
+                sizes.at(step - 1), sizes.examples(step - 1)
+            )
+        raise ValueError(
+            f"the loss or gradient of {self._in_a_row} steps in a row was not "
+            f"finite, up to step {step}{f' on {records}' if records else ''}. "
+            "Look at the records, or give a smaller --learning_rate"
+            f"{self._way_back(step - self._in_a_row)}"
+        )
+
+    def _way_back(self, last_made: int) -> str:
+        """Returns advice on where to resume; `last_made` is the last update."""
+        checkpointer = self._trainer.checkpointer
+        steps = checkpointer.steps() if checkpointer else []
+        if not steps:
+            return ""
+        way = f"; the checkpoint of step {steps[-1]} is kept"
+        if steps[-1] >= last_made:
+            # No loss was computed with the newest checkpoint's weights.
+            before = (
+                f"resume from step {steps[-2]}" if steps[1:] else "start again"
+            )
+            way += (
+                ", but its weights may be the cause: remove "
+                f"{checkpointer.path(steps[-1])}.* to {before}"
+            )
+        return way

@@ -1,0 +1,67 @@
+"""Ends training after SIGTERM or SIGINT, when the step is saved."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from absl import logging
+
+from training.callbacks import Callback
+
+# Exit status of a run that saved after a stop signal (EX_TEMPFAIL).
+INTERRUPTED_STATUS = 75
+
+
+class StopSignals(Callback):
+    """Ends all workers after the same step if one of them gets a signal.
+
+    A second signal kills the process.
+    """
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self._stopped_at: int | None = None
+
+    @contextlib.contextmanager
+    def running(self, trainer: Any) -> Iterator[None]:
+        """Handles the signals in the block.
+
+        Raises:
+            SystemExit: a signal ended the training.
+        """
+        before: dict[int, Any] = {}
+
+        def handle(signum: int, frame: object) -> None:
+            del frame
+            self._stop.set()
+            signal.signal(signum, before[signum])
+
+        if threading.current_thread() is threading.main_thread():
+            for signum in (signal.SIGTERM, signal.SIGINT):
+                before[signum] = signal.signal(signum, handle)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        if self._stopped_at is not None:
+            logging.warning(
+                "Stopped after step %d, which is saved; rerun the same "
+                "command to resume.",
+                self._stopped_at,
+            )
+            raise SystemExit(INTERRUPTED_STATUS)
+
+    def on_step_begin(self) -> float:
+        """Returns 1.0 if a signal came."""
+        return float(self._stop.is_set())
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> bool:
+        """Returns whether a signal came to any worker."""
+        if agreed > 0:
+            self._stopped_at = step
+        return agreed > 0

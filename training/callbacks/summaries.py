@@ -1,0 +1,165 @@
+"""Losses, rates and progress of training: history, log lines and a bar."""
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from modeling.config import BertConfig
+from training import costs, progress
+from training.batch_sizes import BatchSizes
+from training.callbacks import Callback
+from training.callbacks.history import History
+from training.config import TrainingConfig
+
+# Maximum fraction of time for measuring the machine's peak rate.
+_MEASURING_SHARE = 0.01
+
+
+class ProgressBar(Callback):
+    """Shows a bar on a terminal, else occasional log lines.
+
+    The time that other callbacks and saves take does not count in its rates.
+
+    Args:
+        num_train_steps: the last step.
+        sizes: examples in each step.
+    """
+
+    def __init__(self, num_train_steps: int, sizes: BatchSizes) -> None:
+        self._num_train_steps, self._sizes = num_train_steps, sizes
+        self._bar: Any = None
+        self._pause = contextlib.ExitStack()
+
+    @contextlib.contextmanager
+    def running(self, trainer: Any) -> Iterator[None]:
+        """Shows the bar while the block runs."""
+        self._bar = progress.Progress(
+            self._num_train_steps,
+            trainer.step,
+            "step",
+            self._sizes.final,
+            "Training",
+        )
+        with self._bar, self._pause:
+            yield
+
+    def on_step_begin(self) -> float:
+        """Counts time again."""
+        self._pause.close()
+        return 0.0
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> None:
+        """Shows the step, if due, and pauses until the next one."""
+        if self._bar.due(step):
+            self._bar.examples_per_unit = self._sizes.at(step - 1)
+            self._bar.update(step, **logs)
+        self._pause.enter_context(self._bar.paused())
+
+
+class Summaries(Callback):
+    """Adds losses and rates to the run's history, and logs them.
+
+    Args:
+        config: TrainingConfig.
+        history: the run's history.
+        bert_config: the model's configuration.
+        max_seq_length: WordPieces of an example, with padding.
+        num_predictions: masked positions of an example.
+        strategy: the strategy of the run.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        history: History,
+        bert_config: BertConfig,
+        max_seq_length: int,
+        num_predictions: int,
+        strategy: tf.distribute.Strategy,
+    ) -> None:
+        self.every = config.summary_steps
+        self._sizes = config.batch_sizes
+        self._history = history
+        self._per_example = {"examples": 1}
+        self._flops, self._peak = 0, None
+        # If padding is skipped, an example's work depends on its batch.
+        if not config.unpads:
+            self._per_example["tokens"] = max_seq_length
+            self._flops = costs.training_flops(
+                bert_config, max_seq_length, num_predictions
+            )
+            self._peak = PeakRate(
+                lambda: (
+                    costs.matmul_rate(config.mixed_precision)
+                    * strategy.num_replicas_in_sync
+                )
+            )
+        self._last: tuple[int, float] | None = None
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> None:
+        """Writes the entries of a step, if due."""
+        if self._last is None:
+            # The first step's time includes start-up, so its rate is left out.
+            self._last = (step, time.monotonic())
+        if step % self.every:
+            return
+        values = dict(logs)
+        before, began = self._last
+        seconds = time.monotonic() - began
+        if step > before:
+            examples = self._sizes.examples(step) - self._sizes.examples(before)
+            rate = examples / max(seconds, 1e-9)
+            for name, count in self._per_example.items():
+                values[f"{name}_per_second"] = rate * count
+            if self._peak:
+                achieved = rate * self._flops
+                values["mfu"] = achieved / self._peak.update(achieved)
+            # Read after measuring the peak rate, which is not part of a step.
+            self._last = (step, time.monotonic())
+        values["peak_memory_gib"] = costs.peak_memory() / 2**30
+        self._history.add("train", step, values)
+        logging.info(
+            "Step %d: %s",
+            step,
+            ", ".join(f"{name} {value:.4g}" for name, value in values.items()),
+        )
+
+
+class PeakRate:
+    """The best rate of matrix products seen so far, in operations a second.
+
+    A machine that is busy while its rate is measured looks slower than it is,
+    so the rate is measured again while training.
+
+    Args:
+        measure: () -> the rate at this moment.
+    """
+
+    def __init__(self, measure: Callable[[], float]) -> None:
+        self._measure = measure
+        self._best = 0.0
+        self._next = -math.inf
+        self.update()
+
+    def update(self, achieved: float = 0.0) -> float:
+        """Returns the best rate, measuring again after some time.
+
+        Args:
+            achieved: the training's own rate.
+        """
+        started = time.monotonic()
+        if started >= self._next:
+            self._best = max(self._best, self._measure())
+            ended = time.monotonic()
+            self._next = ended + (ended - started) / _MEASURING_SHARE
+        self._best = max(self._best, achieved)
+        return self._best

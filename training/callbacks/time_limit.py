@@ -1,0 +1,96 @@
+"""The time limit of a run, --max_hours, and the rates that follow it."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+from training.callbacks import Callback
+
+
+class TimeLimit(Callback):
+    """Counts the time of training across resumes, and ends it in time.
+
+    Evaluations count, too.
+
+    Args:
+        max_hours: time limit of the run; None = no limit.
+        now: () -> seconds, for tests.
+
+    Attributes:
+        spent_variable: float variable that each step sets to the fraction of
+            the time spent, for the schedule "time"; None without it.
+    """
+
+    def __init__(
+        self,
+        max_hours: float | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._max_hours = max_hours
+        self.spent_variable: tf.Variable | None = None
+        self._now = now
+        self._before = 0.0
+        self._started: float | None = None
+
+    def create_variable(self) -> None:
+        """Creates the variable, in the scope of the run's strategy."""
+        self.spent_variable = tf.Variable(
+            0.0, trainable=False, dtype=tf.float64
+        )
+
+    @property
+    def hours(self) -> float:
+        """Hours so far."""
+        running = 0.0 if self._started is None else self._now() - self._started
+        return (self._before + running) / 3600
+
+    @property
+    def spent(self) -> float:
+        """Fraction of the time spent, 1.0 or more at the end."""
+        return self.hours / self._max_hours if self._max_hours else 0.0
+
+    def resume(self, hours: float) -> None:
+        """Adds the hours before the checkpoint that is resumed."""
+        self._before = hours * 3600
+
+    def has_ended(self, step: int) -> bool:
+        """Returns whether the time is over."""
+        if self.spent < 1:
+            return False
+        logging.info(
+            "Nothing left to do: the run has trained for --max_hours=%s.",
+            self._max_hours,
+        )
+        return True
+
+    @contextlib.contextmanager
+    def running(self, trainer: Any = None) -> Iterator[None]:
+        """Counts the time that the block takes."""
+        self._started = self._now()
+        try:
+            yield
+        finally:
+            self._before, self._started = self.hours * 3600, None
+
+    def on_step_begin(self) -> float:
+        """Returns the fraction of the time spent."""
+        return self.spent
+
+    def before_update(self, agreed: tf.Tensor) -> None:
+        """Sets the variable that the learning rate follows."""
+        if self.spent_variable is not None:
+            self.spent_variable.assign(
+                tf.cast(agreed, self.spent_variable.dtype)
+            )
+
+    def on_step(
+        self, step: int, logs: Mapping[str, float], agreed: float
+    ) -> bool:
+        """Returns whether the time is over."""
+        if agreed >= 1:
+            logging.info("Reached --max_hours after step %d.", step)
+        return agreed >= 1

@@ -1,0 +1,815 @@
+"""Configuration of training: each field is a flag, with default and help.
+
+`files/flags.py` defines the flags of a class and returns the parsed object. A
+variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+from data.pretraining.options import MaskingOptions
+from files.flags import flag, like
+from files.paths import Kind
+from training import cluster
+from training.batch_sizes import BatchSizes
+
+# Flags that change the network, that are not stored in bert_config.json.
+NETWORK = ("left_to_right", "bilstm")
+
+STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
+PRECISIONS = ("float32", "bfloat16", "float16")
+# At 1.0 gradients would never change the average.
+_LARGEST_BETA = 0.999999
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """The model that a script reads."""
+
+    bert_config_file: str = flag(
+        ...,
+        "JSON file of the model's architecture; a Hugging Face config.json "
+        "is read as well.",
+        kind=Kind.MODEL,
+    )
+    init_checkpoint: str | None = flag(
+        None,
+        "Checkpoint to start from: the prefix of a TF1 checkpoint "
+        "(bert_model.ckpt), or a Hugging Face folder or .safetensors file.",
+        kind=Kind.MODEL,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TextConfig:
+    """How text is cut into WordPieces."""
+
+    vocab_file: str = flag(
+        ...,
+        "The vocabulary the model was trained on.",
+        kind=Kind.INPUT_FILE,
+    )
+    do_lower_case: bool = flag(
+        True,
+        "Lower-case the text: True for uncased models, False for cased ones.",
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportConfig:
+    """The folder and the format of an export."""
+
+    export_dir: str | None = flag(
+        None,
+        "Write a SavedModel for serving to this folder.",
+        kind=Kind.EXPORT_FOLDER,
+    )
+    export_format: str = flag(
+        "saved_model",
+        "What --export_dir holds. All formats but saved_model take token ids; "
+        "the tokenizer files are saved next to the model.",
+        choices=("saved_model", "litert", "onnx", "openvino"),
+    )
+    export_seq_length: int | None = flag(
+        None,
+        "Input length in formats other than saved_model; by default any, but "
+        "onnx needs one.",
+        at_least=1,
+    )
+    export_version: int | None = flag(
+        None,
+        "Write to the subfolder of this number in --export_dir, where "
+        "TensorFlow Serving looks for versions.",
+        at_least=1,
+    )
+    quantize: str | None = flag(
+        None,
+        "Evaluate, predict and export a trained model in int8, on a CPU. "
+        "Layers that lose too much accuracy are kept as they are; the log "
+        "names them.",
+        choices=("int8",),
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags; adds the version to the folder."""
+        # An empty path, from an unset shell variable, gets its own error.
+        if self.export_version is not None and self.export_dir != "":
+            if self.export_dir is None:
+                raise ValueError(
+                    f"--export_version={self.export_version} needs "
+                    "--export_dir, the folder of all versions"
+                )
+            folder = os.path.join(self.export_dir, str(self.export_version))
+            object.__setattr__(self, "export_dir", folder)
+            object.__setattr__(self, "export_version", None)
+        if self.export_format != "saved_model" and self.export_dir is None:
+            raise ValueError(
+                f"--export_format={self.export_format} needs --export_dir, the "
+                "folder to write"
+            )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeviceConfig(ExportConfig):
+    """Devices, precision, quantization and export format."""
+
+    distribution_strategy: str | None = flag(
+        None,
+        "Distribution strategy; by default chosen from TF_CONFIG and the "
+        "available devices.",
+        choices=STRATEGIES,
+    )
+    mixed_precision: str = flag(
+        "float32",
+        "Precision of the computation; variables stay float32.",
+        choices=PRECISIONS,
+    )
+    quantize_ranges: str = flag(
+        "dynamic",
+        "dynamic: measure each row's range at run time. static: use ranges "
+        "measured on the dev set, which is faster.",
+        choices=("dynamic", "static"),
+    )
+    jit_compile: bool = flag(
+        False,
+        "Compile the network with XLA, for GPUs and TPUs; slower on a CPU.",
+    )
+    use_tpu: bool = flag(False, "Run on a TPU.")
+    tpu_name: str | None = flag(None, "Name or grpc address of the TPU.")
+    tpu_zone: str | None = flag(None, "Zone of the TPU.")
+    gcp_project: str | None = flag(None, "Project of the TPU.")
+    master: str | None = flag(
+        None, "Address of the TPU, if --tpu_name is not given."
+    )
+    num_tpu_cores: int = flag(
+        8,
+        "Expected number of TPU cores; a warning is logged if it differs.",
+    )
+
+    @property
+    def quantizes(self) -> bool:
+        """Whether the model itself is quantized, not only an exported file."""
+        return bool(self.quantize) and self.export_format == "saved_model"
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the run's files, see cluster.py."""
+        return cluster.is_chief(self.distribution_strategy, self.use_tpu)
+
+    @property
+    def is_tpu(self) -> bool:
+        """Whether the model runs on a TPU, which needs fixed shapes."""
+        return self.use_tpu or self.distribution_strategy == "tpu"
+
+    @property
+    def changes_weights(self) -> bool:
+        """Whether weights change while the command runs."""
+        return False
+
+    @property
+    def scores_or_predicts(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return False
+
+    @property
+    def has_fixed_shapes(self) -> bool:
+        """Whether each new batch shape would recompile the model."""
+        return self.is_tpu or self.jit_compile
+
+    def __post_init__(self) -> None:
+        """Checks the flags of quantization against the others."""
+        super().__post_init__()
+        if self.quantize_ranges != "dynamic" and not self.quantizes:
+            raise ValueError(
+                f"--quantize_ranges={self.quantize_ranges} needs "
+                "--quantize=int8 and --export_format=saved_model"
+            )
+        if not self.quantize:
+            return
+        if not self.quantizes and self.scores_or_predicts:
+            raise ValueError(
+                f"--quantize with --export_format={self.export_format} "
+                "quantizes only the exported file; evaluate and predict in a "
+                "separate command"
+            )
+        if self.has_fixed_shapes:
+            raise ValueError(
+                f"--quantize={self.quantize} is for CPUs, without "
+                "--jit_compile and --use_tpu"
+            )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimizerConfig:
+    """The optimizer, and its learning rate while training."""
+
+    learning_rate: float = flag(5e-5, "Peak learning rate.", at_least=0.0)
+    optimizer: str = flag(
+        "adamw",
+        "adamw is the original's; lamb is for batches of thousands.",
+        choices=("adamw", "lamb"),
+    )
+    adam_beta_1: float = flag(
+        0.9,
+        "Decay rate of the first moment.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    adam_beta_2: float = flag(
+        0.999,
+        "Decay rate of the second moment.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    weight_decay: float = flag(
+        0.01,
+        "Decoupled weight decay; not applied to LayerNorm and biases.",
+        at_least=0.0,
+        at_most=1000.0,
+    )
+    lr_schedule: str = flag(
+        "original",
+        "original drops below its peak after the warmup, continuous does not; "
+        "time falls to 0 at --max_hours, however many steps that takes.",
+        choices=("original", "continuous", "time"),
+    )
+    poly_power: float = flag(
+        1.0,
+        "Exponent of the learning rate's decay; 1 is linear.",
+        at_least=0.0,
+    )
+    layerwise_lr_decay: float = flag(
+        1.0,
+        "Multiply the learning rate by this for each block further down.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DistillationConfig:
+    """The teacher, and how the student learns from it."""
+
+    teacher: str | None = flag(
+        None,
+        "Folder of a larger model of the same task to learn from: a "
+        "checkpoint of either format and its configuration, as "
+        "--export_weights writes.",
+        kind=Kind.MODEL,
+    )
+    distill_temperature: float = flag(
+        2.0,
+        "Divides the logits of teacher and student; higher values reveal more "
+        "about the other classes.",
+        at_least=0.01,
+    )
+    distill_alpha: float = flag(
+        0.5,
+        "Weight of the teacher's loss; the labels' loss gets 1 - alpha.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    distill_layers: bool = flag(
+        False,
+        "Learn the teacher's hidden states and attention too (TinyBERT); the "
+        "teacher then runs in every step.",
+    )
+    init_layers: Sequence[str] | None = flag(
+        None,
+        "Block of --init_checkpoint, or else of --teacher, that each block of "
+        "the model starts from: 0,2,5 for 3 blocks of 6.",
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingConfig(
+    ModelConfig, DeviceConfig, OptimizerConfig, DistillationConfig
+):
+    """What every training run has.
+
+    `given_flags` and `all_flags` are {name: value} of the command line's flags
+    and of all flags of the script, for summary.json.
+    """
+
+    output_dir: str = flag(
+        ...,
+        "Folder for checkpoints, records and results.",
+        kind=Kind.RUN_FOLDER,
+    )
+    do_train: bool = flag(False, "Train on the train set.")
+    do_eval: bool = flag(False, "Evaluate on the dev set.")
+    train_batch_size: int = flag(
+        32, "Examples in a training batch.", at_least=1
+    )
+    gradient_accumulation_steps: int = flag(
+        1,
+        "Number of batches to accumulate per weight update.",
+        at_least=1,
+        at_most=2**31 - 1,
+    )
+    gradient_checkpointing: bool = flag(
+        False,
+        "Recompute activations in the backward pass: less memory, about a "
+        "third more time.",
+    )
+    trim_padding: bool = flag(
+        False,
+        "Skip padding: cut batches to their longest input and, in training, "
+        "pack short inputs for attention. Ignored on a TPU and with "
+        "--jit_compile. Results change only by rounding, except in SQuAD, "
+        "where the original lets padding compete with the answer, in the loss "
+        "and among the n best.",
+    )
+    clip_norm: float = flag(
+        1.0,
+        "Maximum global norm of the gradient; larger gradients are scaled "
+        "down to it.",
+        at_least=1e-6,
+        at_most=1e6,
+    )
+    ema_decay: float = flag(
+        0.0,
+        "Decay of the exponential moving average of the weights; the averages "
+        "are evaluated, used to predict and exported. 0 = off.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    max_hours: float | None = flag(
+        None,
+        "Save and stop after this many hours, including time before a resume; "
+        "by default only --num_train_steps or --num_train_epochs end training.",
+        at_least=1e-9,
+        at_most=1e6,
+    )
+    freeze_layers: int = flag(
+        0,
+        "Freeze the embeddings and this many of the lowest blocks; 0 trains "
+        "everything.",
+        at_least=0,
+    )
+    left_to_right: bool = flag(
+        False,
+        "Let each WordPiece attend only to itself and those before it, as in "
+        "the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
+    )
+    seed: int = flag(
+        12345,
+        "Seed of initialization, dropout and data order.",
+        at_least=0,
+        at_most=2**32 - 1,
+    )
+    deterministic: bool = flag(False, "Use only deterministic operations.")
+    init_from: str | None = flag(
+        None,
+        "Start a new run from random weights or from --init_checkpoint (the "
+        "default if given). Checkpoints in --output_dir take precedence.",
+        choices=("scratch", "checkpoint"),
+    )
+    max_nonfinite_steps: int = flag(
+        10,
+        "Stop after this many consecutive steps with a non-finite loss or "
+        "gradient; such steps are skipped.",
+        at_least=1,
+    )
+    save_checkpoints_steps: int = flag(
+        1000, "Steps between checkpoints.", at_least=1
+    )
+    keep_checkpoint_max: int = flag(
+        5, "Number of newest checkpoints to keep; 0 keeps all.", at_least=0
+    )
+    iterations_per_loop: int = flag(
+        1000,
+        "On a TPU, number of training steps per host call.",
+        at_least=1,
+    )
+    summary_steps: int = flag(
+        100,
+        "Steps between TensorBoard entries; 0 disables them.",
+        at_least=0,
+    )
+    export_weights: str | None = flag(
+        None,
+        "Write the weights without the optimizer's slots, a third of the "
+        "size: to a folder laid out like the original's releases, or to a "
+        "prefix that ends in .ckpt.",
+        kind=Kind.MODEL_OUTPUT,
+    )
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+    all_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    # A command without any of them is refused.
+    actions: ClassVar[tuple[str, ...]] = (
+        "do_train",
+        "do_eval",
+        "export_dir",
+        "export_weights",
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.lr_schedule == "time" and self.max_hours is None:
+            raise ValueError("--lr_schedule=time needs --max_hours, its length")
+        if self.init_from is not None and bool(self.init_checkpoint) != (
+            self.init_from == "checkpoint"
+        ):
+            raise ValueError(
+                f"--init_from={self.init_from} contradicts --init_checkpoint="
+                f"{self.init_checkpoint}"
+            )
+        if self.quantize and self.do_train:
+            raise ValueError(
+                f"--quantize={self.quantize} is for a trained model: train "
+                "first, then give the same command without --do_train"
+            )
+        if self.quantize and self.export_weights:
+            raise ValueError(
+                "--export_weights cannot be combined with "
+                f"--quantize={self.quantize}; export the weights in a separate "
+                "command"
+            )
+        self._check_distillation()
+
+    def _check_distillation(self) -> None:
+        for name in ("distill_temperature", "distill_alpha", "distill_layers"):
+            if name in self.given_flags and not self.teacher:
+                raise ValueError(f"--{name} needs --teacher")
+        if self.teacher and not (self.distill_alpha or self.distill_layers):
+            raise ValueError(
+                "--teacher with --distill_alpha=0 teaches nothing; give more, "
+                "or --distill_layers"
+            )
+        if self.init_layers is None:
+            return
+        given = f"--init_layers={','.join(self.init_layers)}"
+        if not all(layer.strip().isdecimal() for layer in self.init_layers):
+            raise ValueError(
+                f"{given} must be numbers of blocks from 0 on, such as 0,2,5"
+            )
+        if not self.initial_checkpoint:
+            raise ValueError(f"{given} needs --init_checkpoint or --teacher")
+
+    def check_actions(self) -> None:
+        """Refuses a command that would do nothing.
+
+        Raises:
+            ValueError: no action is set.
+        """
+        if not any(getattr(self, action) for action in self.actions):
+            names = " or ".join(f"--{action}" for action in self.actions)
+            raise ValueError(f"nothing to do: give {names}")
+
+    def varied(self, **changes: Any) -> Self:
+        """Returns a changed copy, `given_flags` and `all_flags` too."""
+        flags, all_flags = (
+            {name: changes.get(name, value) for name, value in values.items()}
+            for values in (self.given_flags, self.all_flags)
+        )
+        return dataclasses.replace(
+            self, given_flags=flags, all_flags=all_flags, **changes
+        )
+
+    @property
+    def initial_checkpoint(self) -> str | None:
+        """The checkpoint that a new run starts from, or None."""
+        return self.init_checkpoint or (
+            self.teacher if self.init_layers is not None else None
+        )
+
+    @property
+    def initial_layers(self) -> list[int] | None:
+        """--init_layers as numbers, or None."""
+        if self.init_layers is None:
+            return None
+        return [int(layer) for layer in self.init_layers]
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """{name in NETWORK: whether it is set}."""
+        return {name: getattr(self, name, False) for name in NETWORK}
+
+    @property
+    def changes_weights(self) -> bool:
+        """Whether weights change while the command runs."""
+        return self.do_train
+
+    @property
+    def scores_or_predicts(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return self.do_eval
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """Flags to compare runs by: numbers, choices and initial weights."""
+        choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
+        return {
+            name: value
+            for name, value in self.all_flags.items()
+            if isinstance(value, (bool, int, float))
+            or (name in choices and value is not None)
+        }
+
+    @property
+    def batch_size(self) -> int:
+        """Examples in one update, over all devices."""
+        return self.train_batch_size * self.gradient_accumulation_steps
+
+    @property
+    def batch_sizes(self) -> BatchSizes:
+        """Examples in each update, over all devices."""
+        return BatchSizes(self.batch_size)
+
+    @property
+    def unpads(self) -> bool:
+        """Whether padding is skipped."""
+        return self.trim_padding and not self.has_fixed_shapes
+
+    @property
+    def steps_per_call(self) -> int:
+        """Steps between returns to the host."""
+        return self.iterations_per_loop if self.is_tpu else 1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingConfig(TrainingConfig, MaskingOptions):
+    """Pretraining: records, length and evaluation."""
+
+    input_file: str = flag(
+        ...,
+        "TFRecord files: comma-separated paths or globs.",
+        kind=Kind.INPUT_FILES,
+    )
+    output_dir: str = like(
+        TrainingConfig,
+        "output_dir",
+        help="Folder for checkpoints and results.",
+    )
+    max_seq_length: int = flag(
+        128, "Length of the records' sequences, in WordPieces.", at_least=1
+    )
+    max_predictions_per_seq: int = flag(
+        20, "Masked positions in a record.", at_least=1
+    )
+    vocab_file: str | None = flag(
+        None,
+        "The records' vocabulary; needed for records without masks, for an "
+        "export that takes text, and for text in TensorBoard.",
+        kind=Kind.INPUT_FILE,
+    )
+    do_lower_case: bool = flag(
+        True,
+        "Whether the export lower-cases text; give the value that the records "
+        "were made with.",
+    )
+    masked_lm_prob: float = like(
+        MaskingOptions,
+        "masked_lm_prob",
+        help="Fraction of WordPieces to mask, in records without masks.",
+    )
+    do_whole_word_mask: bool = like(
+        MaskingOptions,
+        "do_whole_word_mask",
+        help="Mask all WordPieces of a word or none, in records without masks.",
+    )
+    whole_word_draw: bool = like(
+        MaskingOptions,
+        "whole_word_draw",
+        help="Decide once for each word, not for each WordPiece, whether it "
+        "becomes [MASK], stays as it is, or becomes a random word, in records "
+        "without masks.",
+    )
+    mask_token_prob: float = like(
+        MaskingOptions,
+        "mask_token_prob",
+        help="Fraction of the WordPieces to predict that become [MASK], in "
+        "records without masks.",
+    )
+    next_sentence: bool = flag(
+        True,
+        "Also train on next sentence prediction; without it, the paper's "
+        "ablation No NSP.",
+    )
+    do_train: bool = like(
+        TrainingConfig, "do_train", help="Train on --input_file."
+    )
+    num_train_steps: int = flag(100000, "Steps of training.", at_least=1)
+    num_warmup_steps: int = flag(10000, "Steps of warmup.", at_least=0)
+    batch_size_warmup: str | None = flag(
+        None,
+        "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
+        "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
+        "20000, then --train_batch_size.",
+    )
+    do_eval: bool = like(
+        TrainingConfig,
+        "do_eval",
+        help="Evaluate on --eval_input_file, or without it on --input_file.",
+    )
+    eval_input_file: str | None = flag(
+        None,
+        "TFRecord files held out from training, evaluated while training "
+        "every --eval_steps and by --do_eval; without them --do_eval uses "
+        "--input_file, as in the original.",
+        kind=Kind.INPUT_FILES,
+    )
+    eval_steps: int = flag(
+        1000, "Steps between evaluations on --eval_input_file.", at_least=1
+    )
+    target_accuracy: float | None = flag(
+        None,
+        "Log the step and time at which the masked LM accuracy on "
+        "--eval_input_file first reaches this; also in summary.json.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    eval_batch_size: int = flag(8, "Examples in an eval batch.", at_least=1)
+    max_eval_steps: int = flag(
+        100, "Maximum number of batches to evaluate.", at_least=1
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.batch_sizes.warmup and self.is_tpu:
+            raise ValueError(
+                "--batch_size_warmup cannot run on a TPU, which needs one shape"
+            )
+        if self.max_predictions_per_seq > self.max_seq_length:
+            raise ValueError(
+                f"--max_predictions_per_seq={self.max_predictions_per_seq} is "
+                f"more than --max_seq_length={self.max_seq_length}; give both "
+                "as the records were made"
+            )
+        if self.target_accuracy is not None and not self.eval_input_file:
+            raise ValueError(
+                f"--target_accuracy={self.target_accuracy} needs "
+                "--eval_input_file, the records on which it is to be reached"
+            )
+
+    @property
+    def batch_sizes(self) -> BatchSizes:
+        """See TrainingConfig; raises a ValueError if malformed."""
+        sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
+        return sizes.times(self.gradient_accumulation_steps)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningConfig(TrainingConfig, TextConfig):
+    """Fine-tuning: length, actions and stopping."""
+
+    max_seq_length: int = flag(
+        128,
+        "Longest input in WordPieces; longer ones are cut, shorter padded.",
+        at_least=3,
+    )
+    trim_padding: bool = like(TrainingConfig, "trim_padding", True)
+    do_predict: bool = flag(False, "Predict the test set.")
+    eval_batch_size: int = flag(8, "Examples in an eval batch.", at_least=1)
+    predict_batch_size: int = flag(8, "Examples in a test batch.", at_least=1)
+    num_train_epochs: float = flag(
+        3.0, "Epochs of training.", at_least=0.0, at_most=1e9
+    )
+    warmup_proportion: float = flag(
+        0.1,
+        "Fraction of the steps used for warmup, 0.1 = 10%.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    num_train_runs: int = flag(
+        1,
+        "Train this many times with different seeds, in the folders run_1, "
+        "run_2 ... of --output_dir; report mean and deviation, and keep the "
+        "best run on the dev set in --output_dir.",
+        at_least=1,
+    )
+    evaluate_each_epoch: bool = flag(
+        False,
+        "Evaluate after each epoch of training, and keep the best weights in "
+        "the folder `best` of --output_dir.",
+    )
+    early_stopping_patience: int = flag(
+        0,
+        "Evaluate after each epoch, and stop after this many evaluations "
+        "without improvement; 0 disables it.",
+        at_least=0,
+    )
+    metric_for_best: str | None = flag(
+        None,
+        "Metric that chooses the best step and the best run; by default "
+        "the task's main metric. eval_loss is lower-is-better.",
+    )
+    load_best: bool = flag(
+        True,
+        "Evaluate, predict and export with the best step, if training "
+        "evaluated any; with --noload_best use the last step.",
+    )
+    ensemble: str | None = flag(
+        None,
+        "Evaluate and predict with several trained models at once: the "
+        "--output_dir of each, comma-separated. Their probabilities are "
+        "averaged.",
+        kind=Kind.MODELS,
+    )
+    bilstm: bool = flag(
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+
+    actions = (*TrainingConfig.actions, "do_predict")
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.seed + self.num_train_runs > 2**32 and self.do_train:
+            raise ValueError(
+                f"--seed={self.seed} is too large for --num_train_runs="
+                f"{self.num_train_runs}: the last run's seed, --seed + "
+                "--num_train_runs - 1, must be below 2**32"
+            )
+        if (
+            self.metric_for_best
+            and self.do_train
+            and not self.evaluates_while_training
+            and self.num_train_runs == 1
+        ):
+            raise ValueError(
+                "--metric_for_best needs --evaluate_each_epoch, "
+                "--early_stopping_patience or --num_train_runs"
+            )
+        if self.ensemble is not None:
+            self._check_ensemble()
+
+    def _check_ensemble(self) -> None:
+        for name in ("do_train", "export_dir", "export_weights"):
+            if getattr(self, name):
+                raise ValueError(
+                    "--ensemble evaluates and predicts with models that are "
+                    f"trained already; leave out --{name}"
+                )
+        if self.quantize:
+            raise ValueError(
+                f"--quantize={self.quantize} is for one model, and --ensemble "
+                "names several; give one of the two"
+            )
+
+    @property
+    def changes_weights(self) -> bool:
+        """Whether weights change: by training, or by an ensemble's models."""
+        return self.do_train or bool(self.ensemble)
+
+    @property
+    def scores_or_predicts(self) -> bool:
+        """Whether the command evaluates or predicts."""
+        return self.do_eval or self.do_predict
+
+    @property
+    def evaluates_while_training(self) -> bool:
+        """Whether the model is evaluated after each epoch of training."""
+        return self.do_train and (
+            self.evaluate_each_epoch or self.early_stopping_patience > 0
+        )
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the model is evaluated at any time."""
+        return (
+            self.do_eval
+            # Needed because int8 is measured on the dev set.
+            or self.quantizes
+            or self.evaluates_while_training
+            or (self.do_train and self.num_train_runs > 1)
+        )
+
+    def num_steps(self, num_examples: int) -> tuple[int, int]:
+        """Returns the steps of training and of its warmup, rounded down.
+
+        Args:
+            num_examples: examples in an epoch.
+
+        Raises:
+            ValueError: there is not even one step.
+        """
+        steps = int(num_examples / self.batch_size * self.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={self.num_train_epochs} of {num_examples} "
+                f"examples make no whole step of {self.batch_size} examples; "
+                "give a smaller --train_batch_size or more epochs"
+            )
+        return steps, int(steps * self.warmup_proportion)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFolderConfig(FineTuningConfig):
+    """Fine-tuning on a folder that holds a task's files."""
+
+    data_dir: str = flag(
+        ..., "Folder of the task's files.", kind=Kind.DATA_FOLDER
+    )

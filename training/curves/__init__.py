@@ -1,1 +1,0 @@
-"""Draws the histories of runs: an HTML page without TensorFlow, or a PNG."""

@@ -1,0 +1,312 @@
+"""Pretraining on TFRecords, with masks or without; see `run`."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from data.io import feature_specs, record_checks, tfrecords
+from data.pretraining import filled_masks
+from data.pretraining.dynamic_masking import DynamicMasking
+from data.text.tokenization import FullTokenizer
+from training import run_settings, start, text_samples
+from training.callbacks.best_step import BestStep
+from training.callbacks.distillation import Teacher
+from training.callbacks.history import History
+from training.callbacks.time_limit import TimeLimit
+from training.config import PretrainingConfig
+from training.trainer import Trainer
+
+# The metric of --target_accuracy.
+_ACCURACY = "masked_lm_accuracy"
+
+
+def run(
+    config: PretrainingConfig,
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+) -> Trainer | None:
+    """Trains and evaluates as the flags say.
+
+    Args:
+        config: PretrainingConfig.
+        bert_config: configuration of the model, from `start.check`.
+        tokenizer: FullTokenizer of the records, or None.
+
+    Returns:
+        the Trainer; None on a worker that is not the chief, which writes
+        nothing.
+
+    Raises:
+        ValueError: a record or the run in the folder does not fit.
+        OSError: a file is missing.
+    """
+    # ----- Find and check the records. -----
+    expected = bert_config.vocab_size, tokenizer
+    records = find_records(config, "input_file", *expected)
+    eval_records = None
+    settings: dict[str, Any] = {
+        "input_file": run_settings.fingerprint(records.files),
+        "next_sentence": config.next_sentence,
+        "left_to_right": config.left_to_right,
+        "batch_size_warmup": config.batch_size_warmup,
+        **_masking_settings(config, records),
+    }
+    callbacks = []
+    if config.eval_input_file:
+        eval_records = find_records(config, "eval_input_file", *expected)
+        settings["eval_input_file"] = run_settings.fingerprint(
+            eval_records.files
+        )
+        callbacks.append(
+            BestStep(
+                functools.partial(
+                    _evaluate_while_training, config, eval_records, tokenizer
+                ),
+                config.eval_steps,
+                "loss",
+                Path(config.output_dir) / "best",
+                higher_is_better=False,
+            )
+        )
+    evaluated = eval_records or records
+    # ----- Create the model, restored or loaded. -----
+    create_model = functools.partial(
+        modeling.BertPretrainer, left_to_right=config.left_to_right
+    )
+    loss = modeling.PretrainingLoss(config.next_sentence)
+    teacher = None
+    if config.do_train and config.teacher:
+        teacher = Teacher(config, create_model, loss)
+    trainer = start.create_trainer(
+        config,
+        functools.partial(create_model, bert_config),
+        loss,
+        config.max_seq_length,
+        config.num_train_steps if config.do_train else None,
+        config.num_warmup_steps,
+        config.max_predictions_per_seq,
+        settings,
+        teacher,
+        lambda batch_size, first: tfrecords.describe_records(
+            records.files, config.seed, first, batch_size
+        ),
+        callbacks if config.do_train else (),
+    )
+    history = trainer.callback(History)
+    assert history is not None
+    with record_checks.naming_corrupt_files([*records.files, *evaluated.files]):
+        # ----- Train. -----
+        if config.do_train:
+
+            def create_dataset(size: int, skip: int) -> tf.data.Dataset:
+                return tfrecords.create_dataset(
+                    records,
+                    size,
+                    is_training=True,
+                    seed=config.seed,
+                    skip_records=skip,
+                    trim=config.unpads,
+                )
+
+            trainer.fit(create_dataset, config.num_train_steps)
+        # ----- Evaluate. -----
+        if config.quantizes:
+            trainer.quantize(
+                _create_eval_dataset(config, evaluated),
+                config.quantize_ranges == "static",
+            )
+        if config.do_eval:
+            step = trainer.global_step
+            # Other records would break the curve.
+            is_of_curve = run_settings.are_evaluated(
+                config.output_dir, evaluated.files
+            )
+            results = _evaluate(trainer, config, evaluated, tokenizer, step)
+            results["global_step"] = step
+            if is_of_curve:
+                history.add("eval", step, results)
+            trainer.write_results("eval_results.txt", results)
+    _report_target(trainer, history, config.target_accuracy)
+    return trainer if trainer.is_chief else None
+
+
+def find_records(
+    config: PretrainingConfig,
+    name: str,
+    vocab_size: int | None = None,
+    tokenizer: FullTokenizer | None = None,
+) -> tfrecords.Records:
+    """Returns the records that an option names, each file checked.
+
+    Args:
+        config: PretrainingConfig.
+        name: "input_file" or "eval_input_file".
+        vocab_size: the model's number of WordPieces; None = not checked.
+        tokenizer: FullTokenizer of the records; needed if they have no masks.
+
+    Raises:
+        ValueError: the records do not match the config.
+        OSError: a file is missing.
+    """
+    files = tfrecords.expand_patterns(getattr(config, name), name)
+    logging.info("*** Input Files ***")
+    for file in files:
+        logging.info("  %s", file)
+    dynamic_masking = None
+    if tfrecords.are_masked(files):
+        spec = feature_specs.pretraining_features(
+            config.max_seq_length, config.max_predictions_per_seq
+        )
+    else:
+        spec = feature_specs.unmasked_features(config.max_seq_length)
+        if not tokenizer:
+            raise ValueError(
+                f"{files[0]} is without masks; give --vocab_file, the "
+                "vocabulary that it was made with"
+            )
+        config.check_shares()
+        dynamic_masking = DynamicMasking(
+            tokenizer,
+            config.max_predictions_per_seq,
+            config,
+            config.seed,
+        )
+    record_checks.check_records(files, spec, vocab_size)
+    return tfrecords.Records(files, spec, dynamic_masking)
+
+
+def _masking_settings(
+    config: PretrainingConfig, records: tfrecords.Records
+) -> dict[str, Any]:
+    """Returns the masking options, if the records are without masks.
+
+    Raises:
+        ValueError: such flags are given, but the records have masks.
+    """
+    if records.dynamic_masking is not None:
+        return config.masking
+    for name in config.masking:
+        if name in config.given_flags:
+            raise ValueError(
+                f"--{name} is for records without masks; those of "
+                f"{records.files[0]} have theirs, from "
+                "create_pretraining_data.py"
+            )
+    return {}
+
+
+def _evaluate(
+    trainer: Trainer,
+    config: PretrainingConfig,
+    records: tfrecords.Records,
+    tokenizer: FullTokenizer | None,
+    step: int,
+) -> dict[str, float]:
+    """Returns the original's metrics over at most --max_eval_steps batches."""
+    dataset = _create_eval_dataset(config, records)
+    metrics = functools.partial(
+        pretraining_metrics, has_next_sentence=config.next_sentence
+    )
+    results = trainer.evaluate(dataset, metrics, config.max_eval_steps)
+    if tokenizer and config.summary_steps:
+        for features, outputs in trainer.predict(dataset.take(1), 1, "Showing"):
+            rows = filled_masks.describe(
+                features, outputs["masked_lm_logits"], tokenizer
+            )
+            if history := trainer.callback(History):
+                samples = text_samples.spread(rows)
+                history.add_samples(step, "samples", samples)
+    return results
+
+
+def _create_eval_dataset(
+    config: PretrainingConfig, records: tfrecords.Records
+) -> tf.data.Dataset:
+    return tfrecords.create_dataset(
+        records,
+        config.eval_batch_size,
+        is_training=False,
+        trim=config.unpads,
+    )
+
+
+def _evaluate_while_training(
+    config: PretrainingConfig,
+    records: tfrecords.Records,
+    tokenizer: FullTokenizer | None,
+    trainer: Trainer,
+) -> dict[str, float]:
+    """Returns the metrics, and logs if they first reach the target."""
+    results = _evaluate(trainer, config, records, tokenizer, trainer.step)
+    target, history = config.target_accuracy, trainer.callback(History)
+    clock = trainer.callback(TimeLimit)
+    if (
+        target is not None
+        and results[_ACCURACY] >= target
+        and history is not None
+        and history.first_reached(_ACCURACY, target) is None
+    ):
+        logging.info(
+            "Masked LM accuracy %.4f reached the target %g at step %d (%.2f "
+            "hours).",
+            results[_ACCURACY],
+            target,
+            trainer.step,
+            clock.hours if clock else 0.0,
+        )
+    return results
+
+
+def _report_target(
+    trainer: Trainer, history: History, target: float | None
+) -> None:
+    """Adds to the summary when the target accuracy was first reached."""
+    if target is None:
+        return
+    line = history.first_reached(_ACCURACY, target)
+    if line is None:
+        logging.info("--target_accuracy=%g was not reached", target)
+        return
+    reached = {name: line[name] for name in ("step", "hours", "examples")}
+    reached[_ACCURACY] = line["metrics"][_ACCURACY]
+    logging.info("--target_accuracy=%g was first reached: %s", target, reached)
+    trainer.summary.add("target_accuracy", {"target": target, **reached})
+
+
+def pretraining_metrics(
+    outputs: dict[str, tf.Tensor],
+    features: dict[str, tf.Tensor],
+    has_next_sentence: bool = True,
+) -> dict[str, tuple[Any, Any]]:
+    """Returns {name: (sum, weight)} of the original's eval metrics.
+
+    Args:
+        outputs: of BertPretrainer.
+        features: the batch.
+        has_next_sentence: False omits those of next sentence prediction, which
+            is not trained.
+    """
+    loss = modeling.PretrainingLoss(has_next_sentence)
+    sums, weights = loss.sums(outputs, features), loss.weights(features)
+    metrics = {name: (sums[name], weights[name]) for name in loss.names}
+    masked = features["masked_lm_weights"]
+    right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
+    right = tf.cast(right == features["masked_lm_ids"], tf.float32)
+    metrics[_ACCURACY] = (
+        tf.reduce_sum(right * masked),
+        tf.reduce_sum(masked),
+    )
+    if not has_next_sentence:
+        return metrics
+    next_sentence = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
+    labels = tf.reshape(features["next_sentence_labels"], [-1])
+    right = tf.cast(next_sentence == labels, tf.float32)
+    metrics["next_sentence_accuracy"] = (
+        tf.reduce_sum(right),
+        tf.cast(tf.size(right), tf.float32),
+    )
+    return metrics

@@ -1,1 +1,0 @@
-"""Tasks from their flags to their results; task.py is their interface."""

@@ -1,0 +1,452 @@
+"""Training, evaluation and prediction of any task, counted in steps.
+
+Nothing here names a task: a model maps a dict of features to outputs, and a
+loss (modeling/losses.py) maps those to a number. What else a run does is in
+callbacks/.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import keras
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from files.atomic import write_text
+from files.run_files import remove_partial_files
+from modeling import quantization
+from modeling.accelerated import int8
+from modeling.accelerated.inference import Predictor
+from modeling.losses import Loss
+from training import checkpointing, devices, progress, train_step
+from training.callbacks import Callback
+from training.outputs import weights
+from training.summary import Summary
+
+_Callback = TypeVar("_Callback", bound=Callback)
+
+# Number of batches to measure int8 with.
+_NUM_MEASURED = 16
+
+
+class Trainer:
+    """Trains, evaluates, predicts, saves and restores one model.
+
+    Args:
+        model: a keras.Model over a dict of features, with its variables made.
+        loss: its loss; None where the model only predicts.
+        optimizer: made with `aggregate_gradients=False`; None where the model
+            is not trained.
+        config: TrainingConfig; a DeviceConfig suffices to predict.
+        callbacks: what a run does besides its steps, see callbacks/.
+        strategy: the tf.distribute strategy the variables were made under.
+
+    Attributes:
+        global_step: steps that the weights were trained.
+        has_best: whether the weights are those of the best step.
+        checkpointer: saves the run in `output_dir`; None without one.
+        outcomes: int array, the outcomes (see TrainStep) of the latest steps.
+        summary: the run's summary.Summary.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        loss: Loss | None,
+        optimizer: keras.optimizers.Optimizer | None,
+        config: Any,
+        callbacks: Sequence[Callback] = (),
+        strategy: tf.distribute.Strategy | None = None,
+    ) -> None:
+        self.model, self.loss = model, loss
+        self.optimizer: Any = optimizer
+        self.config = config
+        self.callbacks = callbacks
+        self.strategy = strategy or tf.distribute.get_strategy()
+        self.is_chief = config.is_chief
+        self.global_step, self.has_best = 0, False
+        self.outcomes = np.zeros(0, np.int32)
+        self.summary = Summary(config)
+        self._create_predictor()
+        self._train_step: Any = None
+        if loss is not None and optimizer is not None:
+            trained, its_loss = model, loss
+            for callback in callbacks:
+                trained, its_loss = callback.wrap(trained, its_loss)
+            self._train_step = train_step.TrainStep(
+                trained, its_loss, optimizer, self.strategy, config, callbacks
+            )
+        self.checkpointer: checkpointing.Checkpointer | None = None
+        if getattr(config, "output_dir", ""):
+            variables = dict(modeling.named_variables(model))
+            for callback in callbacks:
+                variables |= callback.variables()
+            self.checkpointer = checkpointing.Checkpointer(
+                config.output_dir,
+                variables,
+                optimizer,
+                keep_checkpoint_max=config.keep_checkpoint_max,
+                is_chief=self.is_chief,
+                before_save=self._on_save,
+            )
+
+    def _create_predictor(self) -> None:
+        self._predictor = Predictor(self.model, self.config.jit_compile)
+        self._forward = tf.function(
+            self._predictor,
+            jit_compile=self.config.jit_compile or None,
+            reduce_retracing=True,
+            autograph=False,
+        )
+
+    def quantize(
+        self,
+        dataset: Iterable[train_step.Features],
+        static_ranges: bool = False,
+    ) -> None:
+        """Switches prediction to int8 and logs the layers affected.
+
+        Args:
+            dataset: representative batches of features; the first few are used.
+            static_ranges: see quantization.quantize.
+        """
+        report = quantization.quantize(
+            self.model,
+            map(self._inputs, itertools.islice(dataset, _NUM_MEASURED)),
+            static_ranges,
+        )
+        logging.info("%s", report)
+        if not int8.has_kernels():
+            logging.warning(
+                "TensorFlow's int8 kernels are not used here (they need "
+                "oneDNN, a CPU with VNNI and no GPU): int8 is computed by "
+                "float32 operations, slower than without --quantize."
+            )
+        self._create_predictor()
+
+    def _inputs(self, features: train_step.Features) -> train_step.Features:
+        """Returns the features that the model reads, if it says which.
+
+        Then splits with and without labels share a graph. Strings (guids) are
+        never among them.
+        """
+        names = getattr(self.model, "feature_ranks", features)
+        return {
+            name: value
+            for name, value in features.items()
+            if name in names and value.dtype != tf.string
+        }
+
+    @property
+    def step(self) -> int:
+        """Number of steps trained so far, skipped ones included."""
+        return int(self.optimizer.iterations.numpy())
+
+    def callback(self, kind: type[_Callback]) -> _Callback | None:
+        """Returns the run's callback of a class, or None."""
+        return next((c for c in self.callbacks if isinstance(c, kind)), None)
+
+    def evaluating(self) -> contextlib.ExitStack:
+        """Returns the context in which the model is evaluated in training."""
+        stack = contextlib.ExitStack()
+        for callback in self.callbacks:
+            stack.enter_context(callback.evaluating())
+        return stack
+
+    def restore_or_load(self) -> None:
+        """Restores the newest checkpoint of the run, or loads the initial one.
+
+        Without either, the weights stay random.
+        """
+        config = self.config
+        step = self.checkpointer.restore() if self.checkpointer else None
+        if step is None and config.initial_checkpoint:
+            modeling.load_checkpoint(
+                self.model, config.initial_checkpoint, config.initial_layers
+            )
+        elif step is None:
+            logging.info("No --init_checkpoint: starting from random weights.")
+        self.global_step = step or 0
+        for callback in self.callbacks:
+            callback.on_restore(self.global_step, is_new=step is None)
+
+    def restore_best(self) -> bool:
+        """Restores the weights of the best evaluation during training.
+
+        Returns:
+            whether there is one; otherwise the weights stay as they are.
+        """
+        step = self.weights_in(self.best_dir).restore()
+        if step is not None:
+            self.global_step, self.has_best = step, True
+            for callback in self.callbacks:
+                callback.on_restore(step, is_new=False)
+        return step is not None
+
+    @property
+    def best_dir(self) -> Path:
+        """Folder of the best weights."""
+        return Path(self.config.output_dir) / "best"
+
+    def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
+        """Returns a Checkpointer of the newest weights alone in a folder."""
+        return checkpointing.Checkpointer(
+            folder,
+            modeling.named_variables(self.model),
+            keep_checkpoint_max=1,
+            is_chief=self.is_chief,
+        )
+
+    def fit(
+        self,
+        create_dataset: Callable[[int, int], tf.data.Dataset],
+        num_train_steps: int,
+    ) -> None:
+        """Trains from the current step until step `num_train_steps`.
+
+        Args:
+            create_dataset: (batch_size, skip_records) -> endless batches of
+                features, from that record on.
+            num_train_steps: the last step.
+
+        Raises:
+            ValueError: too many consecutive steps were not finite, or there is
+                no optimizer.
+            SystemExit: a signal asked to stop; the run is saved.
+        """
+        if self._train_step is None:
+            raise ValueError("A Trainer needs a loss and an optimizer to train")
+        self.global_step = self.step
+        if self.step >= num_train_steps:
+            logging.info(
+                "Nothing left to do: %s is at step %d of %d.",
+                self.config.output_dir,
+                self.step,
+                num_train_steps,
+            )
+        elif not any([c.has_ended(self.step) for c in self.callbacks]):
+            sizes = self.config.batch_sizes
+            logging.info("***** Running training *****")
+            logging.info("  Batch size = %d", sizes.final)
+            logging.info("  Steps = %d", num_train_steps)
+            dataset = sizes.batches(create_dataset, self.step)
+            with (
+                self.summary.timed("training_seconds"),
+                contextlib.ExitStack() as stack,
+            ):
+                for callback in self.callbacks:
+                    stack.enter_context(callback.running(self))
+                self._make_all_steps(dataset, num_train_steps)
+            self.global_step = self.step
+        for callback in self.callbacks:
+            callback.on_trained(self)
+
+    def _make_all_steps(
+        self, dataset: tf.data.Dataset, num_train_steps: int
+    ) -> None:
+        iterator = iter(devices.distribute(self.strategy, dataset))
+        step, is_save_due, is_done = self.step, False, False
+        while not is_done:
+            number = self._steps_until_due(step, num_train_steps)
+            status = [callback.on_step_begin() for callback in self.callbacks]
+            logs, agreed = self._make_steps(iterator, number, status)
+            step += number
+            is_done = step == num_train_steps
+            for callback, value in zip(self.callbacks, agreed, strict=True):
+                if self.strategy.num_replicas_in_sync == 1:
+                    # Alone, there is no need to wait for the next step.
+                    value = callback.on_step_begin()
+                is_done |= bool(callback.on_step(step, logs, value))
+            is_save_due |= step % self.config.save_checkpoints_steps == 0
+            may_save = all(callback.may_save for callback in self.callbacks)
+            if self.checkpointer and (is_done or (is_save_due and may_save)):
+                self.checkpointer.save(step)
+                is_save_due = False
+
+    def _steps_until_due(self, step: int, num_train_steps: int) -> int:
+        """Returns the steps of one call, up to the next save or callback."""
+        boundaries = [self.config.save_checkpoints_steps]
+        boundaries += [c.every for c in self.callbacks if c.every]
+        return min(
+            self.config.steps_per_call,
+            num_train_steps - step,
+            *(every - step % every for every in boundaries),
+        )
+
+    def _make_steps(
+        self,
+        iterator: Iterator[train_step.Features],
+        number: int,
+        status: Sequence[float],
+    ) -> tuple[dict[str, float], Sequence[float]]:
+        """Makes some steps; returns the last one's logs and the status."""
+        arguments = [iterator, tf.constant(status, tf.float32)]
+        try:
+            logs, outcomes, agreed = (
+                self._train_step.one(*arguments)
+                if number == 1
+                else self._train_step.many(*arguments, tf.constant(number))
+            )
+            logs = {name: float(value) for name, value in logs.items()}
+        except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
+            # A collective operation fails on all other workers, and cannot be
+            # repeated in the same processes.
+            steps = self.checkpointer.steps() if self.checkpointer else []
+            raise ConnectionError(
+                "another worker was lost, so all stop; start every worker "
+                f"again to resume from step {steps[-1] if steps else 0}"
+            ) from error
+        self.outcomes = outcomes.numpy()
+        return logs, agreed.numpy()
+
+    def _on_save(self, step: int) -> None:
+        for callback in self.callbacks:
+            callback.on_save(step)
+
+    def predict(
+        self,
+        dataset: Iterable[train_step.Features],
+        num_batches: int | None = None,
+        label: str = "Predicting",
+    ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
+        """Yields (features, outputs) of each batch as NumPy arrays.
+
+        Logs an error, once, if an output is NaN.
+        """
+        # Cast once, not for every batch.
+        kernels = self._predictor.cast_kernels()
+        if isinstance(dataset, tf.data.Dataset):
+            _trace(self._forward, self._inputs(dataset.element_spec), kernels)
+        found_nan = False
+        batches = progress.track(dataset, num_batches, "batch", label)
+        for number, features in enumerate(batches, start=1):
+            outputs = tf.nest.map_structure(
+                np.asarray, self._forward(self._inputs(features), kernels)
+            )
+            if not found_nan and _has_nan(outputs):
+                found_nan = True
+                logging.error(
+                    "The model's outputs are NaN, first in batch %d, so its "
+                    "results are worthless. Its training failed, or its "
+                    "values exceed the range of --mixed_precision.",
+                    number,
+                )
+            yield tf.nest.map_structure(np.asarray, features), outputs
+
+    def evaluate(
+        self,
+        dataset: tf.data.Dataset,
+        metric_fn: Callable[..., dict[str, tuple[tf.Tensor, tf.Tensor]]],
+        max_batches: int | None = None,
+    ) -> dict[str, float]:
+        """Returns metrics over a dataset, and the mean loss of its batches.
+
+        Args:
+            dataset: batches of features.
+            metric_fn: (outputs, features) -> {name: (sum, weight)} of tensors;
+                a metric is total sum / total weight.
+            max_batches: maximum number of batches; None for all.
+
+        Returns:
+            {name: float} with "loss" added, the mean over batches.
+        """
+        if self.loss is None:
+            raise ValueError("A Trainer needs a loss to evaluate")
+        kernels, loss = self._predictor.cast_kernels(), self.loss
+
+        @tf.function(reduce_retracing=True, autograph=False)
+        def step(
+            features: train_step.Features, kernels: Any
+        ) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
+            outputs = self._predictor(features, kernels)
+            total, _ = loss(outputs, features)
+            return metric_fn(outputs, features) | {"loss": (total, 1.0)}
+
+        if max_batches is not None:
+            dataset = dataset.take(max_batches)
+        _trace(step, dataset.element_spec, kernels)
+        sums: dict[str, np.ndarray] = {}
+        for features in progress.track(
+            dataset, max_batches, "batch", "Evaluating"
+        ):
+            for name, pair in step(features, kernels).items():
+                pair = np.array([float(value) for value in pair])
+                sums[name] = sums.get(name, 0.0) + pair
+        return {
+            name: float(total / weight) if weight else 0.0
+            for name, (total, weight) in sums.items()
+        }
+
+    @property
+    def described_step(self) -> str:
+        """Describes the weights by their step, for the log."""
+        if not self.global_step:
+            return "the initial weights"
+        which = "best" if self.has_best else "last"
+        return f"step {self.global_step}, the {which}"
+
+    def save_as(self, config: Any) -> None:
+        """Switches to another folder and saves these weights there.
+
+        Args:
+            config: with the new folder, used for all later output.
+        """
+        self.config = self.summary.config = config
+        folder = config.output_dir
+        if self.is_chief:
+            checkpointing.remove_checkpoints(
+                folder, checkpointing.checkpoint_steps(folder)
+            )
+        checkpointing.Checkpointer(
+            folder,
+            modeling.named_variables(self.model),
+            is_chief=self.is_chief,
+        ).save(self.global_step)
+
+    def write_results(self, name: str, results: Mapping[str, float]) -> None:
+        """Writes `key = value` lines like the original, and logs them."""
+        lines = [f"{key} = {results[key]}" for key in sorted(results)]
+        logging.info("***** Eval results *****")
+        for line in lines:
+            logging.info("  %s", line)
+        self.summary.add(name, results)
+        if self.is_chief:
+            path = Path(self.config.output_dir) / name
+            write_text(path, "\n".join(lines) + "\n")
+
+    def write_summary(self) -> None:
+        """Writes summary.json."""
+        if self.is_chief:
+            self.summary.write(self.global_step)
+
+    def finish(self, tokenizer: FullTokenizer | None) -> None:
+        """Writes --export_weights and summary.json, at the end of a script."""
+        if self.is_chief:
+            weights.export_weights(self.model, self.config, tokenizer)
+            # Clean up partial files that an earlier, killed process left.
+            remove_partial_files(self.config.output_dir)
+        self.write_summary()
+
+
+def _trace(function: Any, spec: train_step.Features, kernels: Any) -> None:
+    """Traces a function of batches once, for all shapes of a dataset.
+
+    Otherwise it is traced for the first batch, and again for the first one of
+    another length or size.
+    """
+    function.get_concrete_function(spec, kernels)
+
+
+def _has_nan(outputs: Any) -> bool:
+    return any(
+        np.isnan(array).any()
+        for array in tf.nest.flatten(outputs)
+        # NumPy has no kind for bfloat16; it reports "V".
+        if array.dtype.kind in "fV"
+    )
