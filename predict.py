@@ -20,6 +20,7 @@ and the exit status is then 1.
 draws the attention instead, as a page to open in a browser.
 """
 
+import dataclasses
 import itertools
 import json
 import os
@@ -29,18 +30,17 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from absl import flags, logging
+from absl import logging
 
-from files import paths
 from files.atomic import atomic_open
+from files.flags import flag
 from files.json_files import format_json
 from files.named_errors import named_errors
+from files.paths import Kind
 from training.command_line import cli
 
 if TYPE_CHECKING:
     from serving import requests, text_task
-
-FLAGS = flags.FLAGS
 
 # Maximum bytes of the lines in a batch; a longer line is a batch of its own.
 _MAX_BATCH_BYTES = 1 << 20
@@ -48,72 +48,61 @@ _MAX_BATCH_BYTES = 1 << 20
 _BROKEN_PIPE = 141
 
 
-def define_flags() -> None:
-    """Defines the flags."""
-    cli.define_path(
-        "model",
-        paths.Kind.MODEL,
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The model, the requests and the answers."""
+
+    model: str = flag(
+        ...,
         "Folder of a SavedModel, as --export_dir writes it, or of its "
         "numbered versions; the newest is used.",
+        kind=Kind.MODEL,
     )
-    flags.DEFINE_enum(
-        "task",
+    task: str | None = flag(
         None,
-        [
+        "Task to run; by default the first one that the model supports.",
+        choices=[
             *("fill-mask", "next-sentence", "classify"),
             *("answer", "tag", "embed", "tokenize", "attention"),
         ],
-        "Task to run; by default the first one that the model supports.",
     )
-    cli.define_path(
-        "input_file",
-        paths.Kind.INPUT_FILE,
+    input_file: str | None = flag(
+        None,
         "Requests to read; by default standard input.",
+        kind=Kind.INPUT_FILE,
     )
-    flags.DEFINE_enum(
-        "input_format",
+    input_format: str = flag(
         "jsonl",
-        ["jsonl", "csv"],
         "jsonl: one JSON object per line. csv: a table whose first row names "
         "the columns like the keys of such an object.",
+        choices=["jsonl", "csv"],
     )
-    cli.define_path(
-        "output_file",
-        paths.Kind.OUTPUT_FILE,
+    output_file: str | None = flag(
+        None,
         "JSON lines to write; by default standard output. For `attention`: "
         "the HTML page to write, by default attention.html.",
+        kind=Kind.OUTPUT_FILE,
     )
-    flags.DEFINE_integer(
-        "batch_size",
+    batch_size: int = flag(
         32,
         "Maximum lines in a batch; a batch does not wait to be full.",
-        lower_bound=1,
+        at_least=1,
     )
-    _define_task_flags()
-    flags.DEFINE_bool(
-        "strict", False, "Stop at the first line that cannot be answered."
+    strict: bool = flag(
+        False, "Stop at the first line that cannot be answered."
     )
-    flags.DEFINE_bool(
-        "keep_going",
-        False,
-        "Exit with status 0 even if some lines could not be answered.",
+    keep_going: bool = flag(
+        False, "Exit with status 0 even if some lines could not be answered."
     )
-
-
-def _define_task_flags() -> None:
-    """Defines the flags that each belong to one task."""
-    flags.DEFINE_integer(
-        "top_k",
+    top_k: int = flag(
         5,
         "fill-mask: WordPieces for each mask, up to the number that the "
         "export returns.",
-        lower_bound=1,
+        at_least=1,
     )
-    flags.DEFINE_integer(
-        "n_best", 1, "answer: maximum answers per question.", lower_bound=1
-    )
-    flags.DEFINE_bool(
-        "tokens", False, "embed: also write each WordPiece and its vector."
+    n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
+    tokens: bool = flag(
+        False, "embed: also write each WordPiece and its vector."
     )
 
 
@@ -182,6 +171,7 @@ def write_answers(
     task: "text_task.TextTask",
     batches: Iterable[list["requests.Numbered"]],
     write: Callable[[list[dict[str, Any]]], None],
+    strict: bool = False,
 ) -> tuple[int, int]:
     """Answers requests in their order, with an error for each bad one.
 
@@ -189,12 +179,13 @@ def write_answers(
         task: answers lists of requests.
         batches: what `read_batches` yields.
         write: takes the answers to one batch.
+        strict: whether to stop at the first line that cannot be answered.
 
     Returns:
         (number of lines with an answer, number of lines without).
 
     Raises:
-        ValueError: a line has no answer, with --strict.
+        ValueError: a line has no answer, with `strict`.
     """
     num_answers = num_errors = 0
     for batch in batches:
@@ -206,7 +197,7 @@ def write_answers(
             if not isinstance(answer, ValueError):
                 answer = _checked(next(found))
             if isinstance(answer, ValueError):
-                if FLAGS.strict:
+                if strict:
                     write(answers)
                     raise ValueError(f"line {number}: {answer}")
                 logging.warning("line %d: %s", number, answer)
@@ -263,10 +254,10 @@ def _can_write(request_id: object) -> bool:
     return True
 
 
-def main(argv: Sequence[str]) -> int:
+def main(config: Config, arguments: Sequence[str]) -> int:
     """Loads the model, then answers line after line."""
-    if argv[1:]:
-        return draw_attention(argv[1:])
+    if arguments:
+        return draw_attention(config, arguments)
     # Flags are checked before the seconds that TensorFlow takes to load.
     import serving
     from serving import json_lines, requests
@@ -274,20 +265,20 @@ def main(argv: Sequence[str]) -> int:
 
     # Not sys.stdin, which could not be closed while a thread waits for it.
     reader = open(
-        FLAGS.input_file or sys.stdin.fileno(),
+        config.input_file or sys.stdin.fileno(),
         "rb",
-        closefd=bool(FLAGS.input_file),
+        closefd=bool(config.input_file),
     )
-    options = TaskOptions(FLAGS.top_k, FLAGS.tokens, FLAGS.n_best)
-    model = serving.load(FLAGS.model)
+    options = TaskOptions(config.top_k, config.tokens, config.n_best)
+    model = serving.load(config.model)
     model.pack_weights()
-    task = model.task(FLAGS.task, options)
-    logging.info("%s: ready to %s", FLAGS.model, task.name)
+    task = model.task(config.task, options)
+    logging.info("%s: ready to %s", config.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
-    numbered = read[FLAGS.input_format](reader)
+    numbered = read[config.input_format](reader)
     batches = read_batches(
-        _named(numbered, FLAGS.input_file or "standard input"),
-        FLAGS.batch_size,
+        _named(numbered, config.input_file or "standard input"),
+        config.batch_size,
     )
 
     def write_to(writer: IO[bytes]) -> tuple[int, int]:
@@ -295,11 +286,11 @@ def main(argv: Sequence[str]) -> int:
             writer.write(json_lines.to_json_lines(answers))
             writer.flush()
 
-        return write_answers(task, batches, write)
+        return write_answers(task, batches, write, config.strict)
 
     try:
-        if FLAGS.output_file:
-            with atomic_open(FLAGS.output_file) as writer:
+        if config.output_file:
+            with atomic_open(config.output_file) as writer:
                 num_answers, num_errors = write_to(writer)
         else:
             num_answers, num_errors = write_to(sys.stdout.buffer)
@@ -308,10 +299,10 @@ def main(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info("%d lines answered, %d could not be", num_answers, num_errors)
-    return int(num_errors > 0 and not FLAGS.keep_going)
+    return int(num_errors > 0 and not config.keep_going)
 
 
-def draw_attention(arguments: Sequence[str]) -> int:
+def draw_attention(config: Config, arguments: Sequence[str]) -> int:
     """Writes the page of `predict.py attention "a text" ["a second one"]`.
 
     Raises:
@@ -324,15 +315,15 @@ def draw_attention(arguments: Sequence[str]) -> int:
             f"the arguments without a flag are {[*arguments]}; give none, or "
             'attention "a text" ["a second one"]'
         )
-    path = FLAGS.output_file or "attention.html"
+    path = config.output_file or "attention.html"
     # Flags are checked before the seconds that TensorFlow takes to load.
     from serving import attention_page
 
-    if FLAGS.output_file is None:
+    if config.output_file is None:
         attention_page.check_may_replace(path)
     import serving
 
-    found = serving.load(FLAGS.model).attention(*texts)
+    found = serving.load(config.model).attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))
     logging.info("%s: open it in a browser", path)
@@ -341,7 +332,7 @@ def draw_attention(arguments: Sequence[str]) -> int:
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("model",), takes_arguments=True)
+    cli.run(main, Config, takes_arguments=True)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 Stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 """
 
+import dataclasses
 import os
 import re
 import stat
@@ -17,105 +18,78 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from absl import flags, logging
+from absl import logging
 
 from files import path_checks, paths
+from files.flags import flag
+from files.paths import Kind
 from training.command_line import cli
 
 if TYPE_CHECKING:
     from serving.server import versions
 
-FLAGS = flags.FLAGS
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def define_flags() -> None:
-    """Defines the flags."""
-    flags.DEFINE_multi_string(
-        "model",
-        None,
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The models to serve, and the limits of their requests."""
+
+    model: Sequence[str] = flag(
+        ...,
         "NAME=DIR or DIR, a folder of a SavedModel, as --export_dir writes "
         "it, or of its numbered versions; the newest is served. NAME defaults "
         "to the folder's name",
+        is_repeated=True,
     )
-    flags.DEFINE_string(
-        "host",
-        "127.0.0.1",
-        "Address to listen on; 0.0.0.0 lets other machines in.",
+    host: str = flag(
+        "127.0.0.1", "Address to listen on; 0.0.0.0 lets other machines in."
     )
-    flags.DEFINE_integer(
-        "port",
-        8501,
-        "Port; 0 takes a free one.",
-        lower_bound=0,
-        upper_bound=65535,
+    port: int = flag(
+        8501, "Port; 0 takes a free one.", at_least=0, at_most=65535
     )
-    cli.define_path(
-        "token_file",
-        paths.Kind.INPUT_FILE,
+    token_file: str | None = flag(
+        None,
         "File with the bearer token that clients must send.",
+        kind=Kind.INPUT_FILE,
     )
-    cli.define_path(
-        "request_log",
-        paths.Kind.OUTPUT_FILE,
+    request_log: str | None = flag(
+        None,
         "Append one JSON line per request to this file, without its texts.",
+        kind=Kind.OUTPUT_FILE,
     )
-    flags.DEFINE_float(
-        "poll_s",
-        1.0,
-        "Seconds between checks for new versions.",
-        lower_bound=0.05,
+    poll_s: float = flag(
+        1.0, "Seconds between checks for new versions.", at_least=0.05
     )
-    _define_batching_flags()
-    _define_limit_flags()
-
-
-def _define_batching_flags() -> None:
-    """Defines how requests share batches, and how many may wait."""
-    flags.DEFINE_integer(
-        "max_batch_size",
-        32,
-        "Maximum texts per batch; 1 disables batching.",
-        lower_bound=1,
+    max_batch_size: int = flag(
+        32, "Maximum texts per batch; 1 disables batching.", at_least=1
     )
-    flags.DEFINE_float(
-        "batch_wait_ms",
+    batch_wait_ms: float = flag(
         0.0,
         "Milliseconds that a request waits for others to be batched with. "
         "Requests that arrive while the model computes are batched anyway.",
-        lower_bound=0.0,
+        at_least=0.0,
     )
-    flags.DEFINE_integer(
-        "max_queue",
+    max_queue: int = flag(
         256,
         "Maximum requests waiting for a model; further ones get status 429.",
-        lower_bound=1,
+        at_least=1,
     )
-
-
-def _define_limit_flags() -> None:
-    """Defines the limits of one request."""
-    flags.DEFINE_integer(
-        "max_body_bytes",
-        1 << 20,
-        "Maximum bytes of a request's body.",
-        lower_bound=1,
+    max_body_bytes: int = flag(
+        1 << 20, "Maximum bytes of a request's body.", at_least=1
     )
-    flags.DEFINE_integer(
-        "max_texts", 128, "Maximum texts, or rows, in a request.", lower_bound=1
+    max_texts: int = flag(
+        128, "Maximum texts, or rows, in a request.", at_least=1
     )
-    flags.DEFINE_integer(
-        "max_wordpieces",
+    max_wordpieces: int = flag(
         32768,
         "Maximum WordPieces in a request, over all its texts.",
-        lower_bound=1,
+        at_least=1,
     )
-    flags.DEFINE_float(
-        "timeout_s",
+    timeout_s: float = flag(
         30.0,
         "Maximum seconds to receive a request, and to answer it.",
-        lower_bound=0.1,
+        at_least=0.1,
     )
 
 
@@ -207,27 +181,26 @@ def load(model: "versions.ServedModel") -> None:
         )
 
 
-def main(_: Sequence[str]) -> int:
+def main(config: Config) -> int:
     """Loads the models, then answers requests until a stop signal."""
-    models = parse_models(FLAGS.model)
+    models = parse_models(config.model)
     given = [
-        paths.PathFlag("model", path, paths.Kind.MODEL)
-        for path in models.values()
+        paths.PathFlag("model", path, Kind.MODEL) for path in models.values()
     ]
-    if FLAGS.request_log:
-        kind = paths.Kind.OUTPUT_FILE
-        given.append(paths.PathFlag("request_log", FLAGS.request_log, kind))
+    if config.request_log:
+        kind = Kind.OUTPUT_FILE
+        given.append(paths.PathFlag("request_log", config.request_log, kind))
     path_checks.check_paths(given)
-    token = read_token(FLAGS.token_file)
+    token = read_token(config.token_file)
     check_packages()
     # Flags are checked before the seconds that TensorFlow takes to load.
     from serving.server import app, batching, monitoring, process, versions
 
     # Before the minutes that large models take to load.
-    listener = process.listen(FLAGS.host, FLAGS.port)
-    seen = monitoring.Monitoring(FLAGS.request_log)
+    listener = process.listen(config.host, config.port)
+    seen = monitoring.Monitoring(config.request_log)
     options = batching.BatchingOptions(
-        FLAGS.max_batch_size, FLAGS.batch_wait_ms / 1000, FLAGS.max_queue
+        config.max_batch_size, config.batch_wait_ms / 1000, config.max_queue
     )
     # Before the models are loaded, so that a signal then ends at once.
     served = {
@@ -237,30 +210,30 @@ def main(_: Sequence[str]) -> int:
     for model in served.values():
         load(model)
     limits = app.Limits(
-        FLAGS.max_body_bytes,
-        FLAGS.max_texts,
-        FLAGS.max_wordpieces,
-        FLAGS.timeout_s,
+        config.max_body_bytes,
+        config.max_texts,
+        config.max_wordpieces,
+        config.timeout_s,
         token,
     )
-    if not token and FLAGS.host not in ("127.0.0.1", "::1", "localhost"):
+    if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s lets other machines in without a --token_file",
-            FLAGS.host,
+            config.host,
         )
-    server = app.Server(served, limits, seen, FLAGS.poll_s)
+    server = app.Server(served, limits, seen, config.poll_s)
     process.serve(server, listener)
     for model in served.values():
         if model.current:
             model.current.batcher.close()
-            model.current.batcher.join(FLAGS.timeout_s)
+            model.current.batcher.join(config.timeout_s)
     logging.info("all accepted requests are answered")
     return 0
 
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("model",))
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,10 @@
 `serving.load` asks one from Python; the functions `export_...` write them.
 """
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from files import lazy
-
+# ruff: noqa: F401
 if TYPE_CHECKING:
     from serving.classifier import export_classifier
     from serving.features import export_encoder
@@ -17,16 +17,27 @@ if TYPE_CHECKING:
     from serving.signatures import ServingOptions
     from serving.squad import export_span_labeler
 
-__getattr__ = lazy.on_first_use(__name__, __file__)
+# Each name is imported when it is first used: a script answers --help and names
+# a wrong flag before it needs TensorFlow.
+_MODULES = {
+    "ServingOptions": "serving.signatures",
+    "TextModel": "serving.models",
+    "export_classifier": "serving.classifier",
+    "export_encoder": "serving.features",
+    "export_multiple_choice": "serving.multiple_choice",
+    "export_pretrainer": "serving.pretraining",
+    "export_span_labeler": "serving.squad",
+    "export_token_classifier": "serving.ner",
+    "load": "serving.models",
+}
 
-__all__ = [
-    "ServingOptions",
-    "TextModel",
-    "export_classifier",
-    "export_encoder",
-    "export_multiple_choice",
-    "export_pretrainer",
-    "export_span_labeler",
-    "export_token_classifier",
-    "load",
-]
+__all__ = [*_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the module of a name that is used for the first time."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value

@@ -56,7 +56,7 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    predict = signatures.trace_once(predict, options)
+    predict = signatures.trace_once(predict, options.export)
     classify = _classify(predict, packing, label_list, options, output_mode)
 
     def classify_text(text: tf.Tensor) -> Features:
@@ -66,7 +66,9 @@ def export_classifier(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict, model.config, options),
+            "serve": signatures.serve_ids(
+                predict, model.config, options.export
+            ),
             "classify": (classify, signature),
             "classify_text": (
                 classify_text,
@@ -74,8 +76,9 @@ def export_classifier(
             ),
             **inspection.inspect(model.bert, packing),
         },
-        signatures.bert_files(model, options.vocab_file, label_list),
-        options,
+        signatures.bert_files(model, label_list),
+        options.export,
+        options.tokenizer,
     )
 
 

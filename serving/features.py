@@ -57,20 +57,21 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    encode = signatures.trace_once(encode, options)
+    encode = signatures.trace_once(encode, options.export)
     export.export_saved_model(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(encode, model.config, options),
+            "serve": signatures.serve_ids(encode, model.config, options.export),
             "embed": (
                 _embed(encode, packing, options, model.config.hidden_size),
                 signatures.text_signature("text"),
             ),
             **inspection.inspect(model, packing),
         },
-        signatures.bert_files(model, options.vocab_file),
-        options,
+        signatures.bert_files(model),
+        options.export,
+        options.tokenizer,
     )
 
 

@@ -8,17 +8,18 @@ import os
 import keras
 import tensorflow as tf
 
+from data.text.tokenization import FullTokenizer
 from serving import signatures
 from serving.signatures import Features
-from training.options import ExportOptions
+from training.config import ExportConfig
 from training.outputs import export
 
 
 def export_multiple_choice(
     export_dir: str | os.PathLike,
     model: keras.Model,
-    vocab_file: str | os.PathLike,
-    export_options: ExportOptions | None = None,
+    tokenizer: FullTokenizer,
+    export_options: ExportConfig | None = None,
 ) -> None:
     """Exports a multiple-choice model as one signature, `serve`.
 
@@ -28,7 +29,7 @@ def export_multiple_choice(
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertMultipleChoice.
-        vocab_file: path of its vocabulary, which is copied next to it.
+        tokenizer: FullTokenizer of the model, whose files go with it.
         export_options: format of the export; None for a SavedModel.
     """
 
@@ -44,6 +45,7 @@ def export_multiple_choice(
                 predict, model.config, export_options, num_dimensions=3
             )
         },
-        signatures.bert_files(model, vocab_file),
+        signatures.bert_files(model),
         export_options,
+        tokenizer,
     )

@@ -42,15 +42,13 @@ def export_token_classifier(
         label_list: its tags in order.
         options: longer texts have several windows.
     """
-    create_windows = NerWindows(
-        options.vocab_file, options.do_lower_case, options.max_seq_length
-    )
+    create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
         return {"probabilities": tf.nn.softmax(logits)}
 
-    predict = signatures.trace_once(predict, options)
+    predict = signatures.trace_once(predict, options.export)
     tag_words = _tag_words(predict, create_windows, label_list, options)
 
     def tag(text: tf.Tensor) -> Features:
@@ -61,13 +59,16 @@ def export_token_classifier(
         export_dir,
         model,
         {
-            "serve": signatures.serve_ids(predict, model.config, options),
+            "serve": signatures.serve_ids(
+                predict, model.config, options.export
+            ),
             "tag": (tag, signature),
             "tag_words": (tag_words, signature),
             **inspection.inspect(model.bert, options.create_packing()),
         },
-        signatures.bert_files(model, options.vocab_file, label_list),
-        options,
+        signatures.bert_files(model, label_list),
+        options.export,
+        options.tokenizer,
     )
 
 

@@ -15,7 +15,7 @@ from data.text.tokenizer_layer import TokenizerLayer
 from serving import inspection, signatures
 from serving.requests import MASK
 from serving.signatures import Features
-from training.options import ExportOptions
+from training.config import ExportConfig
 from training.outputs import export
 
 
@@ -24,7 +24,7 @@ def export_pretrainer(
     model: keras.Model,
     options: signatures.ServingOptions | None = None,
     top_k: int = 10,
-    export_options: ExportOptions | None = None,
+    export_options: ExportConfig | None = None,
 ) -> None:
     """Exports a pretrainer: `serve` over ids, and two over text.
 
@@ -60,7 +60,9 @@ def export_pretrainer(
             for name in ("masked_lm", "next_sentence")
         }
 
-    predict = signatures.trace_once(predict, options or export_options)
+    if options:
+        export_options = options.export
+    predict = signatures.trace_once(predict, export_options)
 
     def predict_everywhere(features: Features) -> Features:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))
@@ -69,7 +71,7 @@ def export_pretrainer(
 
     endpoints = {
         "serve": signatures.serve_ids(
-            predict_everywhere, model.config, options or export_options
+            predict_everywhere, model.config, export_options
         )
     }
     if options:
@@ -78,8 +80,9 @@ def export_pretrainer(
         export_dir,
         model,
         endpoints,
-        signatures.bert_files(model, options.vocab_file if options else None),
-        options or export_options,
+        signatures.bert_files(model),
+        export_options,
+        options.tokenizer if options else None,
     )
 
 

@@ -4,9 +4,7 @@ N = texts, B = batch, F = length of an input.
 """
 
 import dataclasses
-import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -14,8 +12,9 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
+from data.text.tokenization import FullTokenizer
 from modeling import BertConfig
-from training.options import ExportOptions
+from training.config import ExportConfig
 from training.outputs import export
 
 # Maximum values of padded outputs, unless at least a quarter are real.
@@ -25,26 +24,26 @@ Features = dict[str, tf.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
-class ServingOptions(ExportOptions):
-    """Settings that turn text into a model's inputs, and its form.
+class ServingOptions:
+    """Settings that turn text into a model's inputs, and the export's format.
 
     Attributes:
-        vocab_file: path of the vocabulary.
+        tokenizer: FullTokenizer of the model.
         max_seq_length: WordPieces of an input, or of a window.
         predict_batch_size: maximum inputs that the network computes at a time,
             which limits the memory of a large request.
+        export: format of the export, such as a script's configuration; None
+            for a SavedModel.
     """
 
-    vocab_file: str | os.PathLike[str]
-    _: dataclasses.KW_ONLY
+    tokenizer: FullTokenizer
     max_seq_length: int = 128
     predict_batch_size: int = 32
+    export: ExportConfig | None = None
 
     def create_packing(self) -> PackingLayer:
         """Returns the layer that packs texts."""
-        return PackingLayer(
-            self.vocab_file, self.max_seq_length, self.do_lower_case
-        )
+        return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
 def text_signature(*names: str) -> list[tf.TensorSpec]:
@@ -53,7 +52,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 
 def trace_once(
-    function: Callable[..., Features], options: ExportOptions | None
+    function: Callable[..., Features], options: ExportConfig | None
 ) -> Callable[..., Features]:
     """Has the signatures of a SavedModel call one graph of the network.
 
@@ -80,7 +79,7 @@ def trace_once(
 def serve_ids(
     function: Callable[[Features], Features],
     config: BertConfig,
-    options: ExportOptions | None,
+    options: ExportConfig | None,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
@@ -130,20 +129,15 @@ def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
 
 
 def bert_files(
-    model: keras.Model,
-    vocab_file: str | os.PathLike[str] | None = None,
-    label_list: Sequence[str] | None = None,
-) -> dict[str, Any]:
+    model: keras.Model, label_list: Sequence[str] | None = None
+) -> dict[str, str]:
     """Returns the files next to a model, for `export_saved_model`.
 
     Args:
         model: a task's model.
-        vocab_file: path of its vocabulary, or None.
         label_list: its labels in order, or None.
     """
-    files: dict[str, Any] = {"bert_config.json": model.config.to_json_string()}
-    if vocab_file:
-        files["vocab.txt"] = Path(vocab_file)
+    files = {"bert_config.json": model.config.to_json_string()}
     if label_list:
         files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
     return files

@@ -16,9 +16,10 @@ from data.squad.spans_layer import BEST_LOGITS_SPECS, BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from data.text.packing_layer import PackingLayer
+from data.text.tokenization import FullTokenizer
 from serving import inspection, signatures
 from serving.signatures import Features
-from training.options import ExportOptions
+from training.config import ExportConfig
 from training.outputs import export
 
 _N_BEST = {
@@ -33,11 +34,11 @@ _N_BEST = {
 def export_span_labeler(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
-    vocab_file: str | os.PathLike[str],
+    tokenizer: FullTokenizer,
     windows: WindowOptions,
     decoding: DecodingOptions,
     batch_size: int = 8,
-    export_options: ExportOptions | None = None,
+    export_options: ExportConfig | None = None,
 ) -> None:
     """Exports a span labeler: `serve` over ids, `answer` over text.
 
@@ -60,10 +61,9 @@ def export_span_labeler(
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertSpanLabeler.
-        vocab_file: path of its vocabulary.
+        tokenizer: FullTokenizer of the model.
         windows: how questions and passages become windows.
-        decoding: how logits become answers; its `do_lower_case` decides
-            whether text is lower-cased.
+        decoding: how logits become answers.
         batch_size: windows that the network computes at a time.
         export_options: format of the export; None for a SavedModel.
 
@@ -76,9 +76,9 @@ def export_span_labeler(
             f"windows.max_seq_length={windows.max_seq_length} is more than the "
             f"model's {longest} positions (max_position_embeddings)"
         )
-    packing = PackingLayer(
-        vocab_file, windows.max_seq_length, decoding.do_lower_case
-    )
+    packing = PackingLayer(tokenizer.layer, windows.max_seq_length)
+    create_windows = SquadWindows(tokenizer.layer, windows)
+    decode = SquadDecoder(decoding, windows.use_char_offsets)
 
     def predict(features: Features) -> Features:
         return {
@@ -94,24 +94,22 @@ def export_span_labeler(
             "serve": signatures.serve_ids(
                 predict, model.config, export_options
             ),
-            **_answers(predict, vocab_file, windows, decoding, batch_size),
+            **_answers(predict, create_windows, decode, batch_size),
             **inspection.inspect(model.bert, packing),
         },
-        signatures.bert_files(model, vocab_file),
+        signatures.bert_files(model),
         export_options,
+        tokenizer,
     )
 
 
 def _answers(
     predict: Callable[[Features], Features],
-    vocab_file: str | os.PathLike[str],
-    windows: WindowOptions,
-    decoding: DecodingOptions,
+    create_windows: SquadWindows,
+    decode: SquadDecoder,
     batch_size: int,
 ) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
     """Returns `answer` and `answer_n_best`; see `export_span_labeler`."""
-    create_windows = SquadWindows(vocab_file, decoding.do_lower_case, windows)
-    decode = SquadDecoder(decoding, windows.use_char_offsets)
     signature = signatures.text_signature("question", "context")
 
     # One graph for both endpoints.

@@ -13,12 +13,13 @@ import modeling
 import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
-from data.text import tokenization
+from data.text.tokenization import FullTokenizer
 from serving import classifier, features, ner, pretraining, squad
 from serving.signatures import ServingOptions
 from tests.script_runner import SAMPLES
 
-VOCAB = SAMPLES / "vocab.txt"
+TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
+CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
 LABELS = ["no", "maybe", "yes"]
 TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 LENGTH = 24
@@ -27,7 +28,6 @@ WINDOWS = WindowOptions(max_seq_length=32, doc_stride=9, max_query_length=8)
 DECODING = DecodingOptions(
     n_best_size=12,
     max_answer_length=6,
-    do_lower_case=False,
     version_2_with_negative=True,
     null_score_diff_threshold=-3.0,
 )
@@ -73,7 +73,7 @@ def create_model(kind, *args, seed=1):
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(seed)
     config = modeling.BertConfig(
-        vocab_size=len(tokenization.read_vocab(VOCAB)),
+        vocab_size=len(TOKENIZER.tokens),
         hidden_size=16,
         num_hidden_layers=1,
         num_attention_heads=2,
@@ -92,10 +92,10 @@ class Served:
     `outputs[i]` are the outputs of the i-th request, arrays by name.
     """
 
-    def __init__(self, path, model, requests, do_lower_case=True):
+    def __init__(self, path, model, requests, tokenizer=TOKENIZER):
         self.path = path
         self.model = model
-        self.tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
+        self.tokenizer = tokenizer
         self.requests = requests
         self.outputs = []
 
@@ -108,11 +108,13 @@ def _export_all(folder):
         "question": [*TEXTS[4:], *TEXTS[:4]],
         "context": TEXTS,
     }
-    squad.export_span_labeler(folder / "squad", model, VOCAB, WINDOWS, DECODING)
-    found["squad"] = Served(
-        folder / "squad", model, [("answer", questions)], False
+    squad.export_span_labeler(
+        folder / "squad", model, CASED_TOKENIZER, WINDOWS, DECODING
     )
-    options = ServingOptions(VOCAB, max_seq_length=LENGTH, predict_batch_size=4)
+    found["squad"] = Served(
+        folder / "squad", model, [("answer", questions)], CASED_TOKENIZER
+    )
+    options = ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4)
     pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
     model = create_model(modeling.BertClassifier, len(LABELS))
     classifier.export_classifier(folder / "classifier", model, LABELS, options)

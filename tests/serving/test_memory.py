@@ -9,11 +9,10 @@ import pytest
 import modeling
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
-from data.text import tokenization
 from serving import classifier, features, ner, pretraining, squad
 from serving.signatures import ServingOptions
 from tests import memory
-from tests.serving.conftest import TAGS, VOCAB
+from tests.serving.conftest import TAGS, TOKENIZER
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the peak of memory is read from /proc"
@@ -32,7 +31,7 @@ SIGNATURES = [
 
 def create_config():
     return modeling.BertConfig(
-        vocab_size=len(tokenization.read_vocab(VOCAB)),
+        vocab_size=len(TOKENIZER.tokens),
         hidden_size=16,
         num_hidden_layers=1,
         num_attention_heads=2,
@@ -53,12 +52,12 @@ def export(folder, name):
     if path.exists():
         return path
     keras.utils.set_random_seed(1)
-    config, options = create_config(), ServingOptions(VOCAB)
+    config, options = create_config(), ServingOptions(TOKENIZER)
     if name == "squad":
         model = modeling.BertSpanLabeler(config)
         model.build()
         windows, decoding = WindowOptions(384, 128, 64), DecodingOptions()
-        squad.export_span_labeler(path, model, VOCAB, windows, decoding)
+        squad.export_span_labeler(path, model, TOKENIZER, windows, decoding)
     elif name == "ner":
         model = modeling.BertTokenClassifier(config, len(TAGS))
         model.build()

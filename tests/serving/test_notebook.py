@@ -30,6 +30,6 @@ def test_the_notebook_runs(export_folder, tmp_path, monkeypatch):
     assert len(cells) == 7
     assert names["probs"].shape[:2] == (1, 2)
     # The demo makes what the notebook asks.
-    demo = (ROOT / "samples" / "demo.py").read_text()
+    demo = (ROOT / "examples/demo.py").read_text()
     for name in MODELS:
         assert f"/{name}" in demo

@@ -11,6 +11,7 @@ import pytest
 
 import modeling
 import serving
+from data.text.tokenization import FullTokenizer
 from tests.conftest import TINY
 from tests.golden import ROOT
 from tests.serving.conftest import TEXTS
@@ -38,7 +39,7 @@ def models(tmp_path_factory):
     """Returns the folders of two models in bfloat16."""
     folder = tmp_path_factory.mktemp("packing")
     options = serving.ServingOptions(
-        ROOT / "samples/vocab.txt", max_seq_length=32
+        FullTokenizer(ROOT / "examples/samples/vocab.txt"), max_seq_length=32
     )
     for seed in range(2):
         keras.utils.set_random_seed(seed)

@@ -5,9 +5,9 @@ import tensorflow as tf
 
 import modeling
 from serving import features, inspection, signatures
-from tests.serving.conftest import VOCAB
+from tests.serving.conftest import TOKENIZER
 
-OPTIONS = signatures.ServingOptions(VOCAB, max_seq_length=64)
+OPTIONS = signatures.ServingOptions(TOKENIZER, max_seq_length=64)
 
 
 def create_model(width=2):

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 import modeling
 from serving.multiple_choice import export_multiple_choice
-from tests.serving.conftest import LABELS, TEXTS, VOCAB, create_model
+from tests.serving.conftest import LABELS, TEXTS, TOKENIZER, create_model
 
 IDS = {
     "input_ids": [[1, 5, 7, 2], [1, 9, 2, 0], [1, 2, 0, 0]],
@@ -114,7 +114,7 @@ def models(exports, load, export_folder):
     """{name: loaded SavedModel} of every kind of export."""
     path = export_folder / "multiple_choice"
     model = create_model(modeling.BertMultipleChoice)
-    export_multiple_choice(path, model, VOCAB)
+    export_multiple_choice(path, model, TOKENIZER)
     loaded = {name: load(name).saved_model for name in exports}
     return loaded | {path.name: tf.saved_model.load(path)}
 

@@ -9,7 +9,14 @@ from data.classification.features import (
     convert_single_example,
 )
 from serving.signatures import ServingOptions
-from tests.serving.conftest import LABELS, LENGTH, TEXTS, VOCAB, Served
+from tests.serving.conftest import (
+    CASED_TOKENIZER,
+    LABELS,
+    LENGTH,
+    TEXTS,
+    TOKENIZER,
+    Served,
+)
 
 
 def pack(served, text_a, text_b=None):
@@ -44,14 +51,12 @@ def test_classify(exports):
         check_labels(served, outputs, [*inputs.values()])
 
 
-@pytest.mark.parametrize("do_lower_case", [True, False])
-def test_texts_are_packed_in_the_case_of_the_options(do_lower_case):
-    options = ServingOptions(
-        VOCAB, do_lower_case=do_lower_case, max_seq_length=LENGTH
-    )
+@pytest.mark.parametrize("tokenizer", [TOKENIZER, CASED_TOKENIZER])
+def test_texts_are_packed_in_the_case_of_the_tokenizer(tokenizer):
+    options = ServingOptions(tokenizer, LENGTH)
     packing = options.create_packing()
     found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
-    expected = pack(Served(None, None, [], do_lower_case), TEXTS)
+    expected = pack(Served(None, None, [], tokenizer), TEXTS)
     for name, values in expected.items():
         np.testing.assert_array_equal(found[name], values, name)
 

@@ -18,7 +18,7 @@ from tests.serving.conftest import (
     LENGTH,
     TAGS,
     TEXTS,
-    VOCAB,
+    TOKENIZER,
     WINDOWS,
     create_model,
 )
@@ -63,7 +63,11 @@ def test_answer(exports):
         )
     ]
     answers, nbest, odds = squad_decoding.decode_predictions(
-        examples, features, results, DECODING
+        examples,
+        features,
+        results,
+        DECODING,
+        served.tokenizer.basic_tokenizer,
     )
     assert found["answer"] == list(answers.values())
     assert len({*found["answer"]}) > 2
@@ -85,7 +89,9 @@ def test_windows_longer_than_the_models_inputs_are_refused(tmp_path):
     model = create_model(modeling.BertSpanLabeler)
     windows = dataclasses.replace(WINDOWS, max_seq_length=33)
     with pytest.raises(ValueError, match="33 is more than the model's 32"):
-        export_span_labeler(tmp_path / "model", model, VOCAB, windows, DECODING)
+        export_span_labeler(
+            tmp_path / "model", model, TOKENIZER, windows, DECODING
+        )
     assert not [*tmp_path.iterdir()]
 
 
