@@ -1,10 +1,11 @@
-"""Runs the whole job on the data in this folder, in minutes on a CPU.
+"""Runs the whole job on the data in samples/, in minutes on a CPU.
 
 Runs every script as the README does, from raw text to SavedModels, then
 loads the exported models again and asks them something. What is made stays in
 output/demo, with each script's full log.
 """
 
+import importlib.util
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-SAMPLES = Path("samples")
+SAMPLES = Path("examples/samples")
 OUTPUT = Path("output/demo")
 # Marks this folder as made by the demo.
 MARKER = OUTPUT / "made_by_the_demo.txt"
@@ -28,7 +29,7 @@ MODEL = [f"--bert_config_file={CONFIG}", f"--vocab_file={VOCAB}"]
 PRETRAINED = OUTPUT / "pretraining"
 
 CREATE_VOCABULARY = [
-    "create_vocabulary.py",
+    *("-m", "tools.create_vocabulary"),
     f"--input_file={SAMPLES}/corpus.txt",
     f"--output_file={VOCAB}",
     "--vocab_size=1600",
@@ -105,9 +106,9 @@ EXTRACT = [
     f"--export_dir={OUTPUT}/encoder_model",
 ]
 PLOT = [
-    "plot_runs.py",
+    *("-m", "tools.plot_runs"),
     f"--runs={PRETRAINED}",
-    f"--html={OUTPUT}/curves.html",
+    f"--png={OUTPUT}/curves.png",
 ]
 
 # The lines of a log that report progress.
@@ -123,7 +124,8 @@ def run(command):
         SystemExit: the script failed; the end of its log is printed.
     """
     print(f"\n$ python {' '.join(command)}", flush=True)
-    log = OUTPUT / f"{Path(command[0]).stem}.log"
+    name = next(part for part in command if part != "-m")
+    log = OUTPUT / f"{name.removeprefix('tools.').removesuffix('.py')}.log"
     with (
         log.open("w", encoding="utf-8") as writer,
         subprocess.Popen(
@@ -142,7 +144,7 @@ def run(command):
             if SHOWN.search(line):
                 print(f"  {line.rstrip()}", flush=True)
     if process.returncode:
-        sys.exit(f"{command[0]} failed; {log} ends:\n{''.join(lines[-20:])}")
+        sys.exit(f"{name} failed; {log} ends:\n{''.join(lines[-20:])}")
 
 
 def begin_folder():
@@ -176,7 +178,7 @@ def read_results(name):
 
 def read_curve(metric):
     """Returns the pretraining's evaluations of a metric, as text."""
-    from training.outputs import history
+    from training.callbacks import history
 
     lines = history.read(PRETRAINED / history.FILE)
     points = [
@@ -217,8 +219,12 @@ def main():
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
     run(CREATE_VOCABULARY)
     create_config()
-    for command in (CREATE_DATA, PRETRAIN, PLOT, CLASSIFY, ANSWER, EXTRACT):
+    for command in (CREATE_DATA, PRETRAIN, CLASSIFY, ANSWER, EXTRACT):
         run(command)
+    drawn = "not drawn: pip install -r requirements/plot.txt"
+    if importlib.util.find_spec("matplotlib"):
+        run(PLOT)
+        drawn = "its curves"
 
     from data.squad import scoring
 
@@ -243,7 +249,7 @@ What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
 {pretraining["next_sentence_accuracy"]:.3f} (on held-out documents;
                        so small a corpus teaches little beyond itself)
-  curves.html          its curves, to open in a browser; masked LM accuracy
+  curves.png           {drawn}; masked LM accuracy
                        after steps {read_curve("masked_lm_accuracy")}
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
 report.html has its errors

@@ -6,94 +6,81 @@ vocab.txt and the tokenizer's other files), or the other way round; no weight
 changes. With --extended_vocab_file the model gets rows for new words.
 """
 
-import functools
+import dataclasses
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from absl import flags, logging
+from absl import logging
 
 import modeling
 from data.text import tokenization, vocabulary
-from files import paths
+from files.flags import flag
+from files.paths import Kind
 from training.command_line import cli
 
 if TYPE_CHECKING:
     import keras
 
-FLAGS = flags.FLAGS
-
-# Values of --model: our class, and Hugging Face's names for it.
+# Values of --model, and Hugging Face's names for each.
 MODELS = {
-    "bert": ("BertModel", ["BertModel"]),
-    "pretraining": (
-        "BertPretrainer",
-        ["BertForPreTraining", "BertForMaskedLM"],
-    ),
-    "classifier": ("BertClassifier", ["BertForSequenceClassification"]),
-    "squad": ("BertSpanLabeler", ["BertForQuestionAnswering"]),
-    "token_classifier": (
-        "BertTokenClassifier",
-        ["BertForTokenClassification"],
-    ),
-    "multiple_choice": (
-        "BertMultipleChoice",
-        ["BertForMultipleChoice"],
-    ),
+    "bert": ["BertModel"],
+    "pretraining": ["BertForPreTraining", "BertForMaskedLM"],
+    "classifier": ["BertForSequenceClassification"],
+    "squad": ["BertForQuestionAnswering"],
+    "token_classifier": ["BertForTokenClassification"],
+    "multiple_choice": ["BertForMultipleChoice"],
 }
 
 
-def define_flags() -> None:
-    """Defines the flags."""
-    cli.define_path(
-        "init_checkpoint",
-        paths.Kind.MODEL,
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The checkpoint to convert, and the folder to write."""
+
+    init_checkpoint: str = flag(
+        ...,
         "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
         "Face folder or .safetensors file. Nothing is downloaded.",
+        kind=Kind.MODEL,
     )
-    cli.define_path(
-        "output_dir",
-        paths.Kind.MODEL_OUTPUT,
-        "Folder to write; created if missing.",
+    output_dir: str = flag(
+        ..., "Folder to write; created if missing.", kind=Kind.MODEL_OUTPUT
     )
-    flags.DEFINE_enum(
-        "output_format",
+    output_format: str | None = flag(
         None,
-        ["tf1", "huggingface"],
         "Format to write. Default: the format --init_checkpoint is not in; "
         "its own format with --extended_vocab_file.",
+        choices=["tf1", "huggingface"],
     )
-    cli.define_path(
-        "bert_config_file",
-        paths.Kind.MODEL,
+    bert_config_file: str | None = flag(
+        None,
         "The model's configuration; by default the one next to the checkpoint.",
+        kind=Kind.MODEL,
     )
-    cli.define_path(
-        "vocab_file",
-        paths.Kind.INPUT_FILE,
+    vocab_file: str | None = flag(
+        None,
         "The model's vocabulary; by default vocab.txt next to the checkpoint. "
         "Needed for --output_format=huggingface.",
+        kind=Kind.INPUT_FILE,
     )
-    cli.define_path(
-        "extended_vocab_file",
-        paths.Kind.INPUT_FILE,
-        "Vocabulary of create_vocabulary.py --extend: write the model with a "
-        "row for each of its words; a new word starts as the mean of its "
+    extended_vocab_file: str | None = flag(
+        None,
+        "Vocabulary of tools.create_vocabulary --extend: write the model with "
+        "a row for each of its words; a new word starts as the mean of its "
         "former WordPieces.",
+        kind=Kind.INPUT_FILE,
     )
-    flags.DEFINE_bool(
-        "do_lower_case",
+    do_lower_case: bool | None = flag(
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
         "models. By default as in the tokenizer_config.json next to the "
         "checkpoint, else True if the vocabulary has no upper-case letters.",
     )
-    flags.DEFINE_enum(
-        "model",
+    model: str | None = flag(
         None,
-        list(MODELS),
         "Task of the checkpoint's head; by default read from config.json or "
         "the names of the weights.",
+        choices=list(MODELS),
     )
 
 
@@ -111,7 +98,7 @@ def find_model(
         ValueError: neither config.json nor the names decide it.
     """
     for architecture in modeling.huggingface.read_architectures(config_file):
-        for name, (_, architectures) in MODELS.items():
+        for name, architectures in MODELS.items():
             if architecture in architectures:
                 return name
         raise ValueError(
@@ -149,8 +136,15 @@ def create_model(
     Raises:
         ValueError: the checkpoint has no output weights.
     """
-    class_name, _ = MODELS[name]
-    create = getattr(modeling, class_name)
+    classes: dict[str, Callable[..., keras.Model]] = {
+        "bert": modeling.BertModel,
+        "pretraining": modeling.BertPretrainer,
+        "classifier": modeling.BertClassifier,
+        "squad": modeling.BertSpanLabeler,
+        "token_classifier": modeling.BertTokenClassifier,
+        "multiple_choice": modeling.BertMultipleChoice,
+    }
+    create = classes[name]
     if name not in ("classifier", "token_classifier"):
         return create(config)
     for weights in ("output_weights", "classifier.weight"):
@@ -195,24 +189,27 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     return report.missing
 
 
-def find_vocab(
+def find_tokenizer(
     vocab_file: str | None,
+    do_lower_case: bool | None,
     checkpoint: str,
     output_format: str,
     config: "modeling.BertConfig",
-) -> str | None:
-    """Returns the model's vocabulary, checked; None where none is needed.
+) -> tokenization.FullTokenizer | None:
+    """Returns the model's tokenizer, checked; None where none is needed.
 
     Args:
         vocab_file: --vocab_file; None = vocab.txt next to the checkpoint.
+        do_lower_case: whether text is lower-cased; None to decide by the
+            vocabulary.
         checkpoint: its file or prefix.
         output_format: "tf1" or "huggingface".
         config: the model's configuration.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it does not belong to the model, or there is none and
-            transformers would make one up.
+        OSError: the vocabulary cannot be read.
+        ValueError: the vocabulary does not belong to the model, or there is
+            none and transformers would make one up.
     """
     if vocab_file is None:
         vocab_file = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
@@ -227,8 +224,9 @@ def find_vocab(
                 vocab_file,
             )
             return None
-    tokenization.check_vocab(vocab_file, config.vocab_size)
-    return vocab_file
+    tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
+    tokenizer.check_vocab(config.vocab_size)
+    return tokenizer
 
 
 def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
@@ -247,44 +245,41 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
     return do_lower_case
 
 
-def find_extension(vocab_file: str | None) -> list[list[int]] | None:
-    """Returns the rows of --extended_vocab_file, None without it.
+def find_extension(
+    extended: tokenization.FullTokenizer,
+    tokenizer: tokenization.FullTokenizer | None,
+) -> list[list[int]]:
+    """Returns the rows of --extended_vocab_file.
 
     Args:
-        vocab_file: the model's vocabulary.
+        extended: tokenizer of --extended_vocab_file.
+        tokenizer: the model's tokenizer.
 
     Raises:
-        OSError: a file cannot be read.
         ValueError: there is no vocabulary, or the other does not extend it.
     """
-    extended_file = FLAGS.extended_vocab_file
-    if extended_file is None:
-        return None
-    if vocab_file is None:
+    if tokenizer is None:
         raise ValueError(
             "--extended_vocab_file needs --vocab_file, the vocabulary that it "
             "extends"
         )
-    tokenization.check_vocab(extended_file)
+    extended.check_vocab()
     try:
-        return vocabulary.extension_rows(
-            *map(tokenization.read_vocab, (vocab_file, extended_file))
-        )
+        return vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
     except ValueError as error:
         raise ValueError(
-            f"--extended_vocab_file={extended_file} does not extend "
-            f"{vocab_file}: {error}"
+            f"--extended_vocab_file={extended.vocab_file} does not extend "
+            f"{tokenizer.vocab_file}: {error}"
         ) from None
 
 
-def check_flags() -> str:
-    """Checks the flags and returns the checkpoint's file or prefix.
+def find_checkpoint(path: str) -> str:
+    """Checks --init_checkpoint and returns the checkpoint's file or prefix.
 
     Raises:
         OSError: the checkpoint is not there.
         ValueError: its format cannot be read.
     """
-    path = FLAGS.init_checkpoint
     for name in ("pytorch_model.bin", "model.safetensors.index.json"):
         if os.path.isfile(os.path.join(path, name)) and not (
             modeling.huggingface.is_huggingface(path)
@@ -296,49 +291,53 @@ def check_flags() -> str:
     return modeling.find_checkpoint(path)
 
 
-def main(_: Sequence[str]) -> None:
+def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
-    checkpoint = check_flags()
-    output_format = FLAGS.output_format
+    checkpoint = find_checkpoint(options.init_checkpoint)
+    output_format = options.output_format
     if output_format is None:
         is_theirs = modeling.huggingface.is_huggingface(checkpoint)
-        if FLAGS.extended_vocab_file:
+        if options.extended_vocab_file:
             # Keep the format, unless asked otherwise.
             is_theirs = not is_theirs
         output_format = "tf1" if is_theirs else "huggingface"
-    config_file = FLAGS.bert_config_file or os.path.dirname(checkpoint) or "."
+    config_file = options.bert_config_file or os.path.dirname(checkpoint) or "."
     config = modeling.load_config(config_file)
     shapes = modeling.read_shapes(checkpoint)
-    name = FLAGS.model or find_model(checkpoint, config_file, shapes)
+    name = options.model or find_model(checkpoint, config_file, shapes)
     model = create_model(name, config, checkpoint, shapes)
     labels = None
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(checkpoint, model.num_labels)
-    vocab_file = find_vocab(FLAGS.vocab_file, checkpoint, output_format, config)
-    casing = find_casing(FLAGS.do_lower_case, checkpoint)
-    rows = find_extension(vocab_file)
+    casing = find_casing(options.do_lower_case, checkpoint)
+    tokenizer = find_tokenizer(
+        options.vocab_file, casing, checkpoint, output_format, config
+    )
+    rows = None
+    if options.extended_vocab_file:
+        extended = tokenization.FullTokenizer(
+            options.extended_vocab_file, casing
+        )
+        rows, tokenizer = find_extension(extended, tokenizer), extended
     leave_out = load_weights(model, checkpoint, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
-        vocab_file = FLAGS.extended_vocab_file
     save: Callable[..., None] = modeling.save_release
     if output_format == "huggingface":
-        save = functools.partial(
-            modeling.save_huggingface, do_lower_case=casing
-        )
+        save = modeling.save_huggingface
     save(
         model,
-        FLAGS.output_dir,
-        vocab_file=vocab_file,
+        options.output_dir,
+        tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
     )
-    logging.info("Wrote %s", FLAGS.output_dir)
+    logging.info("Wrote %s", options.output_dir)
 
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("init_checkpoint", "output_dir"))
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -1,54 +1,55 @@
 """Makes a file in SQuAD's form from TriviaQA's released files.
 
-    python create_squad_from_triviaqa.py --input_file=qa/wikipedia-train.json \
-        --evidence_dir=evidence --output_file=triviaqa.json
+    python -m tools.create_squad_from_triviaqa \
+        --input_file=qa/wikipedia-train.json --evidence_dir=evidence \
+        --output_file=triviaqa.json
 
 The output is read by run_squad.py as --train_file. The paper trains on it
 before SQuAD v1.1.
 """
 
+import dataclasses
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from absl import flags, logging
+from absl import logging
 
 from data.squad import triviaqa
-from files import paths
 from files.atomic import atomic_open
+from files.flags import flag
+from files.paths import Kind
 from training import progress
 from training.command_line import cli
 
-FLAGS = flags.FLAGS
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The questions to read, and the file to write."""
 
-def define_flags() -> None:
-    """Defines the flags."""
-    cli.define_path(
-        "input_file",
-        paths.Kind.INPUT_FILE,
+    input_file: str = flag(
+        ...,
         "TriviaQA's questions, such as qa/wikipedia-train.json.",
+        kind=Kind.INPUT_FILE,
     )
-    cli.define_path(
-        "evidence_dir",
-        paths.Kind.DATA_FOLDER,
+    evidence_dir: str = flag(
+        ...,
         "TriviaQA's folder of documents, which holds the folders wikipedia "
         "and web.",
+        kind=Kind.DATA_FOLDER,
     )
-    cli.define_path(
-        "output_file",
-        paths.Kind.OUTPUT_FILE,
+    output_file: str = flag(
+        ...,
         "The SQuAD JSON to write; nothing is overwritten.",
+        kind=Kind.OUTPUT_FILE,
     )
-    flags.DEFINE_integer(
-        "max_num_words",
+    max_num_words: int = flag(
         400,
         "Number of words to take from the beginning of a document.",
-        lower_bound=1,
-        upper_bound=1_000_000,
+        at_least=1,
+        at_most=1_000_000,
     )
-    flags.DEFINE_bool(
-        "for_training",
+    for_training: bool = flag(
         True,
         "Skip documents without the answer, and give each question one "
         "answer, the first in the document. False keeps all documents, with "
@@ -57,7 +58,7 @@ def define_flags() -> None:
 
 
 def write_squad(
-    questions: Iterable[list[triviaqa.Passage]], output_file: str
+    questions: Iterable[list[triviaqa.Passage]], config: Config
 ) -> tuple[int, int]:
     """Writes the passages as SQuAD's JSON, one entry a line.
 
@@ -65,12 +66,12 @@ def write_squad(
         (number of passages written, number of passages read).
     """
     num_written = num_passages = 0
-    with atomic_open(output_file) as file:
+    with atomic_open(config.output_file) as file:
         file.write(b'{"version": "1.1", "data": [')
         for passages in questions:
             for passage in passages:
                 num_passages += 1
-                if FLAGS.for_training and not passage.has_answer:
+                if config.for_training and not passage.has_answer:
                     continue
                 file.write(b",\n" if num_written else b"\n")
                 file.write(json.dumps(passage.entry).encode())
@@ -79,45 +80,45 @@ def write_squad(
         if not num_written:
             what = "holds an answer to" if num_passages else "belongs to"
             raise ValueError(
-                f"no document in --evidence_dir={FLAGS.evidence_dir} {what} "
-                f"the questions of {FLAGS.input_file}; give the folder that "
+                f"no document in --evidence_dir={config.evidence_dir} {what} "
+                f"the questions of {config.input_file}; give the folder that "
                 "holds TriviaQA's folders wikipedia and web"
             )
     return num_written, num_passages
 
 
-def main(_: Sequence[str]) -> None:
+def main(config: Config) -> None:
     """Reads the questions and writes those that can be used."""
-    if os.path.exists(FLAGS.output_file):
+    if os.path.exists(config.output_file):
         raise FileExistsError(
-            f"--output_file={FLAGS.output_file} already exists; remove it or "
+            f"--output_file={config.output_file} already exists; remove it or "
             "give another path"
         )
     questions = triviaqa.TriviaQA(
-        FLAGS.input_file,
-        FLAGS.evidence_dir,
-        FLAGS.max_num_words,
-        FLAGS.for_training,
+        config.input_file,
+        config.evidence_dir,
+        config.max_num_words,
+        config.for_training,
     )
     tracked = progress.track(
         questions.passages(), len(questions), "question", "Reading"
     )
-    num_written, num_passages = write_squad(tracked, FLAGS.output_file)
+    num_written, num_passages = write_squad(tracked, config)
     if questions.num_missing:
         logging.warning(
             "Documents that are not in %s: %d",
-            FLAGS.evidence_dir,
+            config.evidence_dir,
             questions.num_missing,
         )
     print(
         f"{num_written:,} of {num_passages:,} passages written to "
-        f"{FLAGS.output_file}"
+        f"{config.output_file}"
     )
 
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("input_file", "evidence_dir", "output_file"))
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

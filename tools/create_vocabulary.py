@@ -1,121 +1,125 @@
 """Learns a WordPiece vocabulary from raw text, or extends one.
 
-    python create_vocabulary.py --input_file=corpus.txt --output_file=vocab.txt
+    python -m tools.create_vocabulary --input_file=corpus.txt \
+        --output_file=vocab.txt
 
 The output is read by every other script as --vocab_file. With --extend=VOCAB it
 is that vocabulary with words of the text in its [unusedN] rows, then at its
-end; convert_checkpoint.py --extended_vocab_file makes a checkpoint for it.
+end; tools.convert_checkpoint --extended_vocab_file makes a checkpoint for it.
 """
 
 import collections
+import dataclasses
 import itertools
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from absl import flags, logging
+from absl import logging
 
 from data.io import text_files
 from data.text import tokenization, vocabulary
-from files import paths
 from files.atomic import atomic_open
+from files.flags import flag
+from files.paths import Kind
 from training import progress
 from training.command_line import cli
-from training.command_line import flags as common_flags
-
-FLAGS = flags.FLAGS
 
 
-def define_flags() -> None:
-    """Defines the flags."""
-    common_flags.define_corpus_flag()
-    cli.define_path(
-        "output_file", paths.Kind.OUTPUT_FILE, "The vocabulary to write."
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The text to read, and the vocabulary to learn.
+
+    `given_flags` are {name: value} of the flags that the user set.
+    """
+
+    input_file: str = flag(
+        ...,
+        "Text files to read, comma-separated paths or patterns; .gz too.",
+        kind=Kind.INPUT_FILES,
     )
-    flags.DEFINE_integer(
-        "vocab_size",
-        30522,
-        "Maximum size of the vocabulary.",
-        lower_bound=6,
-        upper_bound=1 << 24,
+    output_file: str = flag(
+        ..., "The vocabulary to write.", kind=Kind.OUTPUT_FILE
     )
-    flags.DEFINE_bool(
-        "do_lower_case",
-        True,
-        "Lower-case the text, for an uncased vocabulary.",
+    vocab_size: int = flag(
+        30522, "Maximum size of the vocabulary.", at_least=6, at_most=1 << 24
     )
-    flags.DEFINE_integer(
-        "num_unused",
+    do_lower_case: bool = flag(
+        True, "Lower-case the text, for an uncased vocabulary."
+    )
+    num_unused: int = flag(
         99,
         "Number of [unusedN] rows, for words to be added later. With 99 or "
         "more, the special tokens have the ids of the released vocabularies.",
-        lower_bound=0,
+        at_least=0,
     )
-    cli.define_path(
-        "extend",
-        paths.Kind.INPUT_FILE,
+    extend: str | None = flag(
+        None,
         "Vocabulary to add words to; the other WordPieces keep their ids.",
+        kind=Kind.INPUT_FILE,
     )
-    flags.DEFINE_integer(
-        "num_new_words",
+    num_new_words: int | None = flag(
         None,
         "Maximum words to add with --extend, in order of WordPieces saved; by "
         "default as many as there are [unusedN] rows.",
-        lower_bound=1,
-        upper_bound=1 << 24,
+        at_least=1,
+        at_most=1 << 24,
     )
+    given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def check_flags() -> None:
+def check_flags(config: Config) -> None:
     """Refuses contradictory flags.
 
     Raises:
-        ValueError: flags contradict each other or a file.
-        OSError: the vocabulary to extend cannot be read.
+        ValueError: flags contradict each other.
     """
-    if FLAGS.extend is None:
-        if FLAGS.num_new_words is not None:
+    if config.extend is None:
+        if config.num_new_words is not None:
             raise ValueError("--num_new_words needs --extend, the vocabulary")
-        vocabulary.check_sizes(FLAGS.vocab_size, FLAGS.num_unused)
+        vocabulary.check_sizes(config.vocab_size, config.num_unused)
         return
     for name in ("vocab_size", "num_unused"):
-        if FLAGS[name].present:
+        if name in config.given_flags:
             raise ValueError(
                 f"--{name} is for a new vocabulary; with --extend give "
                 "--num_new_words"
             )
-    tokenization.check_vocab(FLAGS.extend)
 
 
-def main(_: Sequence[str]) -> None:
+def main(config: Config) -> None:
     """Counts the words, learns the vocabulary, writes it."""
     start = time.monotonic()
-    input_files = text_files.expand_patterns(FLAGS.input_file, "input_file")
-    check_flags()
+    input_files = text_files.expand_patterns(config.input_file, "input_file")
+    check_flags(config)
+    if config.extend:
+        extended = tokenization.FullTokenizer(config.extend)
+        extended.check_vocab()
     dropped: collections.Counter[str] = collections.Counter()
     lines = itertools.chain.from_iterable(
         text_files.read_lines(path, dropped) for path in input_files
     )
     counts = vocabulary.count_words(
-        progress.track(lines, None, "line", "Reading"), FLAGS.do_lower_case
+        progress.track(lines, None, "line", "Reading"), config.do_lower_case
     )
     if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)
     logging.info("Learning from %d different words", len(counts))
-    with atomic_open(FLAGS.output_file) as file:
-        if FLAGS.extend:
-            old = tokenization.read_vocab(FLAGS.extend)
+    with atomic_open(config.output_file) as file:
+        if config.extend:
+            old = extended.tokens
             vocab = vocabulary.extend_vocabulary(
-                old, counts, FLAGS.num_new_words
+                old, counts, config.num_new_words
             )
             print(describe_extension(old, vocab, counts))
         else:
             vocab = vocabulary.learn_vocabulary(
-                counts, FLAGS.vocab_size, FLAGS.num_unused
+                counts, config.vocab_size, config.num_unused
             )
         file.write("".join(f"{token}\n" for token in vocab).encode())
     unknown = vocabulary.unknown_share(vocab, counts)
     print(
-        f"{len(vocab):,} WordPieces written to {FLAGS.output_file} in "
+        f"{len(vocab):,} WordPieces written to {config.output_file} in "
         f"{time.monotonic() - start:.1f} s; {unknown:.3%} [UNK] in the input"
     )
 
@@ -138,7 +142,7 @@ def describe_extension(
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("input_file", "output_file"))
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

@@ -1,103 +1,335 @@
-"""Draws the curves of training runs as an HTML page or a PNG.
+"""Draws the curves of training runs as an image.
 
-    python plot_runs.py --runs=output/one,output/two --html=curves.html
+    python -m tools.plot_runs --runs=output/one,output/two --png=curves.png
 
 Reads the history.jsonl that every training run writes to its --output_dir.
 """
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from absl import flags, logging
+import numpy as np
+from absl import logging
 
-from files import paths
-from files.atomic import atomic_open, write_text
+from files.atomic import atomic_open
+from files.flags import flag
+from files.paths import Kind, named_folders
+from training.callbacks import history
 from training.command_line import cli
-from training.curves import image, page, series
 
-FLAGS = flags.FLAGS
+# The entry of a history's line for each axis.
+AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
+# Maximum points of a training curve; neighbors are averaged if there are more,
+# because no screen shows them.
+MAX_POINTS = 400
+_RATE = "learning_rate"
+_LOOKS: dict[str, dict[str, Any]] = {
+    "train": {"linewidth": 0.9, "alpha": 0.55},
+    "eval": {"linewidth": 1.6, "alpha": 1.0, "marker": "."},
+}
+_STYLES = ("-", "--", ":", "-.")
+
+Point = tuple[float, float]
 
 
-def define_flags() -> None:
-    """Defines the flags."""
-    cli.define_path(
-        "runs",
-        paths.Kind.RUNS,
+class Run(NamedTuple):
+    """A run's history.
+
+    Attributes:
+        name: the run's name.
+        lines: the lines of its history.
+        is_repeated: whether it is one of several runs of one training.
+    """
+
+    name: str
+    lines: list[dict[str, Any]]
+    is_repeated: bool = False
+
+
+class Series(NamedTuple):
+    """One curve.
+
+    Attributes:
+        run: position of its run in the list of runs.
+        kind: "train" or "eval".
+        points: (axis, value) pairs, in the order of the steps.
+    """
+
+    run: int
+    kind: str
+    points: list[Point]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The runs to draw, and how."""
+
+    runs: str = flag(
+        ...,
         "Folders of runs, comma-separated; NAME=FOLDER names a run.",
+        kind=Kind.RUNS,
     )
-    flags.DEFINE_enum(
-        "axis",
-        "steps",
-        list(series.AXES),
-        "The x axis of the image, and the page's first choice.",
-    )
-    flags.DEFINE_list(
-        "metrics",
+    axis: str = flag("steps", "The x axis.", choices=list(AXES))
+    metrics: Sequence[str] | None = flag(
         None,
         "Metrics to draw; by default the losses, the evaluations' metrics and "
         "the learning rate.",
     )
-    flags.DEFINE_bool(
-        "consecutive",
+    consecutive: bool = flag(
         False,
         "Let each run begin where the one before it ended, as the phases of "
         "one training do.",
     )
-    flags.DEFINE_string(
-        "title",
+    title: str | None = flag(None, "Heading of the image.")
+    png: str | None = flag(
         None,
-        "Heading of the page and the image; without it the page's is Curves.",
+        "PNG image to write; needs matplotlib (requirements/plot.txt).",
+        kind=Kind.OUTPUT_FILE,
     )
-    cli.define_path(
-        "html",
-        paths.Kind.OUTPUT_FILE,
-        "Page to write, one self-contained file.",
-    )
-    cli.define_path(
-        "png",
-        paths.Kind.OUTPUT_FILE,
-        "Image to write; needs matplotlib (requirements/plot.txt).",
+    svg: str | None = flag(
+        None,
+        "SVG image to write; needs matplotlib (requirements/plot.txt).",
+        kind=Kind.OUTPUT_FILE,
     )
 
 
-def main(_: Sequence[str]) -> None:
+def main(config: Config) -> None:
     """Reads the histories and draws them."""
-    if FLAGS.html is None and FLAGS.png is None:
-        raise ValueError("nothing to do: give --html or --png")
-    runs = series.read_runs(paths.named_folders(FLAGS.runs))
-    if FLAGS.consecutive:
-        runs = series.join_ends(runs)
-    panels = {
-        axis: series.create_panels(runs, axis, FLAGS.metrics)
-        for axis in series.AXES
-    }
-    if not panels[FLAGS.axis]:
+    if config.png is None and config.svg is None:
+        raise ValueError("nothing to do: set --png or --svg")
+    runs = read_runs(named_folders(config.runs))
+    if config.consecutive:
+        runs = join_ends(runs)
+    panels = create_panels(runs, config.axis, config.metrics)
+    if not panels:
         raise ValueError(
-            f"--runs: there is nothing to draw against {FLAGS.axis} yet; "
+            f"--runs: there is nothing to draw against {config.axis} yet; "
             "train further, or evaluate"
         )
-    if FLAGS.png is not None:
-        drawn = image.create_png(
-            runs, panels[FLAGS.axis], FLAGS.axis, FLAGS.title
+    names = [run.name for run in runs]
+    figure = draw(names, panels, config.axis, config.title)
+    for kind, path in (("png", config.png), ("svg", config.svg)):
+        if path is not None:
+            with atomic_open(path) as file:
+                figure.savefig(file, format=kind, dpi=130)
+            logging.info("Wrote %s", path)
+
+
+def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
+    """Reads the histories of runs.
+
+    Args:
+        folders: (name, folder) of each run; "" stands for the folder's name. A
+            folder of several runs (run_1, run_2 ...) stands for all of them.
+
+    Raises:
+        ValueError: two runs have the same name, or a line is malformed.
+        OSError: a folder has no history.
+    """
+    runs = [
+        run
+        for name, folder in folders
+        for run in _read_folder(name, Path(folder))
+    ]
+    names = [run.name for run in runs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"--runs: two runs are called {name}; name them, as in "
+                "NAME=FOLDER"
+            )
+    return runs
+
+
+def _read_folder(name: str, folder: Path) -> list[Run]:
+    """Reads the history in a folder, or those in its folders run_*."""
+    name = name or folder.resolve().name
+    if (folder / history.FILE).is_file():
+        return [Run(name, history.read(folder / history.FILE))]
+    found = sorted(
+        (int(number), path)
+        for path in folder.glob(f"run_*/{history.FILE}")
+        if (number := path.parent.name.removeprefix("run_")).isdecimal()
+    )
+    if not found:
+        raise FileNotFoundError(
+            f"--runs: {folder} has no {history.FILE}; use the --output_dir of "
+            "a training"
         )
-        with atomic_open(FLAGS.png) as file:
-            file.write(drawn)
-        logging.info("Wrote %s", FLAGS.png)
-    if FLAGS.html is not None:
-        write_text(
-            FLAGS.html,
-            page.create_page(
-                runs,
-                {axis: drawn for axis, drawn in panels.items() if drawn},
-                FLAGS.axis,
-                FLAGS.title or "Curves",
-            ),
+    return [
+        Run(f"{name}/{path.parent.name}", history.read(path), len(found) > 1)
+        for _, path in found
+    ]
+
+
+def join_ends(runs: Sequence[Run]) -> list[Run]:
+    """Returns runs that each begin where the one before ended, on any axis.
+
+    Raises:
+        ValueError: some runs repeat one training, and so are not its phases.
+    """
+    joined, ends = [], dict.fromkeys(AXES.values(), 0)
+    for run in runs:
+        if run.is_repeated:
+            raise ValueError(
+                f"--consecutive: {run.name} is one of several runs of the same "
+                "training, not a phase; use the folder of one run a phase"
+            )
+        lines = [
+            line
+            | {
+                key: line[key] + end
+                for key, end in ends.items()
+                if line[key] is not None
+            }
+            for line in run.lines
+        ]
+        joined.append(Run(run.name, lines))
+        for key, end in ends.items():
+            places = (line[key] for line in lines if line[key] is not None)
+            ends[key] = max(places, default=end)
+    return joined
+
+
+def create_panels(
+    runs: Sequence[Run], axis: str, metrics: Sequence[str] | None = None
+) -> dict[str, list[Series]]:
+    """Returns the curves of each metric that has any.
+
+    Args:
+        runs: the runs to compare.
+        axis: a key of AXES.
+        metrics: names, in order; None for the losses, the evaluations' metrics
+            and the learning rate.
+
+    Raises:
+        ValueError: no run has one of the metrics, or none is named.
+    """
+    known, evaluated = (
+        dict.fromkeys(
+            name
+            for run in runs
+            for line in run.lines
+            if line["kind"] in kinds
+            for name in line["metrics"]
         )
-        logging.info("Wrote %s", FLAGS.html)
+        for kinds in (("train", "eval"), ("eval",))
+    )
+    if metrics is None:
+        names = [*(name for name in known if "loss" in name), *evaluated]
+        # The loss, other losses, then the rest, each in its order.
+        names.sort(key=lambda name: ("loss" not in name, name != "loss"))
+        metrics = [*names, _RATE]
+    if not metrics:
+        raise ValueError(
+            f"--metrics= names none; the runs have {', '.join(known)}; leave "
+            "the flag out to choose the usual ones"
+        )
+    panels = {}
+    for metric in metrics:
+        if metric not in known and metric != _RATE:
+            raise ValueError(
+                f"--metrics: no run has {metric}; they have {', '.join(known)}"
+            )
+        panels[metric] = [
+            Series(index, kind, points)
+            for index, run in enumerate(runs)
+            for kind in ("train", "eval")
+            if (points := _points(run, kind, metric, axis))
+        ]
+    return {metric: series for metric, series in panels.items() if series}
+
+
+def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
+    """Returns the points of a curve, without values that are not finite."""
+    kinds: Sequence[str] = (kind,)
+    if metric == _RATE:
+        # It is drawn once, as a training curve, from lines of any kind.
+        kinds = history.KINDS if kind == "train" else ()
+    found = {}
+    for line in run.lines:
+        value = line["metrics"].get(metric, line.get(metric))
+        place = line[AXES[axis]]
+        if line["kind"] in kinds and value is not None and place is not None:
+            found[line["step"]] = (float(place), float(value))
+    points = [found[step] for step in sorted(found)]
+    if kind == "eval":
+        return points
+    size = max(-(-len(points) // MAX_POINTS), 1)
+    groups = (points[i : i + size] for i in range(0, len(points), size))
+    return [tuple(np.mean(group, axis=0).tolist()) for group in groups]
+
+
+def draw(
+    names: Sequence[str],
+    panels: dict[str, list[Series]],
+    axis: str,
+    title: str | None = None,
+) -> Any:
+    """Returns a matplotlib Figure with a panel for each metric.
+
+    Args:
+        names: names of the runs.
+        panels: what to draw, see create_panels.
+        axis: name of the panels' x axis.
+        title: the heading, if any.
+
+    Raises:
+        ValueError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib import color_sequences, figure
+    except ImportError as error:
+        raise ValueError(
+            "--png and --svg need matplotlib: pip install -r "
+            "requirements/plot.txt"
+        ) from error
+    # Colors that color-blind people tell apart; after the last one, dashes.
+    looks = [
+        {"color": color, "linestyle": style}
+        for style in _STYLES
+        for color in color_sequences["petroff10"]
+    ]
+    columns = min(len(panels), 2)
+    rows = -(-len(panels) // columns)
+    drawn = figure.Figure(
+        figsize=(5.2 * columns, 3.2 * rows + 0.5), layout="constrained"
+    )
+    grid = [*drawn.subplots(rows, columns, squeeze=False).flat]
+    for (metric, series), axes in zip(panels.items(), grid, strict=False):
+        axes.set_title(_plain(metric), fontsize=10)
+        axes.set_xlabel(axis, fontsize=9)
+        axes.grid(alpha=0.3)
+        for line in series:
+            look = looks[line.run % len(looks)] | _LOOKS[line.kind]
+            if len(line.points) == 1:
+                look |= {"marker": "."}
+            axes.plot(*zip(*line.points, strict=True), **look)
+    for axes in grid[len(panels) :]:
+        axes.remove()
+    shown = [looks[index % len(looks)] for index in range(len(names))]
+    shown += [{"color": "black"} | look for look in _LOOKS.values()]
+    drawn.legend(
+        [grid[0].plot([], [], **look)[0] for look in shown],
+        [*map(_plain, names), "training", "evaluation"],
+        loc="outside upper center",
+        ncols=2 * columns,
+        fontsize=9,
+        title=None if title is None else _plain(title),
+    )
+    return drawn
+
+
+def _plain(text: str) -> str:
+    """Returns a text in which matplotlib finds no formula."""
+    return text.replace("$", r"\$")
 
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, define_flags, ("runs",))
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

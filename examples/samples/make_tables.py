@@ -3,7 +3,7 @@
 Joins the hand-written parts in pieces.json at random, always with the same
 seed: the files come out the same, byte for byte, each time.
 
-    python samples/make_tables.py [folder to write to, default: samples]
+    python examples/samples/make_tables.py [FOLDER, by default its own]
 """
 
 import itertools

@@ -1,0 +1,5 @@
+"""Names the command that replaces this script."""
+
+from training.command_line import moved
+
+moved.answer(__name__, __file__)
