@@ -1,6 +1,7 @@
 """Times this project next to KerasHub and transformers, in one run.
 
-    make bench   # the short form, in an environment of its own
+    make bench           # in an environment of its own
+    make bench-runtimes  # the rows `runtime`
 
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json --output_file=results.json
@@ -8,52 +9,29 @@
 Each contestant is a process that builds its model, warms up, and then makes
 one timed repeat whenever its turn comes. Only one computes at a time, and they
 take turns, so that all share the machine's fast and slow minutes. A row
-has the median of the repeats. Where a peer can work in several ways, each is
-tried once and the fastest stays. Rows in bfloat16 are left out where the
+contains the median of the repeats. If a peer can work in several ways, each is
+tried once and the fastest stays. Rows in bfloat16 are left out if the
 processor only emulates it, unless --rows names them in full.
 
-MFU is the operations of the work over its seconds, as a share of the rate of
-a product of two 2048 x 2048 matrices in the same precision: the best of
-TensorFlow's and torch's, measured before and after the row. Operations are
-those of the matrix products without padding, as `training_flops` of
-training/costs.py counts them: 3 (forward and two gradients) x 2 x
-(layers x length x (4 W^2 + 2 W I + 2 length W) + predictions x (W^2 +
-W vocabulary) + W^2) a sequence, W the hidden and I the intermediate size; a
-third of it where nothing is trained.
+MFU is the operations of the work over its seconds, as a fraction of the rate of
+TensorFlow's product of two large matrices in the same precision, measured
+before and after the row. Operations are those of the matrix products, as
+`training_flops` of training/costs.py counts them; a third of them if nothing
+is trained.
 
 `ratio` is the seconds of the fastest peer in the row over the contestant's:
 above 1 it is faster. Memory is the most that the process ever held, warm-up
-included; `loaded` is what of it the libraries took before there was a model
-(transformers loads more of itself with its model).
-The rows (BERT-Base unless said otherwise, or --bert_config_file):
+included; `loaded` is what the libraries took of it before there was a model
+(transformers loads more of itself with its model). rows.py describes the rows.
 
-    pretrain   a step on 16 x 128, 20 predictions, with dropout, clipping and
-               Adam with decay; KerasHub has no next sentence, and
-               transformers predicts every position, not only the masked ones
-    inference  the encoder, 8 x 128 and 1 x 16; KerasHub's and ours also with
-               weights in bfloat16, ours also `packed`: with
-               TF_ONEDNN_ASSUME_FROZEN_WEIGHTS=1, as the scripts have it that
-               predict in bfloat16
-    mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
-               MRPC (--mrpc_dir), batches of 32, at most 128 long; the short
-               form makes 10 steps a repeat, in which lengths that are met
-               for the first time weigh more than in the long form's 3 epochs
-    squad      answering the first questions of --squad_file with MiniLM,
-               windows of 384: windows, network and n best answers
-    classify   labels of MRPC's sentences, text in and label out, one at a
-               time and 32 at a time: MiniLM's SavedModel by `serving.load`,
-               and transformers' pipeline
-    startup    from the start of run_classifier.py to its first step done,
-               with the samples' text; `startup_tiny` has the samples' model;
-               `startup_predict` is predict.py from its start to its end, with
-               one line and MiniLM
-
-Rows in int8 have torch's own dynamic int8 next to the fastest of torch's
-bfloat16; `static` has ranges that were measured before.
+With --device=cuda the rows `pretrain` and `inference` are computed by a GPU:
+ours and KerasHub's by TensorFlow (the package tensorflow[and-cuda]).
 """
 
 import fnmatch
 import importlib.util
+import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -62,80 +40,199 @@ from absl import app, flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import race, rows, table  # noqa: E402
+from benchmarks import race  # noqa: E402
+from benchmarks.rows import PEERS, ROWS, TORCH  # noqa: E402
 
 FLAGS = flags.FLAGS
+MRPC_EXAMPLES = 3668
 
 
 def define_flags():
     """Defines the flags."""
     flags.DEFINE_list("rows", ["*"], "Names or patterns of the rows to time.")
-    flags.DEFINE_bool("full", False, "The long form.")
     flags.DEFINE_integer("repeats", None, "Repeats of each row.", 1)
     flags.DEFINE_multi_string(
         "our_flags",
         [""],
-        "Flags of our scripts; each time it is given, another contestant of "
-        "the rows that fix none.",
+        "Flags of our scripts; each time it is set, another contestant of the "
+        "rows that fix none.",
     )
     flags.DEFINE_list(
-        "contestants", ["ours", *race.PEERS], "Which to time.", short_name="c"
+        "contestants", ["ours", *PEERS], "Which to time.", short_name="c"
     )
     flags.DEFINE_string(
         "bert_config_file",
-        str(rows.ROOT / "configs" / "uncased_L-12_H-768_A-12.json"),
-        "The model of pretraining, inference and startup.",
+        str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
+        "The model of pretraining, inference, startup and serve.",
     )
     flags.DEFINE_string("minilm_dir", None, "MiniLM as a Hugging Face folder.")
     flags.DEFINE_string("mrpc_dir", None, "Folder of MRPC's train.tsv.")
     flags.DEFINE_string("squad_file", None, "SQuAD v1.1's dev set.")
+    flags.DEFINE_string("model_dir", None, "Folder of a classifier of MRPC.")
+    flags.DEFINE_string(
+        "student_dir", None, "Folder of a smaller one, of the same vocabulary."
+    )
+    flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "What computes.")
     flags.DEFINE_string("output_file", None, "Write the results as JSON.")
+
+
+def matmul_rates(contestant):
+    """Returns {precision: operations a second} of a large matrix product."""
+    contestant.repeat()
+    return contestant.replies[-1]["notes"]
+
+
+def start(name, row, precision, way, folder):
+    """Starts a contestant; prints a failure and returns None."""
+    spec = row._asdict() | {"precision": precision, "variant": way}
+    spec |= {"device": FLAGS.device, "shared": folder}
+    spec["bert_config_file"] = os.path.abspath(
+        race.ROOT / row.config if row.config else FLAGS.bert_config_file
+    )
+    for flag in (*row.needs, "student_dir"):
+        value = FLAGS[flag].value
+        spec[flag] = value and os.path.abspath(value)
+    try:
+        contestant = race.Contestant(name, spec, folder)
+        contestant.repeat()
+        if contestant.seconds() < 2:
+            # One short repeat says little.
+            contestant.repeat()
+            contestant.repeat()
+    except RuntimeError as error:
+        race.say(f"  {name} {way} FAILED:\n{error}")
+        return None
+    race.say(f"  {name} {way}: {contestant.seconds(min):.3f} s, to begin with")
+    return contestant
+
+
+def start_all(row, precision, names, folder):
+    """Starts the contestants of a row, each in the fastest of its ways.
+
+    Returns:
+        contestants that have started, and how many have failed.
+    """
+    contestants, num_failed = [], 0
+    for name, by_precision in row.ways.items():
+        is_chosen = (name if name in PEERS else "ours") in names
+        if not is_chosen or precision not in by_precision:
+            continue
+        several = by_precision[precision]
+        if several is None:
+            # All of our own flags are of interest, not only the fastest.
+            several = [[way] for way in FLAGS.our_flags]
+        for ways in several if isinstance(several[0], list) else [several]:
+            if ways[0].startswith("student") and not FLAGS.student_dir:
+                continue
+            started = [start(name, row, precision, way, folder) for way in ways]
+            started = [each for each in started if each]
+            started.sort(key=lambda each: each.seconds(min))
+            for slower in started[1:]:
+                slower.close()
+            contestants += started[:1]
+            num_failed += not started
+    return contestants, num_failed
+
+
+def time_row(row, precision, names, matmul, folder):
+    """Times the contestants of a row.
+
+    Returns:
+        a dict for each contestant, see `show`; how many contestants failed.
+    """
+    contestants, num_failed = start_all(row, precision, names, folder)
+    for each in contestants:
+        each.replies.clear()
+    rates = [matmul_rates(matmul)]
+    race.take_turns(contestants, FLAGS.repeats or row.repeats)
+    rates.append(matmul_rates(matmul))
+    # Operations of int8 are no floating-point ones.
+    rate = max(rate.get(precision, 0.0) for rate in rates)
+    flops = max((each.ready["flops"] for each in contestants), default=0)
+    peers = [
+        each.seconds()
+        for each in contestants
+        if each.name in PEERS or each.spec["variant"] == TORCH
+    ]
+    results = []
+    for each in contestants:
+        seconds, num_sequences = each.seconds(), each.ready["num_sequences"]
+        notes = each.replies[-1]["notes"]
+        if row.work == "mrpc":
+            epochs = 3 * MRPC_EXAMPLES / num_sequences * seconds
+            notes = notes | {"three_epochs_seconds": epochs}
+        results.append(
+            {
+                "row": f"{row.name}_{precision}",
+                "contestant": f"{each.name} {each.spec['variant']}".strip(),
+                "seconds": seconds / row.num_steps,
+                "seq/s": num_sequences / seconds,
+                "MFU": flops / seconds / rate if flops and rate else None,
+                "GiB": each.replies[-1]["peak_memory_gib"],
+                "loaded": each.ready["loaded_gib"],
+                "ratio": min(peers) / seconds if peers else None,
+                "matmul GFLOP/s": rate / 1e9 or None,
+                "notes": ", ".join(f"{k} {v:.2f}" for k, v in notes.items()),
+                "all seconds": [reply["seconds"] for reply in each.replies],
+                "versions": each.ready["versions"],
+            }
+        )
+    return results, num_failed
+
+
+def choose_rows(rates):
+    """Yields (row, precision) of the rows to time; says why others are not."""
+    # Without instructions for it, bfloat16 takes many times as long.
+    emulated = rates["bfloat16"] < rates["float32"]
+    for row in ROWS:
+        missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
+        for precision in next(iter(row.ways.values())):
+            name = f"{row.name}_{precision}"
+            if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
+                continue
+            slow = emulated and precision == "bfloat16"
+            on_gpu = row.work in ("pretrain", "inference")
+            on_gpu = on_gpu and precision != "int8"
+            if row.work == "load" and not importlib.util.find_spec("uvicorn"):
+                print(f"{name} needs requirements/serve.txt: not timed")
+            elif missing:
+                print(f"{name} needs {' and '.join(missing)}: not timed")
+            elif slow and name not in FLAGS.rows:
+                print(
+                    f"{name}: bfloat16 is emulated on this processor, so it "
+                    f"is timed with --rows={name} only"
+                )
+            elif on_gpu or FLAGS.device == "cpu":
+                yield row, precision
 
 
 def main(_):
     """Times the rows, and prints the table."""
-    chosen = {
-        name: row
-        for name, row in rows.create_rows().items()
-        if any(fnmatch.fnmatch(name, pattern) for pattern in FLAGS.rows)
-    }
     names = []
     for name in FLAGS.contestants:
-        peer = race.PEERS.get(name)
-        if peer and not importlib.util.find_spec(peer):
+        if name in PEERS and not importlib.util.find_spec(name):
             print(f"{name} is not installed: not timed")
         else:
             names.append(name)
     results, num_failed = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        matmul_rate = race.MatmulRate(names, folder)
-        rates = matmul_rate()
-        # Without instructions for it, bfloat16 takes many times as long.
-        emulated = rates["bfloat16"] < rates["float32"]
-        for name, row in chosen.items():
-            missing = [
-                f"--{flag}" for flag in row.needs if not FLAGS[flag].value
-            ]
-            if missing:
-                print(f"{name} needs {' and '.join(missing)}: not timed")
-                continue
-            slow = emulated and row.precision == "bfloat16"
-            if slow and name not in FLAGS.rows:
-                print(
-                    f"{name}: bfloat16 is emulated on this processor, so it "
-                    f"is timed with --rows={name} only"
-                )
-                continue
-            race.say(name)
-            *timed, failed = race.time_row(row, names, matmul_rate, folder)
+        spec = {"work": "matmul", "device": FLAGS.device}
+        spec |= {"num_steps": 1, "warmup_steps": 1}
+        matmul = race.Contestant("ours", spec, folder)
+        for row, precision in choose_rows(matmul_rates(matmul)):
+            race.say(f"{row.name}_{precision}")
+            found, failed = time_row(row, precision, names, matmul, folder)
+            results += found
             num_failed += failed
-            results += table.summarize(name, row, *timed)
             if FLAGS.output_file:
                 # After each row, so that an interrupted run leaves something.
-                table.write(results, FLAGS.output_file)
-        matmul_rate.close()
-    table.show(results)
-    # What failed has said so.
+                content = {"command": sys.argv[1:], "results": results}
+                text = json.dumps(content, indent=2)
+                Path(FLAGS.output_file).write_text(text + "\n")
+        matmul.close()
+    race.print_table(results, ("all seconds", "versions"))
+    race.print_versions(each["versions"] for each in results)
+    # Each failure has been reported.
     return int(num_failed > 0)
 
 

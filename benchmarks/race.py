@@ -1,23 +1,135 @@
-"""Contestants of a row, each in a process of its own, timed in turns."""
+"""Races: contestants in processes of their own are timed in turns.
 
+The parent starts `python -m benchmarks.contestants.NAME SPEC`, a `Contestant`.
+In that process `serve` builds the work, warms it up, and then times one repeat
+for each line that the parent writes. In between the process waits and takes no
+processor time. Both sides exchange lines of JSON.
+"""
+
+import contextlib
+import csv
 import json
 import os
+import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from importlib import metadata
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from absl import flags
+import numpy as np
 
-from benchmarks.rows import ROOT
+ROOT = Path(__file__).resolve().parent.parent
 
-FLAGS = flags.FLAGS
 
-# The package that a peer needs.
-PEERS = {"keras_hub": "keras_hub", "transformers": "transformers"}
+class Work(NamedTuple):
+    """The work that a contestant times.
+
+    Attributes:
+        repeat: (num_steps) -> dict of notes on this repeat, or None.
+        num_sequences: sequences in a step.
+        flops: operations of a step's matrix products, padding left out; 0 if
+            they are not counted.
+    """
+
+    repeat: Any
+    num_sequences: float
+    flops: float = 0.0
+
+
+def serve(works, packages):
+    """Builds the work of the SPEC, warms up, and times it on request.
+
+    Args:
+        works: functions (spec) -> Work; the SPEC names one of them.
+        packages: names of packages whose versions are reported.
+    """
+    spec = json.loads(sys.argv[1])
+    loaded = _peak_memory_gib()
+    # Libraries print to the standard output; it must hold nothing but JSON.
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def reply(**content):
+        content["peak_memory_gib"] = _peak_memory_gib()
+        replies.write(json.dumps(content) + "\n")
+        replies.flush()
+
+    (create,) = [each for each in works if each.__name__ == spec["work"]]
+    work, num_steps = create(spec), spec["num_steps"]
+    if spec["warmup_steps"]:
+        work.repeat(spec["warmup_steps"])
+    versions = {}
+    for package in packages:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
+    reply(
+        num_sequences=num_steps * work.num_sequences,
+        flops=num_steps * work.flops,
+        versions=versions,
+        loaded_gib=loaded,
+    )
+    for _ in sys.stdin:
+        started = time.perf_counter()
+        notes = work.repeat(num_steps)
+        reply(seconds=time.perf_counter() - started, notes=notes or {})
+
+
+def _peak_memory_gib():
+    peaks = (
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return max(peaks) / 2**20
+
+
+def random_inputs(vocab_size, batch_size, seq_length):
+    """Returns random features without padding, int32 [batch, length]."""
+    shape = batch_size, seq_length
+    ids = np.random.default_rng(0).integers(vocab_size, size=shape)
+    return {
+        "input_ids": ids.astype("int32"),
+        "input_mask": np.ones(shape, "int32"),
+        "segment_ids": np.zeros(shape, "int32"),
+    }
+
+
+def mrpc_rows(spec):
+    """Returns the rows of MRPC's train set: label, two ids, two sentences."""
+    path = Path(spec["mrpc_dir"], "train.tsv")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return list(rows)[1:]
+
+
+def batches_of_sentences(spec):
+    """Returns a function from num_steps to lists of MRPC's sentences."""
+    texts = [row[3] for row in mrpc_rows(spec)]
+    size = spec["batch_size"]
+    return lambda num_steps: [
+        texts[step * size : (step + 1) * size] for step in range(num_steps)
+    ]
+
+
+def first_questions(spec):
+    """Writes 200 questions of --squad_file; returns the path."""
+    content = json.loads(Path(spec["squad_file"]).read_text())
+    left = 200
+    for article in content["data"]:
+        for paragraph in article["paragraphs"]:
+            paragraph["qas"] = paragraph["qas"][:left]
+            left -= len(paragraph["qas"])
+        article["paragraphs"] = [
+            each for each in article["paragraphs"] if each["qas"]
+        ]
+    path = Path(spec["folder"], "questions.json")
+    path.write_text(json.dumps(content))
+    return str(path)
 
 
 class Contestant:
@@ -31,23 +143,23 @@ class Contestant:
     Attributes:
         ready: its reply once it was warm.
         replies: its replies after each repeat.
-        variant: the way in which it works.
     """
 
     def __init__(self, name, spec, folder):
-        self.name, self.variant, self.replies = name, spec["variant"], []
+        self.name, self.spec, self.replies = name, spec, []
         self._folder = tempfile.mkdtemp(dir=folder)
         self._log = Path(self._folder, "log")
-        with open(self._log, "w") as log:
+        environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
+        if spec["device"] == "cpu":
+            environment["CUDA_VISIBLE_DEVICES"] = ""
+        spec = json.dumps(spec | {"folder": self._folder})
+        with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    f"benchmarks.contestants.{name}",
-                    json.dumps(spec | {"folder": self._folder}),
-                ],
+                [sys.executable, "-m", f"benchmarks.contestants.{name}", spec],
                 cwd=ROOT,
-                env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"},
+                env=environment,
+                # So that its children end with it.
+                start_new_session=True,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -67,47 +179,35 @@ class Contestant:
         return json.loads(line)
 
     def repeat(self):
-        """Makes one timed repeat, and returns its seconds."""
+        """Makes one timed repeat."""
         # The previous contestant's threads come to rest.
         time.sleep(0.2)
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         self.replies.append(self._read())
-        return self.replies[-1].get("seconds")
+
+    def seconds(self, average=statistics.median):
+        """Returns the median of the repeats so far, or another average."""
+        return average(reply["seconds"] for reply in self.replies)
 
     def close(self):
         """Ends the process."""
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class MatmulRate:
-    """Measures the machine's rate with every installed framework."""
-
-    def __init__(self, names, folder):
-        spec = {"work": "matmul", "variant": ""}
-        spec |= {"num_steps": 1, "warmup_steps": 0}
-        self._contestants = [
-            Contestant(name, spec, folder)
-            for name in ("ours", "transformers")
-            if name in names
-        ]
-
-    def __call__(self):
-        """Returns {precision: operations a second}."""
-        for contestant in self._contestants:
-            contestant.repeat()
-        notes = [each.replies[-1]["notes"] for each in self._contestants]
-        return {
-            precision: max(rates[precision] for rates in notes)
-            for precision in ("float32", "bfloat16")
-        }
-
-    def close(self):
-        """Ends the processes."""
-        for contestant in self._contestants:
-            contestant.close()
+def take_turns(contestants, repeats):
+    """Lets each contestant make its repeats, in turns, and ends them all."""
+    try:
+        if (busy := busy_processors()) > 0.2:
+            say(f"  OTHER WORK keeps {busy:.1f} processors busy: no fair times")
+        for _ in range(repeats):
+            for each in contestants:
+                each.repeat()
+    finally:
+        for each in contestants:
+            each.close()
 
 
 def busy_processors():
@@ -131,103 +231,34 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def start(name, row, variant, folder):
-    """Starts a contestant; prints a failure and returns None."""
-    spec = {
-        "work": row.work,
-        "precision": row.precision,
-        "variant": variant,
-        "bert_config_file": os.path.abspath(FLAGS.bert_config_file),
-        **{flag: os.path.abspath(FLAGS[flag].value) for flag in row.needs},
-        **row.settings,
-    }
-    if "num_questions" in spec:
-        spec["squad_file"] = first_questions(
-            spec["squad_file"], spec["num_questions"], folder
-        )
-    try:
-        contestant = Contestant(name, spec, folder)
-        seconds = contestant.repeat()
-        if seconds < 2:
-            # One short repeat says little.
-            seconds = min(seconds, contestant.repeat(), contestant.repeat())
-    except RuntimeError as error:
-        say(f"  {name} {variant} FAILED:\n{error}")
-        return None
-    say(f"  {name} {variant}: {seconds:.3f} s, to begin with")
-    return contestant
+def print_table(rows, hidden=()):
+    """Prints a table in Markdown, its columns aligned.
 
-
-def start_fastest(name, row, variants, folder):
-    """Starts a contestant in each of its ways; the fastest stays."""
-    best = None
-    for variant in variants:
-        contestant = start(name, row, variant, folder)
-        if contestant is None:
-            continue
-        slower = contestant
-        if best is None or seconds_of(contestant, min) < seconds_of(best, min):
-            best, slower = contestant, best
-        if slower is not None:
-            slower.close()
-    return best
-
-
-def seconds_of(contestant, average=statistics.median):
-    """Returns the median of a contestant's repeats, or another average."""
-    return average(reply["seconds"] for reply in contestant.replies)
-
-
-def first_questions(path, num_questions, folder):
-    """Writes the first questions of a SQuAD file; returns its path."""
-    content = json.loads(Path(path).read_text())
-    left = num_questions
-    for article in content["data"]:
-        for paragraph in article["paragraphs"]:
-            paragraph["qas"] = paragraph["qas"][:left]
-            left -= len(paragraph["qas"])
-    for article in content["data"]:
-        article["paragraphs"] = [
-            paragraph for paragraph in article["paragraphs"] if paragraph["qas"]
-        ]
-    chosen = Path(folder, "questions.json")
-    chosen.write_text(json.dumps(content))
-    return str(chosen)
-
-
-def time_row(row, names, matmul_rate, folder):
-    """Times all contestants of a row.
-
-    Returns:
-        those that did not fail, the machine's operations a second, and how
-        many failed.
+    Args:
+        rows: a dict for each line, {column: str, number or None}.
+        hidden: columns that are left out.
     """
-    contestants = []
-    for name, variants in row.variants.items():
-        if (name if name in PEERS else "ours") not in names:
-            continue
-        # Of our own flags all are of interest, not only the fastest.
-        if variants is None:
-            ways = [[way] for way in FLAGS.our_flags]
-        else:
-            ways = variants if isinstance(variants[0], list) else [variants]
-        for way in ways:
-            contestants.append(start_fastest(name, row, way, folder))
-    num_failed = contestants.count(None)
-    contestants = [each for each in contestants if each is not None]
-    try:
-        for each in contestants:
-            each.replies.clear()
-        if (busy := busy_processors()) > 0.2:
-            say(f"  OTHER WORK keeps {busy:.1f} processors busy: no fair times")
-        rates = [matmul_rate()]
-        for _ in range(FLAGS.repeats or row.repeats):
-            for each in contestants:
-                each.repeat()
-        rates.append(matmul_rate())
-    finally:
-        for each in contestants:
-            each.close()
-    # Operations of int8 are no floating-point ones.
-    rate = max(rate.get(row.precision, 0.0) for rate in rates)
-    return contestants, rate, num_failed
+    if not rows:
+        return
+    names = [name for name in rows[0] if name not in hidden]
+    lines = [names, *([_format(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    for line in lines:
+        print(f"| {' | '.join(map(str.ljust, line, widths))} |", flush=True)
+
+
+def _format(cell):
+    if isinstance(cell, float):
+        return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
+    return "" if cell is None else str(cell)
+
+
+def print_versions(versions):
+    """Prints the versions of everything that was timed.
+
+    Args:
+        versions: dicts {package: version}.
+    """
+    found = {name: each[name] for each in versions for name in each}
+    print(", ".join(f"{name} {found[name]}" for name in sorted(found)))

@@ -1,38 +1,67 @@
-"""The rows that model_benchmark.py times."""
+"""The rows that model_benchmark.py times, of BERT-Base unless said otherwise.
 
-from pathlib import Path
+    pretrain   a step on 16 x 128, 20 predictions, with dropout, clipping and
+               Adam with decay; KerasHub has no next sentence, and
+               transformers predicts every position, not only the masked ones
+    inference  the encoder, 8 x 128 and 1 x 16; KerasHub's and ours also with
+               weights in bfloat16, ours also `packed`: with
+               TF_ONEDNN_ASSUME_FROZEN_WEIGHTS=1, as in the scripts that
+               predict in bfloat16
+    mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
+               MRPC (--mrpc_dir), batches of 32, at most 128 long
+    squad      answering 200 questions of --squad_file with MiniLM, windows of
+               384: windows, network and n best answers
+    classify   labels of MRPC's sentences, text in and label out, one at a
+               time and 32 at a time: MiniLM's SavedModel by `serving.load`,
+               and transformers' pipeline
+    startup    from the start of run_classifier.py to its first step done,
+               with the samples' text; `startup_tiny` has the samples' model;
+               `startup_predict` is predict.py from its start to its end, with
+               one line and MiniLM
+    runtime    the classifier of MRPC in --model_dir (a checkpoint of either
+               format, its configuration, vocabulary and labels) in each form
+               of --export_format and in its runtime, ids in and probabilities
+               out; --student_dir is a smaller one
+    serve      serve.py, asked by 1, 8 and 64 clients, with batches and
+               without; needs requirements/serve.txt
+
+Rows in int8 compare with torch's own dynamic int8, and with the fastest of
+torch's bfloat16; `static` has ranges that were measured before.
+"""
+
 from typing import NamedTuple
-
-from absl import flags
-
-FLAGS = flags.FLAGS
-ROOT = Path(__file__).resolve().parent.parent
-MRPC_EXAMPLES = 3668
 
 
 class Row(NamedTuple):
-    """One line of work.
+    """One line of work, in each precision of its first contestant.
 
     Attributes:
+        name: name of the row, without the precision.
         work: name of the contestants' function.
-        precision: float32, bfloat16 or int8.
-        variants: {contestant: the ways in which it may work, of which the
-            fastest counts}; a list of such lists for several contestants;
+        ways: {contestant: {precision: the ways in which it may work, of which
+            the fastest counts}}; a list of such lists for several contestants;
             None for what --our_flags says.
-        target: how many times faster than the best peer this project should
-            be, and its MFU; or its seconds.
-        settings: the contestants' settings; `num_steps` in a repeat.
+        batch_size: sequences in a step, or clients.
+        seq_length: WordPieces in a sequence.
+        num_steps: steps in a repeat; seconds for a server.
         repeats: timed repeats of each contestant.
-        needs: flags that must be given.
+        warmup_steps: steps before the repeat to begin with.
+        num_predictions: masked positions of a sequence.
+        needs: flags that must be set.
+        config: a model of this project instead of --bert_config_file.
     """
 
+    name: str
     work: str
-    precision: str
-    variants: dict
-    target: str
-    settings: dict
-    repeats: int
+    ways: dict
+    batch_size: int
+    seq_length: int
+    num_steps: int
+    repeats: int = 3
+    warmup_steps: int = 0
+    num_predictions: int = 20
     needs: tuple = ()
+    config: str | None = None
 
 
 def both(float32, bfloat16):
@@ -40,174 +69,64 @@ def both(float32, bfloat16):
     return {"float32": float32, "bfloat16": bfloat16}
 
 
+PEERS = ("keras_hub", "transformers")
+# The peer of the rows `runtime`.
+TORCH = "torch float32"
+
+OURS = both(None, None)
 AUTOCAST = both([""], ["autocast"])
 IN_BFLOAT16 = both([""], ["autocast", "bfloat16"])
+MRPC = {"ours": OURS, "transformers": AUTOCAST}
+PRETRAIN = MRPC | {"keras_hub": both([""], [""])}
+OUR_INT8 = ["mixed_bfloat16 int8", "float32 int8"]
+INFERENCE = {
+    "ours": {
+        "float32": ["float32", "float32 packed"],
+        "bfloat16": ["mixed_bfloat16", "bfloat16", "bfloat16 packed"],
+        "int8": [OUR_INT8, [f"{way} static" for way in OUR_INT8]],
+    },
+    "keras_hub": both([""], ["mixed_bfloat16", "bfloat16"]),
+    "transformers": IN_BFLOAT16
+    | {"int8": [["int8"], ["autocast", "bfloat16"]]},
+}
+SQUAD = {
+    "ours": OURS | {"int8": ["", "--mixed_precision=float32"]},
+    "transformers": IN_BFLOAT16 | {"int8": IN_BFLOAT16["bfloat16"]},
+}
+CLASSIFY = {"ours": OURS, "transformers": IN_BFLOAT16}
+STARTUP = {"ours": {"float32": [""]}}
+SAVED_MODELS = (
+    *("saved_model float32", "saved_model bfloat16", "saved_model int8"),
+    "saved_model int8 --quantize_ranges=static",
+)
+RUNTIMES = (
+    *SAVED_MODELS,
+    *("litert float32", "litert int8", "onnx float32", "onnx int8"),
+    *("openvino float32", "openvino bfloat16", TORCH, "torch bfloat16"),
+    *(f"student {way}" for way in SAVED_MODELS),
+)
+RUNTIME = {"runtime": {"float32": [[way] for way in RUNTIMES]}}
+SERVE = {"server": {"float32": [[""], ["--max_batch_size=1"]]}}
 
-
-def create_rows():
-    """Returns {name: Row}, the short form's or the long one's."""
-    full = FLAGS.full
-    return {
-        **_pretraining(full),
-        **_inference(full),
-        **_tasks(full),
-        **_startup(full),
-    }
-
-
-def _rows(label, work, variants, targets, settings, repeats, needs=()):
-    """Returns {name: Row} of one work, a row for each precision of targets.
-
-    Args:
-        label: what the names begin with.
-        work: see Row.
-        variants: {contestant: {precision: see Row}}.
-        targets: {precision: see Row}.
-        settings: see Row.
-        repeats: see Row.
-        needs: see Row.
-    """
-    return {
-        f"{label}_{precision}": Row(
-            work,
-            precision,
-            {
-                name: of_precision and of_precision[precision]
-                for name, of_precision in variants.items()
-                if not of_precision or precision in of_precision
-            },
-            target,
-            # The repeat to begin with is warm-up too.
-            {"warmup_steps": 0} | settings,
-            repeats,
-            needs,
-        )
-        for precision, target in targets.items()
-    }
-
-
-def _pretraining(full):
-    # XLA takes a minute to compile a step, and has not paid.
-    hub_training = ["", "jit"] if full else [""]
-    return _rows(
-        "pretrain",
-        "pretrain",
-        {
-            "ours": None,
-            "keras_hub": both(hub_training, hub_training),
-            "transformers": AUTOCAST,
-        },
-        both("1.15 x, MFU 0.85", "1.3 x, MFU 0.74"),
-        {
-            "batch_size": 16,
-            "seq_length": 128,
-            "num_predictions": 20,
-            "num_steps": 1,
-            "warmup_steps": 1,
-        },
-        10 if full else 3,
-    )
-
-
-def _inference(full):
-    policies = ["mixed_bfloat16", "bfloat16"]
-    variants = {
-        "ours": both(
-            ["float32", "float32 packed"], [*policies, "bfloat16 packed"]
-        )
-        | {
-            "int8": [
-                [f"{policies[0]} int8", "float32 int8"],
-                [f"{policies[0]} int8 static", "float32 int8 static"],
-            ]
-        },
-        "keras_hub": both([""], policies),
-        "transformers": IN_BFLOAT16
-        | {"int8": [["int8"], ["autocast", "bfloat16"]]},
-    }
-    rows = {}
-    for batch_size, length, num_steps, targets in (
-        (8, 128, 2, both("1.1 x", "1.15 x") | {"int8": "1.2 x"}),
-        (1, 16, 20, both("1.3 x", "1.1 x") | {"int8": "1.5 x"}),
-    ):
-        rows |= _rows(
-            f"inference_{batch_size}x{length}",
-            "inference",
-            variants,
-            targets,
-            {
-                "batch_size": batch_size,
-                "seq_length": length,
-                "num_steps": num_steps,
-                "warmup_steps": num_steps,
-            },
-            21 if full else 7,
-        )
-    return rows
-
-
-def _tasks(full):
-    rows = _rows(
-        "mrpc",
-        "mrpc",
-        {"ours": None, "transformers": AUTOCAST},
-        both("2 x", "2 x"),
-        {
-            "batch_size": 32,
-            "seq_length": 128,
-            "num_steps": 3 * MRPC_EXAMPLES // 32 if full else 10,
-        },
-        3,
-        ("minilm_dir", "mrpc_dir"),
-    )
-    rows |= _rows(
-        "squad",
-        "squad",
-        {
-            "ours": both(None, None)
-            | {"int8": ["", "--mixed_precision=float32"]},
-            "transformers": IN_BFLOAT16 | {"int8": IN_BFLOAT16["bfloat16"]},
-        },
-        both("1.5 x", "1.4 x") | {"int8": "2 x"},
-        {
-            "batch_size": 8,
-            "seq_length": 384,
-            "doc_stride": 128,
-            "num_questions": 1000 if full else 200,
-            "num_steps": 1,
-        },
-        3,
-        ("minilm_dir", "squad_file"),
-    )
-    for batch_size, num_steps in ((1, 64), (32, 4)):
-        rows |= _rows(
-            f"classify_{batch_size}",
-            "classify",
-            {"ours": None, "transformers": IN_BFLOAT16},
-            both("1.5 x", "1.5 x"),
-            {"batch_size": batch_size, "num_steps": num_steps},
-            7 if full else 3,
-            ("minilm_dir", "mrpc_dir"),
-        )
-    return rows
-
-
-def _startup(full):
-    settings = {"batch_size": 16, "seq_length": 64, "num_steps": 1}
-    tiny = {"bert_config_file": str(ROOT / "samples" / "bert_config.json")}
-    rows = {}
-    for name, work, more, target, needs in (
-        ("startup", "startup", {}, "9 s", ()),
-        ("startup_tiny", "startup", tiny, "4 s", ()),
-        ("startup_predict", "predict", {}, "4 s", ("minilm_dir",)),
-    ):
-        rows |= _rows(
-            name,
-            work,
-            {"startup": {"float32": [""]}},
-            {"float32": target},
-            settings | more,
-            7 if full else 3,
-            needs,
-        )
-    return rows
+ON_MRPC = ("minilm_dir", "mrpc_dir")
+ON_SQUAD = ("minilm_dir", "squad_file")
+TUNED = ("model_dir", "mrpc_dir")
+TINY = "examples/samples/bert_config.json"
+ROWS = [
+    Row("pretrain", "pretrain", PRETRAIN, 16, 128, 1, warmup_steps=1),
+    Row("inference_8x128", "inference", INFERENCE, 8, 128, 2, 7, 2),
+    Row("inference_1x16", "inference", INFERENCE, 1, 16, 20, 7, 20),
+    Row("mrpc", "mrpc", MRPC, 32, 128, 10, needs=ON_MRPC),
+    Row("squad", "squad", SQUAD, 8, 384, 1, needs=ON_SQUAD),
+    Row("classify_1", "classify", CLASSIFY, 1, 128, 64, needs=ON_MRPC),
+    Row("classify_32", "classify", CLASSIFY, 32, 128, 4, needs=ON_MRPC),
+    Row("startup", "startup", STARTUP, 16, 64, 1),
+    Row("startup_tiny", "startup", STARTUP, 16, 64, 1, config=TINY),
+    Row("startup_predict", "predict", STARTUP, 1, 64, 1, needs=("minilm_dir",)),
+    Row("runtime_1x16", "latency", RUNTIME, 1, 16, 10, 5, 1, needs=TUNED),
+    Row("runtime_1x128", "latency", RUNTIME, 1, 128, 10, 5, 1, needs=TUNED),
+    Row("runtime_8x128", "latency", RUNTIME, 8, 128, 10, 5, 1, needs=TUNED),
+    Row("serve_1", "load", SERVE, 1, 128, 5),
+    Row("serve_8", "load", SERVE, 8, 128, 5),
+    Row("serve_64", "load", SERVE, 64, 128, 5),
+]

@@ -1,12 +1,14 @@
 """This project, by the functions that its scripts call."""
 
 import functools
+import json
 import os
 import shlex
-import time
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
-import keras
 import numpy as np
 import tensorflow as tf
 from absl import flags
@@ -16,122 +18,99 @@ import run_classifier
 import run_pretraining
 import run_squad
 import serving
-from benchmarks.contestants import worker
-from data.io import tfrecords
+from benchmarks import race
+from data.text.tokenization import FullTokenizer
+from files import flags as script_flags
 from modeling import losses, quantization
 from modeling.accelerated import inference as inference_forms
-from training import costs
-from training.command_line import flags as common_flags
-from training.options import FineTuningOptions, PretrainingOptions
-from training.steps import building, runner
-from training.tasks import checks, fine_tuning, preparation, pretraining
-from training.tasks.splits import Splits
+from training import costs, fine_tuning, start
+from training.input import Splits
 
-FLAGS = flags.FLAGS
 # Of a training that is never finished: its learning rate stays.
 NUM_TRAIN_STEPS = 10**6
+MINILM = (
+    "--init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
+    "--bert_config_file={minilm_dir}/config.json"
+)
+SAMPLES = Path("examples/samples")
+VOCAB = SAMPLES / "vocab.txt"
+FIRST_STEP = "Training step 1 of "
 
 
-def parse_flags(script, spec, kind=FineTuningOptions, **arguments):
-    """Gives a script its flags, as its command line would.
+def parse(script, spec, command):
+    """Returns the Config of a script for a command line.
 
-    Returns:
-        options of a kind, see training/options.py.
+    Args:
+        script: the script's module.
+        spec: values for the braces in the command; the flags of the variant.
+        command: flags that all variants share.
     """
-    script.define_flags()
-    precision = spec["precision"]
-    if precision == "int8":
-        # What is not in int8 is in bfloat16, if the variant says no other.
-        precision, arguments["quantize"] = "bfloat16", "int8"
-    arguments |= {
-        "output_dir": spec["folder"],
-        "mixed_precision": precision,
-    }
-    given = [f"--{name}={value}" for name, value in arguments.items()]
-    FLAGS([script.__name__, *given, *shlex.split(spec["variant"])])
-    if not arguments.get("do_train"):
-        inference_forms.pack_weights(FLAGS.mixed_precision)
-    return common_flags.read(kind)
+    script_flags.define(script.Config, script.__name__)
+    command += " --output_dir={folder} "
+    # What is not in int8 is in bfloat16, if the variant says no other.
+    if spec["precision"] == "int8":
+        command += "--quantize=int8 --mixed_precision=bfloat16"
+    else:
+        command += "--mixed_precision={precision}"
+    command = f"{script.__name__} {command.format(**spec)} {spec['variant']}"
+    flags.FLAGS(shlex.split(command))
+    options = script_flags.parse(script.Config)
+    if not options.do_train:
+        inference_forms.pack_weights(options.mixed_precision)
+    return options
 
 
-def create_run(options, create_model, loss, num_train_steps=NUM_TRAIN_STEPS):
-    """Returns the runner.Run that the script would make."""
-    return runner.Run(
-        options,
-        building.Plan(
-            create_model=create_model,
-            loss=loss,
-            num_train_steps=num_train_steps,
-            num_warmup_steps=0,
-            max_seq_length=options.max_seq_length,
-        ),
-    )
-
-
-def training(run, dataset, flops):
+def training(trainer, dataset, flops=0):
     """Returns the work of training on the batches of a dataset.
 
     Args:
-        run: runner.Run.
+        trainer: Trainer.
         dataset: endless batches.
-        flops: operations of the mean example.
+        flops: operations of the mean example, 0 if they are not counted.
     """
     # The iterator of an iterator is itself: repeats continue in the data.
-    batches = iter(dataset)
-    batch_size, trainer = run.batch_sizes.final, run.trainer
+    batches, batch_size = iter(dataset), trainer.config.batch_sizes.final
+    status = [0.0] * len(trainer.callbacks)
 
     def repeat(num_steps):
-        trainer.train(batches, trainer.step + num_steps, batch_size)
+        # As Trainer.fit, without what callbacks do between steps.
+        for _ in range(num_steps):
+            trainer._make_steps(batches, 1, status)
 
-    return worker.Work(repeat, batch_size, batch_size * flops)
+    return race.Work(repeat, batch_size, batch_size * flops)
 
 
 def pretrain(spec):
     """Training steps on random instances without padding."""
     length, num_predictions = spec["seq_length"], spec["num_predictions"]
-    path = os.path.join(spec["folder"], "random.tfrecord")
-    options = parse_flags(
-        run_pretraining,
-        spec,
-        PretrainingOptions,
-        do_train=True,
-        input_file=path,
-        bert_config_file=spec["bert_config_file"],
-        max_seq_length=length,
-        max_predictions_per_seq=num_predictions,
-        train_batch_size=spec["batch_size"],
+    command = (
+        "--do_train --input_file=none --bert_config_file={bert_config_file} "
+        "--max_seq_length={seq_length} --train_batch_size={batch_size} "
+        "--max_predictions_per_seq={num_predictions}"
     )
-    config = checks.load_config(options.bert_config_file, length)
-    rng = np.random.default_rng(0)
-    with tfrecords.RecordWriter([path]) as writer:
-        for _ in range(16 * spec["batch_size"]):
-            positions = rng.choice(length, num_predictions, replace=False)
-            ids = rng.integers(config.vocab_size, size=length)
-            instance = {
-                "input_ids": ids,
-                "input_mask": np.ones(length, int),
-                "segment_ids": np.arange(length) * 2 // length,
-                "masked_lm_positions": np.sort(positions),
-                "masked_lm_ids": ids[:num_predictions],
-                "masked_lm_weights": np.ones(num_predictions),
-                "next_sentence_labels": rng.integers(2, size=1),
-            }
-            writer.write(
-                tfrecords.encode_example(
-                    {key: value.tolist() for key, value in instance.items()}
-                )
-            )
-    records = pretraining.find_records(options, "input_file", None)
-    run = create_run(
+    options = parse(run_pretraining, spec, command)
+    config = modeling.load_config(options.bert_config_file)
+    trainer = start.create_trainer(
         options,
         functools.partial(modeling.BertPretrainer, config),
         losses.PretrainingLoss(),
+        length,
+        NUM_TRAIN_STEPS,
     )
-    dataset = tfrecords.create_dataset(
-        records, run.batch_sizes.final, is_training=True
-    )
+    batch_size = options.batch_sizes.final
+    instances = race.random_inputs(config.vocab_size, 16 * batch_size, length)
+    # Evenly spaced positions, one for each prediction.
+    positions = np.linspace(0, length - 1, num_predictions, dtype="int32")
+    ids = instances["input_ids"][:, positions]
+    instances |= {
+        "masked_lm_positions": np.tile(positions, (len(ids), 1)),
+        "masked_lm_ids": ids,
+        "masked_lm_weights": np.ones(ids.shape, "float32"),
+        "next_sentence_labels": np.arange(len(ids), dtype="int32")[:, None] % 2,
+    }
+    dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
     flops = costs.training_flops(config, length, num_predictions)
-    return training(run, dataset, flops)
+    return training(trainer, dataset.batch(batch_size).prefetch(2), flops)
 
 
 def inference(spec):
@@ -142,13 +121,8 @@ def inference(spec):
         os.environ["TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"] = "1"
     model = modeling.BertModel(config, dtype=dtype)
     model.build()
-    shape = spec["batch_size"], spec["seq_length"]
-    ids = np.random.default_rng(0).integers(config.vocab_size, size=shape)
-    inputs = {
-        "input_ids": ids.astype("int32"),
-        "input_mask": np.ones(shape, "int32"),
-        "segment_ids": np.zeros(shape, "int32"),
-    }
+    batch_size, seq_length = spec["batch_size"], spec["seq_length"]
+    inputs = race.random_inputs(config.vocab_size, batch_size, seq_length)
     if "int8" in options:
         quantization.quantize(model, [inputs], "static" in options)
     # As Trainer.predict has it.
@@ -165,79 +139,47 @@ def inference(spec):
                 np.asarray(outputs[name])
 
     # The forward pass has one product where training has three.
-    flops = shape[0] * costs.training_flops(config, shape[1]) / 3
-    return worker.Work(repeat, shape[0], flops)
+    flops = costs.training_flops(config, seq_length) / 3
+    return race.Work(repeat, batch_size, batch_size * flops)
 
 
 def mrpc(spec):
     """Training steps of run_classifier.py on its own records."""
-    folder = spec["minilm_dir"]
-    options = parse_flags(
-        run_classifier,
-        spec,
-        task_name="mrpc",
-        data_dir=spec["mrpc_dir"],
-        do_train=True,
-        vocab_file=os.path.join(folder, "vocab.txt"),
-        bert_config_file=os.path.join(folder, "config.json"),
-        init_checkpoint=folder,
-        max_seq_length=spec["seq_length"],
-        train_batch_size=spec["batch_size"],
-        learning_rate=5e-5,
+    command = (
+        f"{MINILM} --do_train --task_name=mrpc --data_dir={{mrpc_dir}} "
+        "--max_seq_length={seq_length} --train_batch_size={batch_size} "
+        "--learning_rate=5e-5"
     )
+    options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
-    config = preparation.prepare(task, options)
+    config = fine_tuning.prepare(task, options)
     splits = Splits(task, options)
-    run = create_run(
-        options, functools.partial(task.create_model, config), task.loss
+    trainer = start.create_trainer(
+        options,
+        functools.partial(task.create_model, config),
+        task.loss,
+        options.max_seq_length,
+        NUM_TRAIN_STEPS,
     )
-    # Read in order, so that there is an end.
-    lengths = np.concatenate(
-        [
-            np.sum(batch["input_mask"], axis=-1)
-            for batch in tfrecords.create_dataset(
-                tfrecords.Records(
-                    splits.files("train"), task.feature_spec("train")
-                ),
-                512,
-                is_training=False,
-            )
-        ]
+    dataset = splits.create_dataset(
+        "train", options.batch_sizes.final, seed=options.seed
     )
-    flops = costs.training_flops
-    return training(
-        run,
-        splits.create_dataset(
-            "train", run.batch_sizes.final, seed=options.seed
-        ),
-        np.mean([flops(config, int(length)) for length in lengths]),
-    )
+    return training(trainer, dataset)
 
 
 def squad(spec):
     """Windows, network and decoding of run_squad.py --do_predict."""
-    folder = spec["minilm_dir"]
-    options = parse_flags(
-        run_squad,
-        spec,
-        predict_file=spec["squad_file"],
-        do_predict=True,
-        vocab_file=os.path.join(folder, "vocab.txt"),
-        bert_config_file=os.path.join(folder, "config.json"),
-        init_checkpoint=folder,
-        max_seq_length=spec["seq_length"],
-        doc_stride=spec["doc_stride"],
-        predict_batch_size=spec["batch_size"],
-        trim_padding=True,
+    questions = race.first_questions(spec)
+    command = (
+        f"{MINILM} --do_predict --predict_file={questions} --doc_stride=128 "
+        "--max_seq_length={seq_length} --predict_batch_size={batch_size} "
+        "--trim_padding"
     )
-    config = checks.load_config(
-        options.bert_config_file, options.max_seq_length
-    )
-    run = create_run(
-        options,
-        functools.partial(modeling.BertSpanLabeler, config),
-        None,
-        None,
+    options = parse(run_squad, spec, command)
+    config = modeling.load_config(options.bert_config_file)
+    create_model = functools.partial(modeling.BertSpanLabeler, config)
+    trainer = start.create_trainer(
+        options, create_model, None, options.max_seq_length
     )
 
     def create_task():
@@ -246,70 +188,118 @@ def squad(spec):
         task.prepare(config, None)
         return task, Splits(task, options)
 
+    task, splits = create_task()
     if options.quantizes:
-        batches = create_task()[1].create_dataset(
-            "eval", options.predict_batch_size
-        )
-        run.trainer.quantize(batches, options.quantize_ranges == "static")
+        batches = splits.create_dataset("eval", options.predict_batch_size)
+        trainer.quantize(batches, options.quantize_ranges == "static")
 
     def repeat(_):
-        started = time.perf_counter()
         task, splits = create_task()
-        windows = time.perf_counter() - started
         batches = fine_tuning.predict(
-            run, splits, "eval", options.predict_batch_size
+            trainer, splits, "eval", options.predict_batch_size
         )
         task.answer(batches)
-        return {"windows_seconds": windows}
 
-    features = create_task()[0].features
-    flops = sum(
-        costs.training_flops(config, sum(feature.input_mask)) / 3
-        for feature in features
-    )
-    return worker.Work(repeat, len(features), flops)
+    return race.Work(repeat, len(task.features))
+
+
+def export(spec, config_file, vocab_file):
+    """Exports a classifier of random weights; returns the folder."""
+    path = os.path.join(spec["folder"], "model")
+    dtype = "float32" if spec["precision"] == "float32" else "mixed_bfloat16"
+    config = modeling.load_config(config_file)
+    model = modeling.BertClassifier(config, 2, dtype=dtype)
+    model.build()
+    options = serving.ServingOptions(FullTokenizer(vocab_file))
+    serving.export_classifier(path, model, ["no", "yes"], options)
+    return path
+
+
+def export_minilm(spec):
+    """Exports a classifier of MiniLM's size; returns the folder."""
+    folder = Path(spec["minilm_dir"])
+    return export(spec, folder / "config.json", folder / "vocab.txt")
 
 
 def classify(spec):
     """A SavedModel's labels of sentences, by the Python that users call."""
-    folder = Path(spec["minilm_dir"])
-    path = os.path.join(spec["folder"], "model")
-    model = modeling.BertClassifier(
-        modeling.load_config(folder / "config.json"),
-        2,
-        dtype={"float32": "float32"}.get(spec["precision"], "mixed_bfloat16"),
-    )
-    model.build()
-    if spec["precision"] == "int8":
-        ids = np.random.default_rng(0).integers(1000, 20000, (32, 32))
-        quantization.quantize(model, [{"input_ids": ids.astype("int32")}])
-    options = serving.ServingOptions(folder / "vocab.txt")
-    serving.export_classifier(path, model, ["no", "yes"], options)
-    loaded = serving.load(path)
-    rows = worker.mrpc_rows(spec)
+    loaded = serving.load(export_minilm(spec))
+    batches = race.batches_of_sentences(spec)
 
     def repeat(num_steps):
-        for batch in worker.batches_of_sentences(
-            rows, num_steps, spec["batch_size"]
-        ):
+        for batch in batches(num_steps):
             loaded.classify(batch)
 
-    return worker.Work(repeat, spec["batch_size"])
+    return race.Work(repeat, spec["batch_size"])
+
+
+def config_of_samples(spec):
+    """Writes --bert_config_file with the samples' words; returns the path."""
+    config = json.loads(Path(spec["bert_config_file"]).read_text())
+    vocab = VOCAB.read_text().splitlines()
+    config_file = Path(spec["folder"], "bert_config.json")
+    config_file.write_text(json.dumps(config | {"vocab_size": len(vocab)}))
+    return config_file
+
+
+def run_until(text, script, *arguments, stdin=""):
+    """Runs a script until it writes a text, and ends it."""
+    process = subprocess.Popen(
+        [sys.executable, script, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    process.stdin.write(stdin)
+    process.stdin.close()
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if text in line:
+            break
+    else:
+        raise RuntimeError("".join(lines))
+    process.kill()
+    process.wait()
+
+
+def startup(spec):
+    """Starts run_classifier.py on the samples, until its first step is done."""
+    arguments = [
+        *("--do_train", "--task_name=mrpc", f"--data_dir={SAMPLES}/glue"),
+        f"--bert_config_file={config_of_samples(spec)}",
+        f"--vocab_file={VOCAB}",
+        f"--max_seq_length={spec['seq_length']}",
+        f"--train_batch_size={spec['batch_size']}",
+    ]
+
+    def repeat(_):
+        folder = tempfile.mkdtemp(dir=spec["folder"])
+        script = "run_classifier.py"
+        run_until(FIRST_STEP, script, *arguments, f"--output_dir={folder}")
+
+    return race.Work(repeat, spec["batch_size"])
+
+
+def predict(spec):
+    """Starts predict.py on an exported MiniLM, until its first answer."""
+    model = f"--model={export_minilm(spec)}"
+    line = '{"text": "The river is blue."}\n'
+    return race.Work(
+        lambda _: run_until('"label"', "predict.py", model, stdin=line), 1
+    )
 
 
 def matmul(_):
     """The machine's rate of a matrix product in each precision."""
     rates = ("float32", "bfloat16")
-    return worker.Work(
+    return race.Work(
         lambda _: {name: costs.matmul_rate(name) for name in rates}, 0
     )
 
 
-def versions():
-    """Returns the versions of what was timed."""
-    return {"tensorflow": tf.__version__, "keras": keras.__version__}
-
-
 if __name__ == "__main__":
-    works = (pretrain, inference, mrpc, squad, classify, matmul)
-    worker.serve({work.__name__: work for work in works}, versions)
+    works = [pretrain, inference, mrpc, squad, classify, matmul]
+    works += [startup, predict]
+    race.serve(works, ["tensorflow", "keras"])

@@ -4,25 +4,15 @@ The runtimes are those of --export_format, TensorFlow for a SavedModel, and
 torch for transformers' own model of the same weights.
 """
 
-import contextlib
-import statistics
-import time
-from importlib import metadata
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.contestants import worker
+from benchmarks import race
 
 NAMES = ("input_ids", "input_mask", "segment_ids")
-# What each runtime is in, for its version.
-PACKAGES = {
-    "saved_model": "tensorflow",
-    "litert": "ai-edge-litert",
-    "onnx": "onnxruntime",
-    "openvino": "openvino",
-    "torch": "torch",
-}
 
 
 def load_saved_model(path):
@@ -72,39 +62,27 @@ def load_litert(path):
 
 
 def load_onnx(path):
-    """Returns (batch) -> list of outputs.
-
-    Args:
-        path: folder of a model, or of one for each length, named by it.
-    """
+    """Returns (batch) -> list of outputs."""
     import onnxruntime
 
-    sessions = {
-        file.parent.name: onnxruntime.InferenceSession(
-            str(file), providers=["CPUExecutionProvider"]
-        )
-        for file in Path(path).rglob("model.onnx")
-    }
-
-    def run(batch):
-        length = str(batch[NAMES[0]].shape[1])
-        session = sessions.get(length) or next(iter(sessions.values()))
-        names = [each.name for each in session.get_inputs()]
-        return session.run(
-            None, {name: batch[name.partition(":")[0]] for name in names}
-        )
-
-    return run
+    session = onnxruntime.InferenceSession(
+        str(Path(path, "model.onnx")), providers=["CPUExecutionProvider"]
+    )
+    names = [each.name for each in session.get_inputs()]
+    return lambda batch: session.run(
+        None, {name: batch[name.partition(":")[0]] for name in names}
+    )
 
 
-def load_openvino(path, precision="f32"):
+def load_openvino(path, precision="float32"):
     """Returns (batch) -> list of outputs."""
     import openvino
 
+    hints = {"float32": "f32", "bfloat16": "bf16"}
     compiled = openvino.compile_model(
         str(Path(path, "model.xml")),
         "CPU",
-        {"INFERENCE_PRECISION_HINT": precision},
+        {"INFERENCE_PRECISION_HINT": hints[precision]},
     )
     inputs = {
         each: name
@@ -148,66 +126,105 @@ LOADERS = {
 }
 
 
+def export(spec):
+    """Exports the model in the form that the variant says; returns the folder.
+
+    ONNX has one length to a file. An export is made once for all rows.
+    """
+    runtime, precision, *more = spec["form"]
+    model_dir, mrpc_dir = spec["model_dir"], spec["mrpc_dir"]
+    name = spec["variant"].replace(" ", "_")
+    if runtime == "onnx":
+        name += f"_{spec['seq_length']}"
+    path = Path(spec["shared"], name)
+    if path.exists():
+        return path
+    command = [
+        *("run_classifier.py", "--task_name=mrpc", f"--data_dir={mrpc_dir}"),
+        *(f"--bert_config_file={model_dir}", f"--init_checkpoint={model_dir}"),
+        *(f"--vocab_file={model_dir}/vocab.txt", f"--output_dir={path}_run"),
+        *(f"--export_dir={path}", f"--export_format={runtime}", *more),
+    ]
+    if precision == "int8":
+        command += ["--quantize=int8"]
+    elif runtime == "saved_model":
+        command += [f"--mixed_precision={precision}"]
+    if runtime == "onnx":
+        command += [f"--export_seq_length={spec['seq_length']}"]
+    if runtime == "torch":
+        command = [
+            "-m",
+            "tools.convert_checkpoint",
+            f"--init_checkpoint={model_dir}",
+        ]
+        command += ["--output_format=huggingface", f"--output_dir={path}"]
+    command = [sys.executable, *command]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return path
+
+
 def size_of(path):
     """Returns the bytes of the model's own files, without the tokenizer's."""
-    path = Path(path)
     names = ("model.tflite", "model.onnx", "model.xml", "model.bin")
     files = [path / name for name in (*names, "model.safetensors")]
-    # Of ONNX's, one for each length, one.
-    files += sorted(path.glob("*/model.onnx"))[:1]
-    found = sum(file.stat().st_size for file in files if file.is_file())
-    saved = [path / "saved_model.pb", *path.glob("variables/*")]
-    return found + sum(file.stat().st_size for file in saved if file.is_file())
+    files += [path / "saved_model.pb", *path.glob("variables/*")]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def accuracy(run, spec):
+    """Returns the fraction of MRPC's dev set that is answered right."""
+    from data.classification import features, glue
+    from data.text import tokenization
+
+    processor = glue.create_processors("mrpc")[""]
+    tokenizer = tokenization.FullTokenizer(f"{spec['model_dir']}/vocab.txt")
+    encoded = features.convert_examples_to_features(
+        processor.get_dev_examples(spec["mrpc_dir"]),
+        processor.get_labels(),
+        spec["seq_length"],
+        tokenizer,
+    )
+    columns = zip(
+        *(
+            (each.input_ids, each.input_mask, each.segment_ids, each.label_id)
+            for each in encoded
+        ),
+        strict=True,
+    )
+    *inputs, labels = (np.array(column, "int32") for column in columns)
+    size = spec["batch_size"]
+    right = []
+    for start in range(0, len(labels), size):
+        rows = slice(start, start + size)
+        batch = {n: v[rows] for n, v in zip(NAMES, inputs, strict=True)}
+        right.append(run(batch)[0].argmax(-1) == labels[rows])
+    return float(np.mean(np.concatenate(right)))
 
 
 def latency(spec):
-    """Times each shape, and counts the right answers to examples once."""
-    options = {"precision": spec["precision"]} if spec["precision"] else {}
-    run = LOADERS[spec["runtime"]](spec["path"], **options)
-    rng = np.random.default_rng(0)
-    batches = {
-        f"{rows}x{length}": {
-            "input_ids": rng.integers(5, 1000, (rows, length), dtype="int32"),
-            "input_mask": np.ones((rows, length), "int32"),
-            "segment_ids": np.zeros((rows, length), "int32"),
-        }
-        for rows, length in spec["shapes"]
-    }
-    notes = {"mib": size_of(spec["path"]) / 2**20}
-    if spec["examples"]:
-        examples = np.load(spec["examples"])
-        right = [
-            run({name: examples[name][i : i + 8] for name in NAMES})[0].argmax(
-                -1
-            )
-            == examples["label_ids"][i : i + 8]
-            for i in range(0, len(examples["label_ids"]), 8)
-        ]
-        notes["accuracy"] = float(np.mean(np.concatenate(right)))
+    """Answers one batch of random ids again and again."""
+    spec["form"] = spec["variant"].removeprefix("student ").split()
+    if spec["variant"].startswith("student "):
+        spec["model_dir"] = spec["student_dir"]
+    runtime, precision, *_ = spec["form"]
+    path = export(spec)
+    options = [precision] if runtime in ("openvino", "torch") else []
+    run = LOADERS[runtime](path, *options)
+    batch = race.random_inputs(1000, spec["batch_size"], spec["seq_length"])
+    notes = {"MiB": size_of(path) / 2**20}
+    if spec["batch_size"] > 1:
+        notes["accuracy"] = accuracy(run, spec)
 
     def repeat(num_steps):
-        found = {}
-        for name, batch in batches.items():
-            seconds = []
-            # The first one of a shape may compile or reorder.
-            for _ in range(num_steps + 1):
-                started = time.perf_counter()
-                run(batch)
-                seconds.append(time.perf_counter() - started)
-            found[name] = 1e3 * statistics.median(seconds[1:])
-        return notes | found
+        for _ in range(num_steps):
+            run(batch)
+        return notes
 
-    return worker.Work(repeat, 1)
-
-
-def versions():
-    """Returns {package: version} of every runtime that is installed."""
-    found = {}
-    for package in PACKAGES.values():
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+    return race.Work(repeat, spec["batch_size"])
 
 
 if __name__ == "__main__":
-    worker.serve({"latency": latency}, versions)
+    packages = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
+    race.serve([latency], [*packages, "torch", "transformers"])

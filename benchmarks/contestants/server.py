@@ -1,0 +1,100 @@
+"""serve.py under load: clients ask, wait for the answer, and ask again.
+
+The model has random weights, which take as long as trained ones. The clients
+share this process; the server has a process of its own.
+"""
+
+import atexit
+import concurrent.futures
+import http.client
+import json
+import random
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import race
+from benchmarks.contestants import ours
+
+# Words of a text, about 32 WordPieces.
+NUM_WORDS = 24
+WARM_UP = 2.0
+PATH = "/v1/models/model:predict"
+
+
+def start_server(spec):
+    """Exports a model and serves it; returns the port."""
+    folder = ours.export(spec, ours.config_of_samples(spec), ours.VOCAB)
+    log = Path(spec["folder"], "server.log")
+    command = [sys.executable, "serve.py", f"--model=model={folder}"]
+    command += ["--port=0", *shlex.split(spec["variant"])]
+    with log.open("wb") as writer:
+        process = subprocess.Popen(command, stdout=writer, stderr=writer)
+    atexit.register(process.terminate)
+    while not (found := re.search(r"ready: .*:(\d+)", log.read_text())):
+        if process.poll() is not None:
+            raise RuntimeError(log.read_text())
+        time.sleep(0.1)
+    return int(found[1])
+
+
+def create_body(seed):
+    """Returns a request with one text."""
+    words = ours.VOCAB.read_text(encoding="utf-8").split()
+    words = [word for word in words if word.isalpha()]
+    text = " ".join(random.Random(seed).choices(words, k=NUM_WORDS))
+    request = {"signature_name": "classify_text", "instances": [text]}
+    return json.dumps(request).encode()
+
+
+def keep_asking(port, num_clients, seconds):
+    """Keeps a server busy, and counts once all clients have begun.
+
+    Returns:
+        dict of notes: requests answered in a second, percentiles of the
+        latency in milliseconds, and how many requests failed.
+    """
+    bodies = [create_body(seed) for seed in range(256)]
+    begin = time.monotonic() + WARM_UP
+    end = begin + seconds
+
+    def client(number):
+        latencies, answered, failed = [], 0, 0
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        step = number * 37
+        while (asked := time.monotonic()) < end:
+            connection.request("POST", PATH, bodies[step % len(bodies)])
+            response = connection.getresponse()
+            response.read()
+            now, step = time.monotonic(), step + 1
+            answered += begin < now <= end
+            if asked > begin:
+                latencies.append(1000 * (now - asked))
+                failed += response.status != 200
+        connection.close()
+        return latencies, answered, failed
+
+    with concurrent.futures.ThreadPoolExecutor(num_clients) as pool:
+        found = list(pool.map(client, range(num_clients)))
+    latencies, answered, failed = zip(*found, strict=True)
+    p50, p99 = np.percentile(sum(latencies, []), [50, 99])
+    rate = sum(answered) / seconds
+    notes = {"requests/s": rate, "p50 ms": p50, "p99 ms": p99}
+    return notes | {"failed": sum(failed)}
+
+
+def load(spec):
+    """Asks for `num_steps` seconds, with `batch_size` clients."""
+    port = start_server(spec)
+    return race.Work(
+        lambda seconds: keep_asking(port, spec["batch_size"], seconds), 0
+    )
+
+
+if __name__ == "__main__":
+    race.serve([load], ["tensorflow", "keras"])
