@@ -10,25 +10,27 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = [
-    "create_vocabulary.py",
+    "tools.create_vocabulary",
     "create_pretraining_data.py",
     "run_pretraining.py",
     "run_classifier.py",
-    "run_glue.py",
     "run_squad.py",
     "run_ner.py",
     "run_swag.py",
     "extract_features.py",
-    "create_squad_from_triviaqa.py",
-    "convert_checkpoint.py",
+    "tools.create_squad_from_triviaqa",
+    "tools.convert_checkpoint",
     "predict.py",
-    "plot_runs.py",
+    "tools.plot_runs",
+    "tools.results_table",
+    "tools.search",
     "serve.py",
 ]
 INTRODUCTION = """\
 # Flags
 
-Every script's own flags, from its `--help`. `python docs/flags_index.py` writes
+Every script's own flags, from its `--help`. A name without `.py` is run as
+`python -m NAME`. `python docs/flags_index.py` writes
 this page; a test keeps it up to date. A flag of type bool is given as `--name`
 or `--noname`.
 """
@@ -43,7 +45,8 @@ def create_page() -> str:
     """Returns the page as Markdown."""
     processes = [
         subprocess.Popen(
-            [sys.executable, ROOT / script, "--helpxml"],
+            [sys.executable, *_command(script), "--helpxml"],
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -57,6 +60,11 @@ def create_page() -> str:
             if flag.findtext("key") == "yes":
                 parts.append(_row(flag))
     return "".join(parts)
+
+
+def _command(script: str) -> list[str]:
+    """Returns what runs a script: its file, or its module with -m."""
+    return [script] if script.endswith(".py") else ["-m", script]
 
 
 def _row(flag: xml.etree.ElementTree.Element) -> str:
