@@ -6,7 +6,7 @@ PYTHON ?= python3
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
-	.venv/bin/python samples/demo.py
+	.venv/bin/python examples/demo.py
 
 test: .venv/installed-dev
 	.venv/bin/python -m pytest -n auto --maxprocesses=4
@@ -23,7 +23,7 @@ lint: .venv/installed-dev
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build -f .mkdocs.yml --strict --quiet
 
 # With data: make bench MINILM_DIR=... MRPC_DIR=... SQUAD_FILE=...
 bench: .venv-bench/installed
@@ -34,7 +34,7 @@ bench: .venv-bench/installed
 
 # With a fine-tuned model: make bench-runtimes MODEL_DIR=... MRPC_DIR=...
 bench-runtimes: .venv-bench/installed-runtimes
-	.venv-bench/bin/python benchmarks/runtimes_benchmark.py \
+	.venv-bench/bin/python benchmarks/model_benchmark.py --rows='runtime*' \
 	  $(if $(MODEL_DIR),--model_dir=$(MODEL_DIR)) \
 	  $(if $(STUDENT_DIR),--student_dir=$(STUDENT_DIR)) \
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) $(BENCH_FLAGS)

@@ -118,9 +118,9 @@ def _create_call(path, signature):
         call.model = model
         call.other_bytes = len("the boat") * (len(names) - 1)
         return call
-    from data.text.tokenizer_layer import TokenizerLayer
+    from data.text.tokenization import FullTokenizer
 
-    layer = TokenizerLayer(path)
+    layer = FullTokenizer(path).layer
     function = tf.function(
         lambda texts: layer(texts),
         input_signature=[tf.TensorSpec([None], tf.string)],

@@ -24,7 +24,13 @@ from tests.golden import ROOT
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-SAMPLES = ROOT / "samples"
+# Modules of the scripts: those of tools/ have a dot, and run with -m.
+SCRIPTS = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in (*ROOT.glob("*.py"), *ROOT.glob("tools/*.py"))
+    if "\ndef command(" in path.read_text()
+)
+SAMPLES = ROOT / "examples/samples"
 TIMEOUT = 300.0
 PROCESSES = multiprocessing.get_context("forkserver")
 # What scripts import sooner or later. Modules alone: a process must not be
@@ -32,7 +38,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PRELOADED = [
     *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
     *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
-    *("training.tasks.fine_tuning", "training.tasks.pretraining"),
+    *("training.fine_tuning", "training.pretraining"),
     *("serving.classifier", "serving.squad", "serving.ner"),
     "tests.frozen",
 ]
@@ -108,7 +114,7 @@ class Running:
         self._process = PROCESSES.Process(
             target=_run_script,
             args=(
-                *(str(ROOT / script), arguments, str(cwd)),
+                *(str(script), arguments, str(cwd)),
                 *(self._streams, environment or {}),
             ),
         )
@@ -132,6 +138,11 @@ class Running:
             return self._done.stderr
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
+
+    def memory(self):
+        """Returns the resident memory in MB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1000
 
     def send(self, number):
         """Sends a signal."""
@@ -163,7 +174,7 @@ class Running:
 
 
 def start(script, cwd, *arguments, environment=None, **flags):
-    """Starts a script of the project in a folder.
+    """Starts a script of the project in a folder, by its file or its module.
 
     `environment` is added to the variables. A flag whose value is None is
     left out.
@@ -237,12 +248,53 @@ def documented_flags():
     }
 
 
+def snapshot(folder):
+    """Returns what stands in a folder: paths, times and contents."""
+    return {
+        path: (path.stat().st_mtime_ns, path.read_bytes())
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def check_refusals(folder, script, flags, cases):
+    """Runs commands that are to be refused; checks what each one says.
+
+    Args:
+        folder: the folder that they run in; it must not change.
+        script: the script.
+        flags: its flags that are well.
+        cases: for each command the flags to change, a str of --name=value,
+            and the parts that the error must have.
+    """
+    before = snapshot(folder)
+    commands = []
+    for number, (changes, *_) in enumerate(cases):
+        given = dict(flags)
+        for change in changes.split():
+            name, _, value = change.removeprefix("--").partition("=")
+            given[name] = value
+        if given.get("output_dir") == "out":
+            # Two commands at once do not share a folder.
+            given["output_dir"] = f"out{number}"
+        commands.append((script, folder, given))
+    for done, (changes, *parts) in zip(run_all(commands), cases, strict=True):
+        lost = [part for part in parts if part not in done.error]
+        assert not lost, f"{changes}: {done.error}"
+    after = snapshot(folder)
+    assert after == before, sorted(set(after) ^ set(before))
+
+
 def _run_script(script, arguments, cwd, streams, environment):
     for number, path in enumerate(streams, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.environ.update(environment)
     os.chdir(cwd)
-    # As `python script.py` would have it.
+    # As `python script.py` and `python -m tools.script` would have it.
     sys.path[0] = str(ROOT)
-    sys.argv = [script, *arguments]
-    runpy.run_path(script, run_name="__main__")
+    if script.endswith(".py"):
+        sys.argv = [str(ROOT / script), *arguments]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        sys.argv = [script, *arguments]
+        runpy.run_module(script, run_name="__main__", alter_sys=True)

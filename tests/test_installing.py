@@ -1,28 +1,24 @@
 """pip installs every script, and all that scripts need."""
 
-import ast
 import tomllib
 
 from tests.golden import ROOT
+from tests.script_runner import SCRIPTS
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
-SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
 
 def test_every_script_is_installed_and_is_a_command():
-    assert sorted(SETUPTOOLS["py-modules"]) == SCRIPTS
+    modules = [script for script in SCRIPTS if "." not in script]
+    assert sorted(SETUPTOOLS["py-modules"]) == modules
     commands = {
-        f"bert-{script.replace('_', '-')}": f"{script}:command"
+        f"bert-{script.rpartition('.')[2].replace('_', '-')}": (
+            f"{script}:command"
+        )
         for script in SCRIPTS
     }
     assert PROJECT["project"]["scripts"] == commands
-    for script in SCRIPTS:
-        tree = ast.parse((ROOT / f"{script}.py").read_text())
-        functions = {
-            node.name for node in tree.body if isinstance(node, ast.FunctionDef)
-        }
-        assert "command" in functions, script
 
 
 def test_every_package_is_installed():
@@ -35,6 +31,22 @@ def test_every_package_is_installed():
     for package in packages:
         for source in package.rglob("*.py"):
             assert (source.parent / "__init__.py").is_file(), source
+
+
+def test_pages_and_templates_are_installed():
+    patterns = {
+        path
+        for package, names in SETUPTOOLS["package-data"].items()
+        for name in names
+        for path in (ROOT / package.replace(".", "/")).glob(name)
+    }
+    found = {
+        path
+        for package in ROOT.glob("*/__init__.py")
+        for path in package.parent.rglob("*.*")
+        if path.suffix in (".html", ".css", ".js", ".json", ".svg")
+    } - {*(ROOT / "tests").rglob("*")}
+    assert found and found <= patterns
 
 
 def test_requirements_are_listed_once():

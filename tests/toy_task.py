@@ -3,7 +3,7 @@
 import modeling
 from data.io import feature_specs, tfrecords
 from modeling import losses
-from training.tasks import task
+from training import task
 
 
 class ToyTask(task.Task):
@@ -14,6 +14,7 @@ class ToyTask(task.Task):
         max_seq_length: of the records.
     """
 
+    tokenizer = None
     loss = losses.ClassifierLoss()
     metrics = ("accuracy",)
     num_examples = 12

@@ -12,7 +12,8 @@ from tests.golden import ROOT
 PAGES = sorted(
     [
         *(ROOT / "docs").glob("*.md"),
-        *ROOT.glob("recipes/*.md"),
+        *ROOT.glob("examples/recipes/*.md"),
+        *ROOT.glob(".github/*.md"),
         *ROOT.glob("*.md"),
     ],
     key=lambda path: path.relative_to(ROOT),
@@ -20,12 +21,14 @@ PAGES = sorted(
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 SNIPPET = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
-COMMAND = re.compile(r"^    .*?python (\w+\.py) (.*)$")
+COMMAND = re.compile(r"^    .*?python (?:-m )?(\w+\.py|tools\.\w+) (.*)$")
 
 
 @pytest.fixture(scope="module")
 def flags():
     found = script_runner.documented_flags()
+    # It passes them on.
+    found["tools.search"] |= found["run_classifier.py"]
     return {script: names | {"help"} for script, names in found.items()}
 
 

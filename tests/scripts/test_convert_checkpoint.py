@@ -1,4 +1,4 @@
-"""Checkpoints to Hugging Face's format and back, by convert_checkpoint.py.
+"""Checkpoints to Hugging Face's format and back, by tools.convert_checkpoint.
 
 What transformers computes was recorded; see testdata/huggingface/record.py.
 """
@@ -14,10 +14,11 @@ import pytest
 import safetensors.numpy
 import tensorflow as tf
 
-import convert_checkpoint
 import modeling
+from data.text.tokenization import FullTokenizer
 from serving import classifier, signatures
 from tests import golden, script_runner
+from tools import convert_checkpoint
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 CREATE = {
@@ -57,7 +58,7 @@ def converted(tmp_path_factory):
     vocab_file = write_vocab(folder / "vocab.txt", TOKENS)
     there = [
         (
-            "convert_checkpoint.py",
+            "tools.convert_checkpoint",
             folder,
             {
                 "init_checkpoint": RECORDED / name,
@@ -69,7 +70,7 @@ def converted(tmp_path_factory):
     ]
     back = [
         (
-            "convert_checkpoint.py",
+            "tools.convert_checkpoint",
             folder,
             {
                 "init_checkpoint": folder / name / "bert_model.ckpt",
@@ -222,9 +223,9 @@ def test_transformers_reads_what_is_written(converted, name):
 def test_transformers_answers_as_the_saved_model(tmp_path):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("torch")
-    vocab_file = script_runner.SAMPLES / "vocab.txt"
+    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     config = modeling.BertConfig(
-        vocab_size=len(vocab_file.read_text("utf-8").splitlines()),
+        vocab_size=len(tokenizer.tokens),
         hidden_size=32,
         num_hidden_layers=2,
         num_attention_heads=2,
@@ -235,15 +236,15 @@ def test_transformers_answers_as_the_saved_model(tmp_path):
     keras.utils.set_random_seed(0)
     model = modeling.BertClassifier(config, 3)
     model.build()
-    modeling.save_release(model, tmp_path / "tf1", vocab_file, LABELS)
+    modeling.save_release(model, tmp_path / "tf1", tokenizer, LABELS)
     classifier.export_classifier(
         tmp_path / "export",
         model,
         LABELS,
-        signatures.ServingOptions(vocab_file, max_seq_length=64),
+        signatures.ServingOptions(tokenizer, max_seq_length=64),
     )
     script_runner.run(
-        "convert_checkpoint.py",
+        "tools.convert_checkpoint",
         tmp_path,
         init_checkpoint="tf1/bert_model.ckpt",
         output_dir="huggingface",
@@ -321,7 +322,11 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
     ]
     done = script_runner.run_all(
         [
-            ("convert_checkpoint.py", tmp_path, {"output_dir": "new"} | flags)
+            (
+                "tools.convert_checkpoint",
+                tmp_path,
+                {"output_dir": "new"} | flags,
+            )
             for flags, _ in cases
         ]
     )
@@ -370,7 +375,7 @@ def test_minilm(tmp_path):
     folder = Path(os.environ["BERT_MINILM_DIR"])
     for source, made in ((folder, "tf1"), (tmp_path / "tf1", "back")):
         script_runner.run(
-            "convert_checkpoint.py",
+            "tools.convert_checkpoint",
             tmp_path,
             init_checkpoint=source,
             output_dir=made,

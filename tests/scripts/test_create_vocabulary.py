@@ -14,7 +14,7 @@ def run(folder, *arguments, **flags):
         "output_file": "vocab.txt",
     } | flags
     return script_runner.run(
-        "create_vocabulary.py", folder, *arguments, **flags
+        "tools.create_vocabulary", folder, *arguments, **flags
     )
 
 
@@ -32,8 +32,8 @@ def test_vocabulary_of_its_own_corpus(tmp_path):
     assert vocab[99:104] == ["[unused98]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     assert len(vocab) == len(set(vocab)) <= 400
     assert f"{len(vocab)} WordPieces" in summary and "0.000% [UNK]" in summary
-    tokenization.check_vocab(tmp_path / "vocab.txt", len(vocab))
     tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
+    tokenizer.check_vocab(len(vocab))
     text = (CORPUS / "harbor.txt").read_text()
     tokens = tokenizer.tokenize(text)
     assert "[UNK]" not in tokens

@@ -223,13 +223,13 @@ def test_a_failed_export_leaves_the_earlier_one(tmp_path, write):
 
     with pytest.raises(ValueError, match="no"):
         write(path, fail)
-    with pytest.raises(FileNotFoundError):
-        write(path, files={"vocab.txt": tmp_path / "none.txt"})
+    with pytest.raises(ValueError, match="surrogate"):
+        write(path, files={"labels.txt": "\ud800"})
     assert list(path.parent.iterdir()) == []
     write(path, files={"labels.txt": "a\n"})
     before = contents(path)
-    with pytest.raises(FileNotFoundError):
-        write(path, files={"vocab.txt": tmp_path / "none.txt"})
+    with pytest.raises(ValueError, match="surrogate"):
+        write(path, files={"labels.txt": "\ud800"})
     assert contents(path) == before
     # The whole of it is replaced, and nothing is left beside.
     export.check_export_dir(path)
@@ -337,8 +337,8 @@ def test_what_a_kill_left_is_cleared_away(tmp_path, write):
     # where the next one fails.
     write(unfinished)
     path.rename(replaced)
-    with pytest.raises(FileNotFoundError):
-        write(path, files={"vocab.txt": tmp_path / "none.txt"})
+    with pytest.raises(ValueError, match="surrogate"):
+        write(path, files={"labels.txt": "\ud800"})
     assert (path / "assets.extra" / "labels.txt").read_text() == "earlier"
     assert list(tmp_path.iterdir()) == [path]
     # Killed while it was written, or while the earlier one was removed.

@@ -26,7 +26,7 @@ def extended(tmp_path_factory, pretrained, tiny):
     ]
     (folder / "domain.txt").write_text("\n".join(lines * 20))
     script_runner.run(
-        "create_vocabulary.py",
+        "tools.create_vocabulary",
         folder,
         input_file="domain.txt",
         extend=VOCAB,
@@ -40,7 +40,7 @@ def extended(tmp_path_factory, pretrained, tiny):
         "extended_vocab_file": "new.txt",
         "output_dir": "model",
     }
-    script_runner.run("convert_checkpoint.py", folder, **convert).check()
+    script_runner.run("tools.convert_checkpoint", folder, **convert).check()
     return folder, run, convert
 
 
@@ -130,7 +130,7 @@ def test_what_is_no_extension_is_refused(extended):
     other[-1] = "zebra"
     (folder / "other.txt").write_text("\n".join(other) + "\n")
     error = script_runner.run(
-        "convert_checkpoint.py",
+        "tools.convert_checkpoint",
         folder,
         **convert | {"extended_vocab_file": "other.txt", "output_dir": "no"},
     ).error
@@ -149,7 +149,7 @@ def test_what_is_no_extension_is_refused(extended):
 def test_contradictory_flags(tmp_path, flags, message):
     (tmp_path / "text.txt").write_text("word\n")
     error = script_runner.run(
-        "create_vocabulary.py",
+        "tools.create_vocabulary",
         tmp_path,
         input_file="text.txt",
         output_file="vocab.txt",

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import contextlib
-import dataclasses
 import importlib
 import io
 import os
@@ -13,11 +12,11 @@ import sys
 import pytest
 from absl import flags
 
+from files import flags as script_flags
 from files import paths
 from files.paths import Kind
 from tests import script_runner
 from tests.golden import ROOT
-from training import options
 from training.command_line import cli
 
 FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
@@ -116,7 +115,6 @@ ORIGINAL = {
         "use_one_hot_embeddings": False,
     },
 }
-SCRIPTS = [path.stem for path in ROOT.glob("*.py")]
 
 
 def import_all():
@@ -127,9 +125,14 @@ def import_all():
     return set(flags.FLAGS) - before
 
 
+def define(script):
+    """Defines a script's flags."""
+    script_flags.define(importlib.import_module(script).Config, script)
+
+
 def defaults(script):
     """Defines a script's flags; returns each with its default."""
-    importlib.import_module(script).define_flags()
+    define(script)
     return {name: flags.FLAGS[name].default for name in flags.FLAGS}
 
 
@@ -158,7 +161,7 @@ def path_flags(script):
     A flag for a path that is not defined as one has the kind None.
     """
     others = set(flags.FLAGS)
-    importlib.import_module(script).define_flags()
+    define(script)
     named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
     found = {}
     for name in set(flags.FLAGS) - others:
@@ -176,18 +179,22 @@ RUN = {
 # The flags of each script that name what it writes.
 OUTPUTS = {
     "create_pretraining_data": {"output_file": Kind.OUTPUT_FILES},
-    "create_vocabulary": {"output_file": Kind.OUTPUT_FILE},
+    "tools.create_vocabulary": {"output_file": Kind.OUTPUT_FILE},
     "extract_features": {
         "output_file": Kind.OUTPUT_FILE,
         "export_dir": Kind.EXPORT_FOLDER,
         "projector_dir": Kind.RUN_FOLDER,
     },
-    "plot_runs": {"html": Kind.OUTPUT_FILE, "png": Kind.OUTPUT_FILE},
-    "create_squad_from_triviaqa": {"output_file": Kind.OUTPUT_FILE},
+    "tools.plot_runs": {"png": Kind.OUTPUT_FILE, "svg": Kind.OUTPUT_FILE},
+    "tools.results_table": {
+        "output": Kind.OUTPUT_FILES,
+        "submission": Kind.OUTPUT_FILE,
+    },
+    "tools.create_squad_from_triviaqa": {"output_file": Kind.OUTPUT_FILE},
     "predict": {"output_file": Kind.OUTPUT_FILE},
-    "convert_checkpoint": {"output_dir": Kind.MODEL_OUTPUT},
+    "tools.convert_checkpoint": {"output_dir": Kind.MODEL_OUTPUT},
+    "tools.search": {"study": Kind.OUTPUT_FILE},
     "run_classifier": RUN,
-    "run_glue": {"output_dir": Kind.RUN_FOLDER},
     "run_ner": RUN,
     "run_pretraining": RUN,
     "run_squad": RUN,
@@ -196,7 +203,7 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("script", [path.stem for path in ROOT.glob("*.py")])
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(pool, script):
     found = pool.submit(path_flags, script).result(script_runner.TIMEOUT)
     assert None not in found.values(), found
@@ -220,7 +227,7 @@ def refused_numbers(script):
         [flag, value, what is printed] of each.
     """
     others = set(flags.FLAGS)
-    importlib.import_module(script).define_flags()
+    define(script)
     numbers = {
         flags.FloatParser: ("nan", "inf", "-inf"),
         flags.IntegerParser: (str(10**30), str(-(10**30))),
@@ -239,7 +246,7 @@ def refused_numbers(script):
     return found
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS))
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_numbers_that_mean_nothing_are_refused_by_name(pool, script):
     found = pool.submit(refused_numbers, script).result(script_runner.TIMEOUT)
     for name, value, error in found:
@@ -252,17 +259,17 @@ LOADED = """
 import runpy, sys
 sys.argv = sys.argv[1:]
 try:
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 except SystemExit as ended:
     print(ended.code, sorted({"tensorflow", "keras"} & set(sys.modules)))
 """
 
 
-@pytest.mark.parametrize("script", sorted(SCRIPTS))
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
     for flag in ("--help", "--no_such_flag"):
         done = subprocess.run(
-            [sys.executable, "-c", LOADED, f"{script}.py", flag],
+            [sys.executable, "-c", LOADED, script, flag],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -270,25 +277,11 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
         assert done.stdout.splitlines()[-1:] == ["1 []"], done.stderr
 
 
-def test_defaults_of_flags_are_those_of_the_options(pool):
-    for script, kind in (
-        ("run_pretraining", options.PretrainingOptions),
-        ("run_swag", options.FineTuningOptions),
-    ):
-        found = pool.submit(defaults, script).result(script_runner.TIMEOUT)
-        for field in dataclasses.fields(kind):
-            is_flag = field.name in found and field.name != "learning_rate"
-            if is_flag and field.default is not dataclasses.MISSING:
-                # A flag without a value keeps the option's.
-                expected = (None, field.default)
-                assert found[field.name] in expected, field.name
-
-
 def frozen_weights(script, arguments):
     """Starts a script that ends early; returns its environment's setting."""
     os.environ.pop(FROZEN, None)
-    # The second flag needs --quantize, which is found before any work.
-    sys.argv = [script, *arguments, "--quantize_ranges=static"]
+    # A SavedModel has no one length, which is found before any work.
+    sys.argv = [script, *arguments, "--export_seq_length=8"]
     with pytest.raises(SystemExit) as ended:
         importlib.import_module(script).command()
     assert ended.value.code == 1
@@ -317,7 +310,7 @@ def frozen_weights(script, arguments):
 def test_weights_count_as_frozen_only_where_none_is_trained(
     pool, tmp_path, script, arguments, expected
 ):
-    samples = ROOT / "samples"
+    samples = ROOT / "examples/samples"
     inputs = {
         "bert_config_file": samples / "bert_config.json",
         "vocab_file": samples / "vocab.txt",

@@ -11,7 +11,8 @@ from data.io import tfrecords
 from files import json_files
 from tests import events, script_runner
 from tests.checkpoints import assert_exported, assert_same_bits, values
-from training.outputs import checkpointing, history, run_settings
+from training import checkpointing, run_settings
+from training.callbacks import history
 
 
 @pytest.fixture(scope="module")

@@ -53,44 +53,27 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     assert not (folder / ".lock").exists()
 
 
+WORKERS = {"worker": ["a", "b"]}
+WITH_CHIEF = {"chief": ["a"], "worker": ["b"]}
+
+
 @pytest.mark.parametrize(
-    "config, expected",
+    "cluster_spec, task, expected",
     [
-        (None, True),
-        ({"cluster": {"worker": ["a", "b"]}, "task": {"index": 0}}, True),
-        (
-            {
-                "cluster": {"worker": ["a", "b"]},
-                "task": {"type": "worker", "index": 0},
-            },
-            True,
-        ),
-        (
-            {
-                "cluster": {"worker": ["a", "b"]},
-                "task": {"type": "worker", "index": "1"},
-            },
-            False,
-        ),
-        (
-            {
-                "cluster": {"chief": ["a"], "worker": ["b"]},
-                "task": {"type": "worker", "index": 0},
-            },
-            False,
-        ),
-        (
-            {
-                "cluster": {"chief": ["a"], "worker": ["b"]},
-                "task": {"type": "chief", "index": 0},
-            },
-            True,
-        ),
+        (None, None, True),
+        (WORKERS, {"index": 0}, True),
+        (WORKERS, {"type": "worker", "index": 0}, True),
+        (WORKERS, {"type": "worker", "index": "1"}, False),
+        (WITH_CHIEF, {"type": "worker", "index": 0}, False),
+        (WITH_CHIEF, {"type": "chief", "index": 0}, True),
     ],
 )
-def test_of_several_workers_the_chief_locks(monkeypatch, config, expected):
+def test_of_several_workers_the_chief_locks(
+    monkeypatch, cluster_spec, task, expected
+):
     monkeypatch.delenv("TF_CONFIG", raising=False)
-    if config is not None:
+    if cluster_spec:
+        config = {"cluster": cluster_spec, "task": task}
         monkeypatch.setenv("TF_CONFIG", json.dumps(config))
     assert cluster.is_chief() == expected
     # Their variable does not concern a run on a TPU, nor one on one device.

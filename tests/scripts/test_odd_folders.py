@@ -46,7 +46,7 @@ def test_training_resumes_exports_and_predicts(
     ).check()
     # One checkpoint, whose own name is odd.
     script_runner.run(
-        "convert_checkpoint.py",
+        "tools.convert_checkpoint",
         folder,
         init_checkpoint=folder / "given [1].ckpt",
         bert_config_file=tiny / "bert_config.json",

@@ -2,146 +2,97 @@
 
 import os
 
-import pytest
-
 from tests import script_runner
+from tests.script_runner import check_refusals
+
+SAME = "are the same"
 
 
 def test_scripts_leave_an_input_that_is_also_the_output(tmp_path):
-    model = tmp_path / "model"
-    model.mkdir()
+    (tmp_path / "model").mkdir()
     for name in ("a.txt", "model/vocab.txt", "model/bert_model.ckpt.index"):
         (tmp_path / name).write_text(name)
     os.symlink("a.txt", tmp_path / "link.txt")
     os.link(tmp_path / "a.txt", tmp_path / "hard.txt")
-    shared = {"vocab_file": "model/vocab.txt"}
-    prefix = "model/bert_model.ckpt"
-    commands = [
+    text = {"vocab_file": "model/vocab.txt", "input_file": "a.txt"}
+    model = {"bert_config_file": "model", "init_checkpoint": "model"}
+    model |= {"output_file": "a.txt"}
+    prefix = "--init_checkpoint=model/bert_model.ckpt"
+    for script, flags, cases in (
         (
             "create_pretraining_data.py",
-            shared | {"input_file": "*.txt", "output_file": "new,link.txt"},
+            text,
+            [
+                ("--input_file=*.txt --output_file=new,link.txt", SAME),
+                ("--output_file=model/vocab.txt", SAME),
+            ],
         ),
         (
-            "create_pretraining_data.py",
-            shared | {"input_file": "a.txt", "output_file": "model/vocab.txt"},
-        ),
-        (
-            "create_vocabulary.py",
-            {"input_file": "a.txt", "output_file": "hard.txt"},
+            "tools.create_vocabulary",
+            {"input_file": "a.txt"},
+            [("--output_file=hard.txt", SAME)],
         ),
         (
             "extract_features.py",
-            shared
-            | {
-                "input_file": "link.txt",
-                "output_file": "a.txt",
-                "bert_config_file": model,
-                "init_checkpoint": prefix,
-            },
+            text | model,
+            [("--input_file=link.txt", SAME)],
         ),
         (
             "predict.py",
-            {"model": model, "input_file": "a.txt", "output_file": "a.txt"},
+            {"model": "model"},
+            [
+                ("--input_file=a.txt --output_file=a.txt", SAME),
+                ("--output_file=model/vocab.txt", "is inside"),
+            ],
         ),
         (
-            "predict.py",
-            {"model": model, "output_file": "model/vocab.txt"},
+            "tools.convert_checkpoint",
+            {"output_dir": "model"},
+            [
+                (prefix, "is inside"),
+                ("--init_checkpoint=model/../model", SAME),
+            ],
         ),
-        (
-            "convert_checkpoint.py",
-            {"init_checkpoint": prefix, "output_dir": "model"},
-        ),
-        (
-            "convert_checkpoint.py",
-            {"init_checkpoint": model, "output_dir": f"{model}/../model"},
-        ),
-    ]
-    before = contents(tmp_path)
-    for done in script_runner.run_all(
-        [(script, tmp_path, given) for script, given in commands]
     ):
-        assert "are the same" in done.error or "is inside" in done.error
-    assert contents(tmp_path) == before
+        check_refusals(tmp_path, script, flags, cases)
 
 
 def test_a_missing_input_is_named_by_its_flag(tmp_path):
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "saved_model.pb").write_bytes(b"none")
-    commands = [
-        ("serve.py", {"model": "model", "token_file": "absent"}),
-        ("predict.py", {"model": "model", "input_file": "absent"}),
-        (
-            "create_pretraining_data.py",
-            {
-                "input_file": script_runner.SAMPLES / "corpus.txt",
-                "output_file": "new",
-                "vocab_file": "absent",
-            },
-        ),
-        (
-            "create_squad_from_triviaqa.py",
-            {
-                "evidence_dir": "model",
-                "output_file": "new",
-                "input_file": "absent",
-            },
-        ),
-    ]
-    for done, (_, given) in zip(
-        script_runner.run_all(
-            [(script, tmp_path, given) for script, given in commands]
-        ),
-        commands,
-        strict=True,
+    (tmp_path / "saved_model.pb").write_bytes(b"none")
+    model = {"model": tmp_path, "output_file": "new", "evidence_dir": tmp_path}
+    model |= {"input_file": script_runner.SAMPLES / "corpus.txt"}
+    for script, flag, names in (
+        ("serve.py", "token_file", ["model"]),
+        ("predict.py", "input_file", ["model"]),
+        ("create_pretraining_data.py", "vocab_file", ["input_file"]),
+        ("tools.create_squad_from_triviaqa", "input_file", ["evidence_dir"]),
     ):
-        assert done.error.startswith(f"error: --{[*given][-1]}=absent: ")
-        assert done.error.endswith("No such file or directory")
-    assert os.listdir(tmp_path) == ["model"]
+        flags = {name: model[name] for name in names}
+        if "create" in script:
+            flags["output_file"] = "new"
+        error = (f"error: --{flag}=absent: ", "No such file or directory")
+        case = (f"--{flag}=absent", *error)
+        check_refusals(tmp_path, script, flags, [case])
 
 
-def contents(folder):
-    return {
-        path: path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
-
-
-@pytest.mark.parametrize(
-    "values, message",
-    [
-        ({"output_dir": ""}, "--output_dir= is empty"),
-        ({"export_dir": "run/export"}, "an export needs a folder of its own"),
-        ({"output_dir": "\n"}, "--output_dir= is empty"),
-        ({"export_weights": "new\0"}, "holds '\\x00', a control character"),
-        ({"export_version": 1}, "--export_version=1 needs --export_dir"),
-        ({"export_version": 1, "export_dir": ""}, "--export_dir= is empty"),
+def test_paths_are_checked_before_any_work(tmp_path):
+    names = ("task_name", "data_dir", "vocab_file", "bert_config_file")
+    flags = dict.fromkeys(names, "none") | {"output_dir": "run"}
+    cases = [
+        ("--output_dir=", "--output_dir= is empty"),
+        ("--export_dir=run/export", "an export needs a folder of its own"),
+        ("--export_weights=new\x1b", "holds '\\x1b', a control character"),
+        ("--export_version=1", "--export_version=1 needs --export_dir"),
+        ("--export_version=1 --export_dir=", "--export_dir= is empty"),
         (
-            {"export_version": 1, "export_dir": "run"},
+            "--export_version=1 --export_dir=run",
             "--export_dir=run/1 is inside --output_dir=run",
         ),
-    ],
-)
-def test_paths_are_checked_before_any_work(tmp_path, values, message):
-    given = {
-        "task_name": "none",
-        "data_dir": "none",
-        "vocab_file": "none",
-        "bert_config_file": "none",
-        "output_dir": "run",
-    }
-    flagfile = tmp_path / "flags"
-    flagfile.write_text(
-        "".join(
-            f"--{name}={value}\n" for name, value in (given | values).items()
-        )
-    )
-    done = script_runner.run("run_classifier.py", tmp_path, flagfile=flagfile)
-    assert message in done.error
-    assert os.listdir(tmp_path) == ["flags"]
+    ]
+    check_refusals(tmp_path, "run_classifier.py", flags, cases)
 
 
 def test_a_file_of_flags_that_is_not_utf8(tmp_path):
     (tmp_path / "flags").write_bytes(b"--vocab_size=\xff\n")
-    done = script_runner.run(
-        "create_vocabulary.py", tmp_path, flagfile=tmp_path / "flags"
-    )
-    assert "--flagfile: byte 13 is not UTF-8" in done.error
+    case = (f"--flagfile={tmp_path}/flags", "--flagfile: byte 13 is not UTF-8")
+    check_refusals(tmp_path, "tools.create_vocabulary", {}, [case])

@@ -9,7 +9,7 @@ import tensorflow as tf
 from data.ner import scoring
 from tests import events, golden, script_runner
 from tests.data.report_page import ReportPage
-from training.outputs import history
+from training.callbacks import history
 
 SENTENCES = [
     ["The O", "river I-LOC", "runs O"],

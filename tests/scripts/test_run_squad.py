@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from data.squad import answers
 from tests import events, script_runner
-from training.outputs import history
+from training.callbacks import history
 
 SQUAD = script_runner.SAMPLES / "squad"
 

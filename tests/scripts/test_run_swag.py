@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tests import events, golden, script_runner
-from training.outputs import history
+from training.callbacks import history
 
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]

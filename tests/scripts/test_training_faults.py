@@ -47,7 +47,7 @@ def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
 FULL_DISK = f"""
 import resource, runpy, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-from training.outputs import checkpointing
+from training import checkpointing
 save = checkpointing.Checkpointer.save
 def limited(self, step):
     if step == 3:

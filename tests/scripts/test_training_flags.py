@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests import events, script_runner
 from tests.checkpoints import values
-from training.outputs import checkpointing
+from training import checkpointing
 
 
 @pytest.fixture(scope="module")
