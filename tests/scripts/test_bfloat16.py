@@ -24,7 +24,8 @@ def test_losses_stay_close(tmp_path):
         "train_batch_size": 16,
         "num_train_steps": NUM_STEPS,
         "num_warmup_steps": 20,
-        "learning_rate": 1e-3,
+        # At 1e-3 single steps spike, and rounding decides how far.
+        "learning_rate": 3e-4,
         "summary_steps": 1,
     }
     precisions = ("float32", "bfloat16")
@@ -56,7 +57,7 @@ def test_losses_stay_close(tmp_path):
         assert exact.size == NUM_STEPS
         # Of 20 steps each. No rounding in a step may add up.
         np.testing.assert_allclose(
-            rounded.mean(-1), exact.mean(-1), rtol=0.02, err_msg=name
+            rounded.mean(-1), exact.mean(-1), rtol=0.005, err_msg=name
         )
         assert not np.array_equal(rounded, exact)
         assert exact[-1].mean() < exact[0].mean()
