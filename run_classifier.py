@@ -18,7 +18,6 @@ from data.classification import (
     decoding,
     features,
     glue,
-    processors,
     report,
     table_task,
 )
@@ -36,7 +35,7 @@ class Config(DataFolderConfig, table_task.TableOptions):
 
     task_name: str = flag(
         ...,
-        f"One of {', '.join(processors.NAMES)}; csv is your own train, dev "
+        f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
         "and test files, .csv, .tsv or .jsonl.",
     )
     xnli_language: str = flag(
@@ -81,7 +80,7 @@ class ClassifierTask(task.Task):
         table = options
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
-        self.processors = processors.create_processors(
+        self.processors = glue.create_processors(
             options.task_name, options.data_dir, table, options.xnli_language
         )
         # MultiNLI has mismatched sets, too.

@@ -2,6 +2,7 @@
 
 import abc
 import collections
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,28 +14,22 @@ from data.io import text_files
 from data.io.sets import SetReader
 
 
+@dataclasses.dataclass
 class InputExample:
     """A text or a pair of texts, with its label.
 
-    Args:
-        guid: str, names the example; an int where a user's JSON has one.
-        text_a: str, the first text.
-        text_b: str, the second text of a pair; None for a single text.
+    Attributes:
+        guid: names the example; an int where a user's JSON has one.
+        text_a: the first text.
+        text_b: the second text of a pair; None for a single text.
         label: str; in regression a number as str or float; in multi-label
             classification a list of str; None where there is none.
     """
 
-    def __init__(
-        self,
-        guid: str | int,
-        text_a: str,
-        text_b: str | None = None,
-        label: str | float | list[str] | None = None,
-    ) -> None:
-        self.guid = guid
-        self.text_a = text_a
-        self.text_b = text_b
-        self.label = label
+    guid: str | int
+    text_a: str
+    text_b: str | None = None
+    label: str | float | list[str] | None = None
 
 
 class Row(list):
