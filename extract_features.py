@@ -15,7 +15,7 @@ from absl import logging
 import modeling
 import serving
 from data.classification.examples import InputExample
-from data.io import feature_files, projector, text_files
+from data.io import feature_files, text_files
 from data.text import tokenization
 from files.flags import flag, like
 from files.paths import Kind
@@ -60,7 +60,7 @@ class Config(ModelConfig, TextConfig, DeviceConfig):
         None,
         "Folder for TensorBoard's embedding projector: the pooled vector of "
         "each line, and the first of the vectors of each token; at most "
-        f"{projector.MAX_POINTS} of each.",
+        f"{feature_files.MAX_POINTS} of each.",
         kind=Kind.RUN_FOLDER,
     )
     token_features: str = flag(
@@ -200,7 +200,7 @@ def extract(
         project = None
         if options.projector_dir:
             project = stack.enter_context(
-                projector.projector_writer(options.projector_dir)
+                feature_files.projector_writer(options.projector_dir)
             )
         for features, (layers, pooled) in trainer.predict(
             batches, label="Extracting"
