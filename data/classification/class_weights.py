@@ -59,11 +59,7 @@ def create(
 
 
 def read(path: str, labels: Sequence[str]) -> list[float]:
-    """Reads weights from a JSON file, {"label": weight}.
-
-    Args:
-        path: the file.
-        labels: the classes, in order.
+    """Reads the weights of labels from a JSON file, {"label": weight}.
 
     Raises:
         ValueError: it is not such a file, a label is missing or unknown, or a

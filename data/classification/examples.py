@@ -33,13 +33,7 @@ class InputExample:
 
 
 class Row(list):
-    """The columns of one line; an error about them names the line.
-
-    Args:
-        columns: list of str.
-        path: the file.
-        line_number: int, from 1.
-    """
+    """The columns of one line; an error about them names the line."""
 
     def __init__(
         self,
@@ -191,12 +185,6 @@ def check_number_of_examples(
     examples: list[InputExample], path: str, set_name: str, output_mode: str
 ) -> None:
     """Checks that a set has enough examples for its use.
-
-    Args:
-        examples: the examples of the set.
-        path: the file that they were read from.
-        set_name: "train", "dev" or "test".
-        output_mode: see DataProcessor.
 
     Raises:
         ValueError: the set is empty, or is a dev set of one example in

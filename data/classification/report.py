@@ -163,13 +163,7 @@ def _of_numbers(
 def _label_scores(
     names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
 ) -> dict[str, Any]:
-    """Returns precision, recall and F1 of each label.
-
-    Args:
-        names: the labels.
-        truth: whether an example has a label, bool [N, L].
-        guesses: whether it is predicted, bool [N, L].
-    """
+    """Returns precision, recall and F1 of labels, from bool [N, L] each."""
     correct, predicted, right = (
         chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
     )

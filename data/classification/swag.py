@@ -102,11 +102,6 @@ def create_features(
 ) -> Iterator[ClassificationFeatures]:
     """Yields the features of each example, its choices one after the other.
 
-    Args:
-        examples: iterable of SwagExamples.
-        max_seq_length: WordPieces of a choice.
-        tokenizer: a FullTokenizer.
-
     Yields:
         ClassificationFeatures whose input_ids, input_mask and segment_ids are
         lists of int, [choices * max_seq_length], and label_id the right
@@ -149,12 +144,7 @@ def describe_example(example: SwagExample) -> dict[str, str]:
 def describe_choices(
     answered: Iterable[tuple[SwagExample, int]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of examples, with their answers as text.
-
-    Args:
-        answered: SwagExamples whose label is known, each with the ending that
-            was predicted.
-    """
+    """Returns {column: text} of examples, each with a predicted ending."""
     return [
         {
             "text": f"{example.context_sentence} {example.start_ending}",

@@ -112,11 +112,7 @@ def write_report(
 def describe_sentences(
     tagged: Iterable[tuple[NerExample, Sequence[str]]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of sentences and their entities.
-
-    Args:
-        tagged: sentences with their right tags, each with those predicted.
-    """
+    """Returns {column: text} of sentences, each with its predicted tags."""
     return [
         {
             "text": " ".join(example.words),

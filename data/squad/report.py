@@ -75,10 +75,7 @@ def describe_answers(
 ) -> list[dict[str, str]]:
     """Returns the questions of a page as text, in the order of the file.
 
-    Args:
-        input_file: as in `write_report`, as are the others.
-        predictions: dict of question id to text.
-        version_2_with_negative: whether questions may have no answer.
+    The arguments are those of `write_report`.
 
     Returns:
         a "question", its "passage", the "right" answers with | between them,
