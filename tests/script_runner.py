@@ -10,6 +10,7 @@ import collections
 import concurrent.futures
 import contextlib
 import dataclasses
+import json
 import multiprocessing
 import os
 import re
@@ -96,14 +97,8 @@ class Running:
     """A script that runs; it is killed where the block ends before it does."""
 
     def __init__(self, script, cwd, arguments, environment, flags):
-        arguments = [
-            *arguments,
-            *(
-                f"--{name}={value}"
-                for name, value in flags.items()
-                if value is not None
-            ),
-        ]
+        given = {k: v for k, v in flags.items() if v is not None}
+        arguments = [*arguments, *(f"--{k}={v}" for k, v in given.items())]
         self._folder = tempfile.TemporaryDirectory()
         self._streams = [
             os.path.join(self._folder.name, name) for name in ("out", "err")
@@ -113,10 +108,7 @@ class Running:
             Path(path).touch()
         self._process = PROCESSES.Process(
             target=_run_script,
-            args=(
-                *(str(script), arguments, str(cwd)),
-                *(self._streams, environment or {}),
-            ),
+            args=(str(script), arguments, cwd, self._streams, environment),
         )
         with _ASKING:
             self._process.start()
@@ -163,9 +155,7 @@ class Running:
             time.sleep(0.02)
         with _ASKING:
             self._process.join()
-        texts = [
-            Path(path).read_text(errors="replace") for path in self._streams
-        ]
+        texts = (Path(p).read_text(errors="replace") for p in self._streams)
         self._done = Done(self._process.exitcode, *texts)
         self._process.close()
         self._process = None
@@ -219,6 +209,22 @@ def run_all(commands):
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return list(pool.map(run_alone, commands))
+
+
+def run_each(script, folder, flags, changes):
+    """Runs a script once for each dict of changes to its flags; a Done each."""
+    return run_all([(script, folder, {**flags, **more}) for more in changes])
+
+
+def read_results(folder, name="eval_results.txt"):
+    """Returns {name: value} of the results that a run wrote."""
+    lines = (folder / name).read_text().splitlines()
+    return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
+
+
+def read_lines(path):
+    """Returns what each line of a file of JSON lines holds."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def create_records(folder, output_file, **flags):
@@ -288,7 +294,7 @@ def check_refusals(folder, script, flags, cases):
 def _run_script(script, arguments, cwd, streams, environment):
     for number, path in enumerate(streams, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-    os.environ.update(environment)
+    os.environ.update(environment or {})
     os.chdir(cwd)
     # As `python script.py` and `python -m tools.script` would have it.
     sys.path[0] = str(ROOT)
