@@ -263,32 +263,36 @@ def snapshot(folder):
     }
 
 
-def check_refusals(folder, script, flags, cases):
+def check_errors(folder, script, flags, cases):
     """Runs commands that are to be refused; checks what each one says.
 
     Args:
-        folder: the folder that they run in; it must not change.
+        folder: the folder that they run in.
         script: the script.
         flags: its flags that are well.
         cases: for each command the flags to change, a str of --name=value,
             and the parts that the error must have.
     """
-    before = snapshot(folder)
-    commands = []
-    for number, (changes, *_) in enumerate(cases):
-        given = dict(flags)
-        for change in changes.split():
-            name, _, value = change.removeprefix("--").partition("=")
-            given[name] = value
-        if given.get("output_dir") == "out":
+    changes = []
+    for number, (text, *_) in enumerate(cases):
+        pairs = (change.partition("=") for change in text.split())
+        changes.append({name[2:]: value for name, _, value in pairs})
+        if {**flags, **changes[-1]}.get("output_dir") == "out":
             # Two commands at once do not share a folder.
-            given["output_dir"] = f"out{number}"
-        commands.append((script, folder, given))
-    for done, (changes, *parts) in zip(run_all(commands), cases, strict=True):
+            changes[-1]["output_dir"] = f"out{number}"
+    found = run_each(script, folder, flags, changes)
+    for done, (text, *parts) in zip(found, cases, strict=True):
         lost = [part for part in parts if part not in done.error]
-        assert not lost, f"{changes}: {done.error}"
+        assert not lost, f"{text}: {done.error}"
+
+
+def check_refusals(folder, script, flags, cases):
+    """Checks errors as `check_errors` does, and that they leave no trace."""
+    before = snapshot(folder)
+    check_errors(folder, script, flags, cases)
     after = snapshot(folder)
-    assert after == before, sorted(set(after) ^ set(before))
+    names = {*before, *after}
+    assert not [one for one in names if before.get(one) != after.get(one)]
 
 
 def _run_script(script, arguments, cwd, streams, environment):

@@ -10,7 +10,7 @@ import pytest
 
 from tests import glue_sets, script_runner
 from tests.checkpoints import assert_exported, values
-from tests.script_runner import check_refusals, read_lines, read_results
+from tests.script_runner import check_errors, read_lines, read_results
 from training import metrics
 
 LABELS = ("contradiction", "entailment", "neutral")
@@ -301,4 +301,4 @@ def test_what_does_not_fit_is_named(runs):
         "mrpc": [("--num_train_runs=1", "holds several runs")],
         "sts-b": [("--data_dir=nowhere", "nowhere/train.tsv does not exist")],
     }.items():
-        check_refusals(folder, "run_classifier.py", commands[name], cases)
+        check_errors(folder, "run_classifier.py", commands[name], cases)
