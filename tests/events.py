@@ -2,7 +2,36 @@
 
 import html
 
+import pytest
 import tensorflow as tf
+
+from tests.script_runner import read_results
+from training.callbacks import history
+
+
+def evaluations(run):
+    """Returns the lines of a run's history that are of evaluations."""
+    lines = history.read(run / history.FILE)
+    return [line for line in lines if line["kind"] == "eval"]
+
+
+def check_evaluations(run):
+    """Checks that a run's history, TensorBoard and results are of one kind.
+
+    Returns:
+        {step: metrics} of its evaluations.
+    """
+    found = {line["step"]: line["metrics"] for line in evaluations(run)}
+    shown = scalars(run)
+    for step, metrics in found.items():
+        here = {name: shown[f"eval/{name}"][step] for name in metrics}
+        assert here == pytest.approx(metrics)
+    results = read_results(run)
+    # The best step is the one that is used.
+    metrics = found[results.get("global_step", max(found))]
+    for name, value in metrics.items():
+        assert results.get(name, results.get(f"eval_{name}")) == value, name
+    return found
 
 
 def scalars(folder):

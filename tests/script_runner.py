@@ -10,6 +10,7 @@ import collections
 import concurrent.futures
 import contextlib
 import dataclasses
+import json
 import multiprocessing
 import os
 import re
@@ -96,14 +97,8 @@ class Running:
     """A script that runs; it is killed where the block ends before it does."""
 
     def __init__(self, script, cwd, arguments, environment, flags):
-        arguments = [
-            *arguments,
-            *(
-                f"--{name}={value}"
-                for name, value in flags.items()
-                if value is not None
-            ),
-        ]
+        given = {k: v for k, v in flags.items() if v is not None}
+        arguments = [*arguments, *(f"--{k}={v}" for k, v in given.items())]
         self._folder = tempfile.TemporaryDirectory()
         self._streams = [
             os.path.join(self._folder.name, name) for name in ("out", "err")
@@ -113,10 +108,7 @@ class Running:
             Path(path).touch()
         self._process = PROCESSES.Process(
             target=_run_script,
-            args=(
-                *(str(script), arguments, str(cwd)),
-                *(self._streams, environment or {}),
-            ),
+            args=(str(script), arguments, cwd, self._streams, environment),
         )
         with _ASKING:
             self._process.start()
@@ -163,9 +155,7 @@ class Running:
             time.sleep(0.02)
         with _ASKING:
             self._process.join()
-        texts = [
-            Path(path).read_text(errors="replace") for path in self._streams
-        ]
+        texts = (Path(p).read_text(errors="replace") for p in self._streams)
         self._done = Done(self._process.exitcode, *texts)
         self._process.close()
         self._process = None
@@ -221,6 +211,22 @@ def run_all(commands):
         return list(pool.map(run_alone, commands))
 
 
+def run_each(script, folder, flags, changes):
+    """Runs a script once for each dict of changes to its flags; a Done each."""
+    return run_all([(script, folder, {**flags, **more}) for more in changes])
+
+
+def read_results(folder, name="eval_results.txt"):
+    """Returns {name: value} of the results that a run wrote."""
+    lines = (folder / name).read_text().splitlines()
+    return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
+
+
+def read_lines(path):
+    """Returns what each line of a file of JSON lines holds."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
 def create_records(folder, output_file, **flags):
     """Makes records for pretraining of the sample corpus, in a folder."""
     defaults = {
@@ -257,38 +263,42 @@ def snapshot(folder):
     }
 
 
-def check_refusals(folder, script, flags, cases):
+def check_errors(folder, script, flags, cases):
     """Runs commands that are to be refused; checks what each one says.
 
     Args:
-        folder: the folder that they run in; it must not change.
+        folder: the folder that they run in.
         script: the script.
         flags: its flags that are well.
         cases: for each command the flags to change, a str of --name=value,
             and the parts that the error must have.
     """
-    before = snapshot(folder)
-    commands = []
-    for number, (changes, *_) in enumerate(cases):
-        given = dict(flags)
-        for change in changes.split():
-            name, _, value = change.removeprefix("--").partition("=")
-            given[name] = value
-        if given.get("output_dir") == "out":
+    changes = []
+    for number, (text, *_) in enumerate(cases):
+        pairs = (change.partition("=") for change in text.split())
+        changes.append({name[2:]: value for name, _, value in pairs})
+        if {**flags, **changes[-1]}.get("output_dir") == "out":
             # Two commands at once do not share a folder.
-            given["output_dir"] = f"out{number}"
-        commands.append((script, folder, given))
-    for done, (changes, *parts) in zip(run_all(commands), cases, strict=True):
+            changes[-1]["output_dir"] = f"out{number}"
+    found = run_each(script, folder, flags, changes)
+    for done, (text, *parts) in zip(found, cases, strict=True):
         lost = [part for part in parts if part not in done.error]
-        assert not lost, f"{changes}: {done.error}"
+        assert not lost, f"{text}: {done.error}"
+
+
+def check_refusals(folder, script, flags, cases):
+    """Checks errors as `check_errors` does, and that they leave no trace."""
+    before = snapshot(folder)
+    check_errors(folder, script, flags, cases)
     after = snapshot(folder)
-    assert after == before, sorted(set(after) ^ set(before))
+    names = {*before, *after}
+    assert not [one for one in names if before.get(one) != after.get(one)]
 
 
 def _run_script(script, arguments, cwd, streams, environment):
     for number, path in enumerate(streams, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-    os.environ.update(environment)
+    os.environ.update(environment or {})
     os.chdir(cwd)
     # As `python script.py` and `python -m tools.script` would have it.
     sys.path[0] = str(ROOT)

@@ -7,6 +7,7 @@ one of the tables; the readers' own tests have all that can be wrong in a file.
 
 import json
 import os
+import re
 import shutil
 
 import pytest
@@ -22,8 +23,11 @@ CORPUS = SAMPLES / "corpus.txt"
 # The casing follows from the names of released folders.
 UNCASED, CASED = "uncased_L-12_H-768_A-12", "cased_L-12_H-768_A-12"
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+ABSENT = "No such file or directory"
+SAME = "are the same"
 TEXTS = {
     "empty": "",
+    "a.txt": "word\n",
     "no_mask.txt": lambda vocab: vocab.replace("[MASK]", "[NONE]"),
     "twice.txt": lambda vocab: vocab.replace("[unused3]", "[unused2]"),
     "text.tfrecord": "Not a record, but a line.\n" * 9,
@@ -42,6 +46,8 @@ TEXTS = {
     '[{"id": "q", "question": "Who?", "answers": []}]}]}]}',
     "model.safetensors": "x" * 99,
     "saved/saved_model.pb": "none",
+    "model/vocab.txt": "model/vocab.txt",
+    "model/bert_model.ckpt.index": "model/bert_model.ckpt.index",
 }
 
 
@@ -54,6 +60,8 @@ def files(tmp_path_factory, tiny):
         (folder / name).parent.mkdir(exist_ok=True)
         text = text if isinstance(text, str) else text(vocab)
         (folder / name).write_text(text, encoding="utf-8")
+    os.symlink("a.txt", folder / "link.txt")
+    os.link(folder / "a.txt", folder / "hard.txt")
     config = json.loads((tiny / "bert_config.json").read_text())
     for name, change in {
         "wide": {"hidden_size": 64},
@@ -72,6 +80,7 @@ def files(tmp_path_factory, tiny):
     squad = records.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(records.frame(squad))
     (folder / "noise").write_bytes(b"\x80\xbf" * 99)
+    (folder / "flags").write_bytes(b"--vocab_size=\xff\n")
     for name in (f"{CASED}/bert_model", f"{UNCASED}/bert_model", "cut"):
         variables = {"global_step": tf.Variable(0)}
         tf1.write_checkpoint(folder / f"{name}.ckpt", variables)
@@ -92,10 +101,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
         ("--bert_config_file=fewer_words.json", "vocab_size is 100"),
         ("--max_seq_length=31", "=31; give --max_seq_length=32"),
-        (
-            "--max_predictions_per_seq=6",
-            "=6; give --max_predictions_per_seq=5",
-        ),
+        ("--max_predictions_per_seq=6", "=6; give --max_predictions_per_seq=5"),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),
@@ -113,22 +119,48 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
             f"--init_checkpoint={prefix} --bert_config_file=wide.json",
             "the configuration does not belong to this checkpoint",
         ),
+        (f"--init_checkpoint={prefix} --init_from=scratch", "init_from"),
         ("--do_train=False --do_eval=True", "out", "--init_checkpoint"),
         ("--output_dir=empty/out", "--output_dir=empty/out"),
         ("--export_dir=few", "--export_dir=few", "not an export"),
         ("--use_tpu=True", "--use_tpu: no TPU", "--tpu_name"),
+        ("--distribution_strategy=multi_worker", "TF_CONFIG"),
         ("--learning_rate=nan", "--learning_rate", "not a finite number"),
         ("--num_train_steps=1e9", "--num_train_steps=1e9"),
+        ("--adam_beta_1=1", "flag --adam_beta_1=1: "),
+        ("--adam_beta_2=1.5", "flag --adam_beta_2=1.5: "),
+        ("--weight_decay=-0.1", "flag --weight_decay=-0.1: "),
+        ("--freeze_layers=3", "freeze_layers"),
+        (
+            "--target_accuracy=0.4",
+            "--target_accuracy=0.4 needs --eval_input_file",
+        ),
+        ("--lr_schedule=time", "--lr_schedule=time needs --max_hours"),
+        ("--batch_size_warmup=4", "--batch_size_warmup=4 is not of the form"),
         ("--mixed_precision=int8", "<float32|bfloat16|float16>"),
         ("--input_fil=a", "Unknown command line flag 'input_fil'"),
     ]
     check_refusals(files, "run_pretraining.py", flags, cases)
+    cases = [("--input_file=a", "--bert_config_file", "--output_dir")]
+    check_refusals(files, "run_pretraining.py", {}, cases)
+
+
+def test_a_batch_beyond_memory(tmp_path, pretraining_flags):
+    flags = {"train_batch_size": 100_000_000, "do_train": True}
+    flags = pretraining_flags | flags | {"output_dir": "run"}
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags)
+    # The memory that the large batch needs, and what helps.
+    assert re.search(r"needs about [\d.]+ GiB", done.error)
+    assert "gradient_accumulation_steps" in done.error
+    assert "--gradient_checkpointing" in done.error
+    assert not list(tmp_path.glob("run/model.ckpt*"))
 
 
 def test_run_classifier(files, model_flags):
     flags = model_flags | {"task_name": "mrpc", "data_dir": SAMPLES / "glue"}
     flags |= {"output_dir": "out", "do_train": True, "max_seq_length": 32}
     released = f"--init_checkpoint={UNCASED}/bert_model.ckpt"
+    cased = f"--init_checkpoint={CASED}/bert_model.ckpt"
     cases = [
         ("--task_name=nothing", "--task_name=nothing", "mrpc"),
         ("--data_dir=none --do_eval=True", "none/train.tsv"),
@@ -141,24 +173,33 @@ def test_run_classifier(files, model_flags):
         ("--bert_config_file=more_words.json", "smaller than the model: 1600"),
         ("--bert_config_file=fewer_words.json", "larger than the model: 1600"),
         (f"{released} --do_lower_case=False", "give --do_lower_case=True"),
-        (
-            f"--init_checkpoint={CASED}/bert_model.ckpt",
-            "give --do_lower_case=False",
-        ),
+        (cased, "give --do_lower_case=False"),
         ("--init_checkpoint=few", "few must hold one checkpoint"),
         ("--init_checkpoint=cut.ckpt", "cut.ckpt cannot be read"),
         ("--init_checkpoint=model.safetensors", "model.safetensors"),
+        ("--task_name=csv --data_dir=csv", "csv/train.csv", "line 3"),
+        ("--task_name=csv --data_dir=jsonl", "jsonl/train.jsonl", "line 2"),
+        (
+            "--task_name=csv --data_dir=csv --labels=a,a",
+            "--labels: label 2, 'a', is label 1 too",
+        ),
     ]
     check_refusals(files, "run_classifier.py", flags, cases)
 
 
-def test_tables_of_users(files, model_flags):
-    flags = model_flags | {"task_name": "csv", "data_dir": "csv"}
-    flags |= {"output_dir": "out", "do_train": True, "max_seq_length": 32}
+def test_paths_are_checked_before_any_work(files):
+    names = ("task_name", "data_dir", "vocab_file", "bert_config_file")
+    flags = dict.fromkeys(names, "none") | {"output_dir": "run"}
     cases = [
-        ("--data_dir=csv", "csv/train.csv", "line 3"),
-        ("--data_dir=jsonl", "jsonl/train.jsonl", "line 2"),
-        ("--labels=a,a", "--labels: label 2, 'a', is label 1 too"),
+        ("--output_dir=", "--output_dir= is empty"),
+        ("--export_dir=run/export", "an export needs a folder of its own"),
+        ("--export_weights=new\x1b", "holds '\\x1b', a control character"),
+        ("--export_version=1", "--export_version=1 needs --export_dir"),
+        ("--export_version=1 --export_dir=", "--export_dir= is empty"),
+        (
+            "--export_version=1 --export_dir=run",
+            "--export_dir=run/1 is inside --output_dir=run",
+        ),
     ]
     check_refusals(files, "run_classifier.py", flags, cases)
 
@@ -182,40 +223,99 @@ def test_run_squad_ner_and_swag(files, model_flags):
     ]
     check_refusals(files, "run_squad.py", squad, cases)
     train = flags | {"do_train": True}
-    cases = [("--data_dir=ner", "ner/train.txt, line 1")]
+    cases = [("--data_dir=ner", "ner/train.txt, line 1: a line must hold")]
     check_refusals(files, "run_ner.py", train, cases)
-    cases = [("--data_dir=swag", "swag/train.jsonl, line 1")]
+    cases = [
+        ("--data_dir=swag", "swag/train.jsonl, line 1"),
+        ("--data_dir=csv", "csv/train.csv, line 1"),
+        ("--data_dir=saved", "there is no train set in"),
+    ]
     check_refusals(files, "run_swag.py", train, cases)
 
 
-def test_scripts_on_text_and_models(files, model_flags):
+def test_texts_and_vocabularies(files, model_flags):
+    vocabulary = {"input_file": "a.txt", "output_file": "out"}
+    cases = [
+        ("--vocab_size=x", "--vocab_size=x"),
+        ("--vocab_size=105", "--vocab_size=105 is too small"),
+        ("--num_unused=30520", "--num_unused=30520 leaves no room in --vocab"),
+        ("--num_new_words=3", "--num_new_words needs --extend"),
+        ("--extend=a.txt --vocab_size=50", "--vocab_size is for a new"),
+        ("--input_file=none*", "--input_file: no file"),
+        ("--input_file=empty", "no words in the input"),
+        ("--output_file=hard.txt", SAME),
+        ("--flagfile=flags", "--flagfile: byte 13 is not UTF-8"),
+    ]
+    check_refusals(files, "tools.create_vocabulary", vocabulary, cases)
+    cases = [
+        ("--vocab_file=no_mask.txt", "no [MASK]"),
+        ("--vocab_file=absent", "error: --vocab_file=absent: ", ABSENT),
+        ("--input_file=*.txt --output_file=new,link.txt", SAME),
+        ("--output_file=model/vocab.txt", SAME),
+    ]
+    make = vocabulary | {"vocab_file": "model/vocab.txt"}
+    check_refusals(files, "create_pretraining_data.py", make, cases)
     features = model_flags | {"input_file": CORPUS, "output_file": "out"}
     features |= {"layers": "-1", "max_seq_length": 32}
     cases = [
         ("--input_file=none.txt", "--input_file", "none.txt"),
-        ("--layers=-1,-3", "--layers=-1,-3", "2 blocks"),
+        ("--input_file=link.txt --output_file=a.txt", SAME),
+        ("--layers=-1,-3", "--layers=-1,-3: '-3' is not one of", "2 blocks"),
         ("--layers=last", "--layers=last"),
+        (
+            "--token_features=sum_all --layer_weights=1,2,3",
+            "--layer_weights=1,2,3 must be 2 finite numbers with "
+            "--token_features=sum_all",
+        ),
+        (
+            "--token_features=sum_all --layer_weights=1,nan",
+            "--layer_weights=1,nan must be 2 finite numbers",
+        ),
+        (
+            "--layer_weights=1,2",
+            "=1,2 must be left out with --token_features=layers",
+        ),
         ("--output_file=empty/out.json", "empty/out.json"),
         ("--batch_size=0", "--batch_size=0"),
     ]
     check_refusals(files, "extract_features.py", features, cases)
-    make = {"input_file": CORPUS, "output_file": "out"}
-    cases = [("--vocab_file=no_mask.txt", "no [MASK]")]
-    check_refusals(files, "create_pretraining_data.py", make, cases)
-    cases = [("--vocab_size=x", "--vocab_size=x")]
-    check_refusals(files, "tools.create_vocabulary", make, cases)
-    cases = [("--init_checkpoint=cut.ckpt", "cut.ckpt")]
-    convert = model_flags | {"output_dir": "out"}
-    check_refusals(files, "tools.convert_checkpoint", convert, cases)
-    cases = [("--input_file=nested.json", "nested too deeply")]
     trivia = {"evidence_dir": "few", "output_file": "out"}
+    cases = [
+        ("--input_file=nested.json", "nested too deeply"),
+        ("--input_file=absent", "error: --input_file=absent: ", ABSENT),
+    ]
     check_refusals(files, "tools.create_squad_from_triviaqa", trivia, cases)
     cases = [("--runs=runs", "history.jsonl, line 1")]
     check_refusals(files, "tools.plot_runs", {"png": "out"}, cases)
-    cases = [("--model=saved", "saved"), ("--model=none", "none")]
-    predict = {"input_file": CORPUS, "output_file": "out"}
-    check_refusals(files, "predict.py", predict, cases)
-    check_refusals(files, "serve.py", {"port": 0}, cases)
+
+
+def test_models(files, model_flags):
+    model = "--init_checkpoint=model"
+    cases = [
+        ("--init_checkpoint=cut.ckpt", "cut.ckpt"),
+        (f"{model}/bert_model.ckpt --output_dir=model", "is inside"),
+        (f"{model}/../model --output_dir=model", SAME),
+    ]
+    convert = model_flags | {"output_dir": "out"}
+    check_refusals(files, "tools.convert_checkpoint", convert, cases)
+    for script, flags, cases in (
+        (
+            "predict.py",
+            {"input_file": "a.txt", "output_file": "out", "model": "saved"},
+            [
+                ("--input_file=absent", "error: --input_file=absent: ", ABSENT),
+                ("--output_file=a.txt", SAME),
+                ("--model=model --output_file=model/vocab.txt", "is inside"),
+            ],
+        ),
+        (
+            "serve.py",
+            {"port": 0, "model": "saved"},
+            [("--token_file=absent", "error: --token_file=absent: ", ABSENT)],
+        ),
+    ):
+        cases += [("--model=saved", "saved"), ("--model=none", "none")]
+        check_refusals(files, script, flags, cases)
 
 
 @pytest.mark.parametrize("broken", ["changed bytes", "an id too large"])
@@ -252,10 +352,3 @@ def test_another_run_in_the_folder(tmp_path, pretrained, pretraining_flags):
         ("--output_dir=damaged", "none of the checkpoints in damaged can be"),
     ]
     check_refusals(tmp_path, "run_pretraining.py", flags, cases)
-
-
-def test_what_is_missing_is_listed(tmp_path):
-    done = script_runner.run("run_pretraining.py", tmp_path, input_file="a")
-    for name in ("--bert_config_file", "--output_dir"):
-        assert name in done.error
-    assert not os.listdir(tmp_path)

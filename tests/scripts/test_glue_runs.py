@@ -7,22 +7,24 @@ import statistics
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from tests import script_runner
-from tests.checkpoints import assert_exported
-from tests.glue_sets import (
-    write_mnli,
-    write_regression,
-    write_table,
-    write_unequal,
-)
+from tests import glue_sets, script_runner
+from tests.checkpoints import assert_exported, values
+from tests.script_runner import check_errors, read_lines, read_results
 from training import metrics
+
+LABELS = ("contradiction", "entailment", "neutral")
 
 
 @pytest.fixture(scope="module")
-def flags(tiny):
-    return {
+def runs(tmp_path_factory, tiny):
+    """The folder of five trainings, by name, and their flags."""
+    folder = tmp_path_factory.mktemp("runs")
+    glue_sets.write_regression(folder / "sts-b-data")
+    glue_sets.write_mnli(folder / "mnli-data")
+    glue_sets.write_unequal(folder / "cola-data")
+    glue_sets.write_table(folder / "csv-data")
+    flags = {
         "bert_config_file": tiny / "one_block/bert_config.json",
         "vocab_file": script_runner.SAMPLES / "vocab.txt",
         "max_seq_length": 24,
@@ -31,17 +33,7 @@ def flags(tiny):
         "learning_rate": 1e-3,
         "do_train": True,
     }
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory, flags):
-    """The folders of five trainings, by name, and their flags."""
-    folder = tmp_path_factory.mktemp("runs")
-    write_regression(folder / "sts-b-data")
-    write_mnli(folder / "mnli-data")
-    write_unequal(folder / "cola-data")
-    write_table(folder / "csv-data")
-    commands = {
+    changes = {
         "mrpc": {
             "data_dir": script_runner.SAMPLES / "glue",
             "num_train_runs": 2,
@@ -73,53 +65,39 @@ def runs(tmp_path_factory, flags):
             "train_batch_size": 16,
             "num_train_epochs": 12,
         },
-        "csv": {"do_eval": True, "do_predict": True},
+        "csv": {
+            "do_eval": True,
+            "do_predict": True,
+            "output_mode": "multilabel",
+            "text_column": "review",
+            "label_column": "colours",
+            "label_separator": "|",
+            "id_column": "id",
+        },
     }
-    commands["csv"] |= table_flags()
-    for name, more in commands.items():
-        commands[name] = {
-            **flags,
-            "task_name": name,
-            "data_dir": folder / f"{name}-data",
-            "output_dir": folder / name,
-            **more,
-        }
-    done = script_runner.run_all(
-        [
-            ("run_classifier.py", folder, command)
-            for command in commands.values()
-        ]
-    )
-    for each in done:
-        each.check()
+    commands = {
+        name: flags
+        | {"data_dir": folder / f"{name}-data", "output_dir": folder / name}
+        | {"task_name": name, **more}
+        for name, more in changes.items()
+    }
+    for done in script_runner.run_each(
+        "run_classifier.py", folder, {}, commands.values()
+    ):
+        done.check()
     return folder, commands
 
 
-def table_flags():
-    return {
-        "output_mode": "multilabel",
-        "text_column": "review",
-        "label_column": "colours",
-        "label_separator": "|",
-        "id_column": "id",
-    }
-
-
-def read_results(folder, name="eval_results.txt"):
-    lines = (folder / name).read_text().splitlines()
-    return {
-        name: float(value)
-        for name, value in (line.split(" = ") for line in lines)
-    }
-
-
 def read_predictions(folder):
-    table = (folder / "test_results.tsv").read_text().splitlines()
-    lines = (folder / "predictions.jsonl").read_text().splitlines()
-    return (
-        np.array([line.split("\t") for line in table], float),
-        [json.loads(line) for line in lines],
-    )
+    """Returns the table of probabilities, and a dict of each example."""
+    table = np.loadtxt(folder / "test_results.tsv", delimiter="\t", ndmin=2)
+    return table, read_lines(folder / "predictions.jsonl")
+
+
+def read_class_weights(folder):
+    return json.loads((folder / "run_settings.json").read_text())[
+        "class_weights"
+    ]
 
 
 def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
@@ -139,24 +117,13 @@ def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
     best = 2 if two["f1"] > one["f1"] else 1
     assert results["best_run"] == best
     assert results["f1"] == max(one["f1"], two["f1"])
-    steps = int(results["global_step"])
-    kept, given, trained = (
-        tf.train.load_checkpoint(str(runs[0] / path))
-        for path in (
-            f"mrpc/model.ckpt-{steps}",
-            "given/bert_model.ckpt",
-            f"mrpc/run_{best}/model.ckpt-{steps}",
-        )
-    )
-    names = given.get_variable_to_shape_map()
-    assert not any("adam" in name for name in names)
-    for name in names:
-        np.testing.assert_array_equal(
-            kept.get_tensor(name), trained.get_tensor(name)
-        )
-        np.testing.assert_array_equal(
-            given.get_tensor(name), trained.get_tensor(name)
-        )
+    step = int(results["global_step"])
+    given = values(runs[0] / "given/bert_model.ckpt")
+    assert not any("adam" in name for name in given)
+    for other in (folder, folder / f"run_{best}"):
+        trained = values(other, step)
+        for name, value in given.items():
+            np.testing.assert_array_equal(trained[name], value)
     assert sorted(path.name for path in (runs[0] / "given").iterdir()) == [
         "bert_config.json",
         "bert_model.ckpt.data-00000-of-00001",
@@ -185,59 +152,45 @@ def test_regression_predicts_numbers(runs):
     folder = runs[0] / "sts-b"
     # With --ema_decay, the averages.
     assert_exported(runs[0] / "served", folder / "averages")
-    results = read_results(folder)
-    assert results.keys() == {
-        "eval_loss",
-        "global_step",
-        "loss",
-        "pearson",
-        "spearman",
-    }
+    names = {"eval_loss", "global_step", "loss", "pearson", "spearman"}
+    assert read_results(folder).keys() == names
     table, lines = read_predictions(folder)
     assert table.shape == (3, 1)
     assert [entry["label"] for entry in lines] == pytest.approx(table[:, 0])
+    # GLUE's test sets have no labels.
+    assert lines[0].keys() == {"guid", "text_a", "text_b", "label"}
+    assert not (folder / "test_eval_results.txt").exists()
     assert not (folder / "labels.txt").exists()
     submission = (folder / "STS-B.tsv").read_text().splitlines()[1:]
     assert [0 <= float(line.split("\t")[1]) <= 5 for line in submission]
     assert (runs[0] / "served" / "saved_model.pb").is_file()
 
 
-def test_multinli_is_evaluated_on_both_sets(runs):
+def test_multinli_is_evaluated_on_both_sets_with_an_lstm(runs):
     folder = runs[0] / "mnli"
     results = read_results(folder)
     names = {"eval_accuracy", "eval_loss", "loss", "accuracy"}
-    assert results.keys() == {
-        "global_step",
-        *names,
-        *(f"{name}_mm" for name in names),
-    }
+    names |= {f"{name}_mm" for name in names}
+    assert results.keys() == names | {"global_step"}
     best = json.loads((folder / "best" / "eval_results.json").read_text())
     assert best["accuracy"] == results["accuracy"]
     assert best["global_step"] == results["global_step"] == 3
     # Four examples of each label.
-    settings = json.loads((folder / "run_settings.json").read_text())
-    assert settings["class_weights"] == dict.fromkeys(
-        ("contradiction", "entailment", "neutral"), 1.0
-    )
+    assert read_class_weights(folder) == dict.fromkeys(LABELS, 1.0)
+    names = [name for name in values(folder) if "lstm" in name]
+    # Three of each direction, and the optimizer's of each.
+    for kind, count in (("adam_m", 6), ("adam_v", 6), ("", 18)):
+        assert len([name for name in names if kind in name]) == count
 
 
 def test_weights_of_classes_decide(runs):
     folder = runs[0] / "cola"
     # Of one text the heavier label is predicted, not the more frequent one.
     assert read_results(folder)["eval_accuracy"] == 0.25
-    settings = json.loads((folder / "run_settings.json").read_text())
-    assert settings["class_weights"] == {"0": 0.001, "1": 1.0}
+    assert read_class_weights(folder) == {"0": 0.001, "1": 1.0}
 
 
-def test_an_lstm_is_trained_and_kept(runs):
-    values = tf.train.load_checkpoint(str(runs[0] / "mnli"))
-    names = [n for n in values.get_variable_to_shape_map() if "lstm" in n]
-    # Three of each direction, and the optimizer's of each.
-    for kind, count in (("adam_m", 6), ("adam_v", 6), ("", 18)):
-        assert len([name for name in names if kind in name]) == count
-
-
-def test_several_labels_each(runs):
+def test_several_labels_each_are_scored_and_kept(runs):
     folder = runs[0] / "csv"
     assert (folder / "labels.txt").read_text() == "blue\nred\n"
     results = read_results(folder)
@@ -245,48 +198,28 @@ def test_several_labels_each(runs):
     # The loss of a model that knows nothing is log 2 a label.
     assert abs(results["eval_loss"] - math.log(2)) < 0.5
     table, lines = read_predictions(folder)
-    for row, entry in zip(table, lines, strict=True):
+    rows = read_table(runs[0] / "csv-data/test.csv")
+    right, predicted = [], []
+    for probabilities, entry, row in zip(table, lines, rows, strict=True):
         assert list(entry["probabilities"]) == ["blue", "red"]
-        assert entry["label"] == [
-            label
-            for label, probability in entry["probabilities"].items()
-            if probability > 0.5
-        ]
-        assert list(entry["probabilities"].values()) == pytest.approx(row)
-
-
-def test_a_labelled_test_set_is_scored_and_kept(runs):
-    folder = runs[0] / "csv"
-    _, lines = read_predictions(folder)
-    with open(runs[0] / "csv-data/test.csv", encoding="utf-8-sig") as reader:
-        rows = list(csv.DictReader(reader))
-    given = [
-        {
-            "guid": row["id"],
-            "text_a": row["review"],
-            "gold_label": row["colours"].split("|"),
-        }
-        for row in rows
-    ]
-    assert [
-        {name: line[name] for name in ("guid", "text_a", "gold_label")}
-        for line in lines
-    ] == given
-    right, predicted = (
-        [
-            [int(word in line[name]) for word in ("blue", "red")]
-            for line in lines
-        ]
-        for name in ("gold_label", "label")
-    )
+        assert list(entry["probabilities"].values()) == pytest.approx(
+            probabilities
+        )
+        chances = entry["probabilities"].items()
+        assert entry["label"] == [name for name, one in chances if one > 0.5]
+        assert (entry["guid"], entry["text_a"]) == (row["id"], row["review"])
+        assert entry["gold_label"] == row["colours"].split("|")
+        for found, labels in ((right, "gold_label"), (predicted, "label")):
+            found.append([int(one in entry[labels]) for one in ("blue", "red")])
     names = ("accuracy", "f1_micro", "f1_macro")
     assert read_results(folder, "test_eval_results.txt") == pytest.approx(
         metrics.compute_metrics(names, right, predicted) | {"global_step": 4}
     )
-    # GLUE's test sets have no labels.
-    assert not (runs[0] / "sts-b/test_eval_results.txt").exists()
-    entry = read_predictions(runs[0] / "sts-b")[1][0]
-    assert entry.keys() == {"guid", "text_a", "text_b", "label"}
+
+
+def read_table(path):
+    with open(path, encoding="utf-8-sig") as reader:
+        return list(csv.DictReader(reader))
 
 
 @pytest.mark.slow
@@ -299,100 +232,73 @@ def test_resumes_from_what_is_there(runs, tmp_path):
         file.unlink()
     # The labels come from the folder of the model; there is no train set,
     # and of the three test examples one has a label.
-    lone = tmp_path / "lone"
-    lone.mkdir()
-    with open(folder / "csv-data/test.csv", encoding="utf-8-sig") as reader:
-        rows = list(csv.DictReader(reader))
+    rows = read_table(folder / "csv-data/test.csv")
     rows[1]["colours"] = ["red"]
     del rows[0]["colours"]
     rows[2]["colours"] = None
-    (lone / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     predicting = {"do_train": False, "do_eval": False}
-    again, tables, diagnostics = script_runner.run_all(
-        [
-            ("run_classifier.py", folder, commands["mrpc"]),
+    diagnosing = predicting | {
+        "task_name": "ax",
+        "do_predict": True,
+        "glue_submission": True,
+        "early_stopping_patience": 0,
+        "init_checkpoint": folder / "mnli" / "best",
+        "output_dir": tmp_path / "ax",
+    }
+    again, tables, _ = (
+        done.check()
+        for done in script_runner.run_each(
+            "run_classifier.py",
+            folder,
+            {},
             (
-                "run_classifier.py",
-                folder,
-                commands["csv"] | predicting | {"data_dir": lone},
+                commands["mrpc"],
+                commands["csv"] | predicting | {"data_dir": tmp_path},
+                commands["mnli"] | diagnosing,
             ),
-            (
-                "run_classifier.py",
-                folder,
-                commands["mnli"]
-                | predicting
-                | {
-                    "task_name": "ax",
-                    "do_predict": True,
-                    "glue_submission": True,
-                    "early_stopping_patience": 0,
-                    "init_checkpoint": folder / "mnli" / "best",
-                    "output_dir": tmp_path / "ax",
-                },
-            ),
-        ]
+        )
     )
     # The first run, and once more if it is the best.
-    assert again.check().stderr.count("Nothing left to do") in (1, 2)
+    assert again.stderr.count("Nothing left to do") in (1, 2)
     assert "Training step 21 of 22" in again.stderr
     assert "Training step 1 of 22" not in again.stderr
     assert read_results(folder / "mrpc") == before
-    tables.check()
     assert (folder / "csv" / "test_results.tsv").read_bytes() == table
     _, lines = read_predictions(folder / "csv")
     assert ["gold_label" in line for line in lines] == [False, True, False]
     scores = read_results(folder / "csv", "test_eval_results.txt")
     assert scores["num_without_label"] == 2
     assert "2 of 3 test examples have no label" in tables.stderr
-    diagnostics.check()
     submission = (tmp_path / "ax" / "AX.tsv").read_text().splitlines()
     assert len(submission) == 3
-    assert submission[1].split("\t")[1] in (
-        "contradiction",
-        "entailment",
-        "neutral",
-    )
+    assert submission[1].split("\t")[1] in LABELS
 
 
 def test_what_does_not_fit_is_named(runs):
     folder, commands = runs
-    broken = folder / "broken"
-    write_table(broken)
-    lines = (broken / "dev.csv").read_text().splitlines()
-    (broken / "dev.csv").write_text("\n".join([*lines, "green,9,text"]))
-    no_training = {"do_train": False}
-    cases = [
-        ("csv", {"text_column": "texts"}, "csv-data/train.csv, line 1"),
-        (
-            "csv",
-            {"data_dir": broken, "output_dir": "new"},
-            f"dev.csv, line {len(lines) + 1}, column 'colours': unknown "
-            "label 'green'",
-        ),
-        (
-            "csv",
-            no_training | {"labels": "red,blue"},
-            "the model was trained with the labels ['blue', 'red']",
-        ),
-        ("csv", {"glue_submission": True}, "GLUE takes submissions of ax"),
-        ("csv", {"task_name": "mnlli"}, "--task_name=mnlli is not known"),
-        ("csv", {"class_weights": "balanced"}, "Received: multilabel"),
-        ("csv", {"num_train_runs": 2}, "holds a single run"),
-        ("csv", no_training | {"bilstm": True}, "trained with --nobilstm"),
-        ("mnli", {"bilstm": False}, "holds a run with bilstm=True"),
-        (
-            "mnli",
-            no_training | {"left_to_right": False},
-            "trained with --left_to_right; give it here too",
-        ),
-        ("mrpc", {"num_train_runs": 1}, "holds several runs"),
-        ("sts-b", {"data_dir": "nowhere"}, "nowhere/train.tsv does not exist"),
-    ]
-    done = script_runner.run_all(
-        [
-            ("run_classifier.py", folder, commands[name] | more)
-            for name, more, _ in cases
-        ]
-    )
-    for each, (_, _, message) in zip(done, cases, strict=True):
-        assert message in each.error
+    glue_sets.write_table(folder / "broken")
+    with open(folder / "broken/dev.csv", "a", encoding="utf-8") as dev:
+        dev.write("green,9,text\n")
+    unknown = "dev.csv, line 10, column 'colours': unknown label 'green'"
+    trained = "the model was trained with the labels ['blue', 'red']"
+    right = "trained with --left_to_right; give it here too"
+    for name, cases in {
+        "csv": [
+            ("--text_column=texts", "csv-data/train.csv, line 1"),
+            ("--data_dir=broken --output_dir=new", unknown),
+            ("--do_train=False --labels=red,blue", trained),
+            ("--glue_submission=True", "GLUE takes submissions of ax"),
+            ("--task_name=mnlli", "--task_name=mnlli is not known"),
+            ("--class_weights=balanced", "Received: multilabel"),
+            ("--num_train_runs=2", "holds a single run"),
+            ("--do_train=False --bilstm=True", "trained with --nobilstm"),
+        ],
+        "mnli": [
+            ("--bilstm=False", "holds a run with bilstm=True"),
+            ("--do_train=False --left_to_right=False", right),
+        ],
+        "mrpc": [("--num_train_runs=1", "holds several runs")],
+        "sts-b": [("--data_dir=nowhere", "nowhere/train.tsv does not exist")],
+    }.items():
+        check_errors(folder, "run_classifier.py", commands[name], cases)

@@ -7,20 +7,16 @@ import run_classifier  # noqa: F401, it registers the files of its runs
 from files import run_files
 from tests import events, script_runner
 from tests.data.report_page import ReportPage
+from tests.script_runner import read_results
 
 
 def test_results_are_the_originals(classified):
     folder, done = classified
-    lines = (folder / "run/eval_results.txt").read_text().splitlines()
-    results = {k: float(v) for k, v in (x.split(" = ") for x in lines)}
+    results = read_results(folder / "run")
     assert list(results) == sorted(results)
     # Beside the original's stand the benchmark's own metrics.
-    assert results.keys() >= {
-        "eval_accuracy",
-        "eval_loss",
-        "global_step",
-        "loss",
-    }
+    names = "eval_accuracy eval_loss f1 global_step loss".split()
+    assert results.keys() >= {*names}
     # 900 pairs in batches of 32, 0.3 times, rounded down.
     assert results["global_step"] == 8
     assert 0.3 <= results["eval_accuracy"] <= 1
@@ -28,7 +24,6 @@ def test_results_are_the_originals(classified):
     assert abs(results["eval_loss"] - results["loss"]) < 1e-5
     assert 0.3 < results["eval_loss"] < 1.2
     assert "Training step 8 of 8" in done.stderr
-
     rows = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")
     assert rows.shape == (60, 2)
     assert (rows > 0).all() and len(np.unique(rows)) > 30
@@ -42,23 +37,20 @@ def test_every_file_of_a_run_is_known(classified):
     assert all(map(run_files.is_run_file, names)), names
 
 
-def test_the_report_is_about_the_dev_set(classified):
-    folder, done = classified
+def test_the_evaluation_is_kept_reported_and_shown(classified):
+    run, done = classified[0] / "run", classified[1]
+    assert {*events.check_evaluations(run)} == {8}
+    (line,) = events.evaluations(run)
+    assert line["examples"] == 32 * 8
+    assert line["hours"] > 0 < line["learning_rate"]
     assert "Wrote the report" in done.stderr
-    page = ReportPage((folder / "run/report.html").read_text("utf-8"))
-    lines = (folder / "run/eval_results.txt").read_text().splitlines()
-    accuracy = dict(line.split(" = ") for line in lines)["eval_accuracy"]
-    num_right = round(120 * float(accuracy))
+    page = ReportPage((run / "report.html").read_text("utf-8"))
+    num_right = round(120 * read_results(run)["eval_accuracy"])
     assert f"{num_right} of 120 labels are right" in page.text
     assert len(page.details) == 120 - num_right
-    assert sum(int(cell) for row in page.tables[0][1:] for cell in row[1:]) == (
-        120
-    )
-
-
-def test_tensorboard_shows_examples_of_the_dev_set(classified):
-    folder, _ = classified
-    rows = events.texts(folder / "run")["eval/samples"][8]
+    cells = [int(cell) for row in page.tables[0][1:] for cell in row[1:]]
+    assert sum(cells) == 120
+    rows = events.texts(run)["eval/samples"][8]
     table = (script_runner.SAMPLES / "glue/dev.tsv").read_text("utf-8")
     lines = [line.split("\t") for line in table.splitlines()[1:]]
     assert len(rows) == 8
@@ -82,36 +74,25 @@ def test_starts_from_the_pretrained_weights_with_a_new_head(classified):
 
 
 def test_records_are_the_originals(classified):
-    folder, _ = classified
-    record = next(
-        iter(tf.data.TFRecordDataset([folder / "run/eval.tf_record"]))
-    )
-    example = tf.train.Example.FromString(record.numpy())
-    lengths = {
-        name: len(value.int64_list.value)
-        for name, value in example.features.feature.items()
-    }
-    assert lengths == {
-        "input_ids": 32,
-        "input_mask": 32,
-        "segment_ids": 32,
-        "label_ids": 1,
-        "is_real_example": 1,
-    }
+    path = classified[0] / "run/eval.tf_record"
+    record = next(iter(tf.data.TFRecordDataset([path])))
+    features = tf.train.Example.FromString(record.numpy()).features.feature
+    found = {k: len(value.int64_list.value) for k, value in features.items()}
+    lengths = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), 32)
+    assert found == lengths | {"label_ids": 1, "is_real_example": 1}
 
 
 def test_predicts_from_a_finished_run_whatever_the_batch(
     tmp_path, classified, model_flags
 ):
-    folder, _ = classified
-    flags = {
-        **model_flags,
+    run = classified[0] / "run"
+    flags = model_flags | {
         "task_name": "mrpc",
         "data_dir": script_runner.SAMPLES / "glue",
         "do_predict": True,
         "max_seq_length": 32,
         "predict_batch_size": 7,
-        "init_checkpoint": folder / "run" / "model.ckpt-8",
+        "init_checkpoint": run / "model.ckpt-8",
     }
     # A killed process left the first.
     names = ("test_results.tsv.partial-5", "notes.txt.partial-5")
@@ -119,20 +100,13 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
     left.parent.mkdir()
     for path in (left, kept):
         path.write_text("half a file")
-    for done in script_runner.run_all(
-        [
-            ("run_classifier.py", tmp_path, {**flags, **more})
-            for more in (
-                {"output_dir": "a"},
-                {"output_dir": "b", "mixed_precision": "bfloat16"},
-            )
-        ]
+    rough = {"output_dir": "b", "mixed_precision": "bfloat16"}
+    for done in script_runner.run_each(
+        "run_classifier.py", tmp_path, flags, ({"output_dir": "a"}, rough)
     ):
         done.check()
     assert kept.exists() and not left.exists()
-    rows, again, rough = (
-        np.loadtxt(path / "test_results.tsv", delimiter="\t")
-        for path in (folder / "run", tmp_path / "a", tmp_path / "b")
-    )
-    np.testing.assert_allclose(again, rows, atol=1e-6)
-    np.testing.assert_allclose(rough, rows, atol=0.02)
+    rows = np.loadtxt(run / "test_results.tsv", delimiter="\t")
+    for name, tolerance in (("a", 1e-6), ("b", 0.02)):
+        found = np.loadtxt(tmp_path / name / "test_results.tsv", delimiter="\t")
+        np.testing.assert_allclose(found, rows, atol=tolerance)

@@ -9,7 +9,7 @@ import tensorflow as tf
 from data.ner import scoring
 from tests import events, golden, script_runner
 from tests.data.report_page import ReportPage
-from training.callbacks import history
+from tests.script_runner import check_refusals, read_lines, read_results
 
 SENTENCES = [
     ["The O", "river I-LOC", "runs O"],
@@ -33,9 +33,8 @@ def write_set(path, count, with_tags=True):
 def runs(tmp_path_factory, tiny):
     """Two trainings on the same files, with and without documents."""
     folder = tmp_path_factory.mktemp("ner")
-    write_set(folder / "train.txt", 48)
-    write_set(folder / "valid.txt", 9)
-    write_set(folder / "test.txt", 5)
+    for name, count in (("train", 48), ("valid", 9), ("test", 5)):
+        write_set(folder / f"{name}.txt", count)
     flags = script_runner.fine_tuning_flags(
         folder,
         tiny / "one_block",
@@ -43,57 +42,21 @@ def runs(tmp_path_factory, tiny):
         learning_rate=2e-3,
         evaluate_each_epoch=True,
     )
-    done = script_runner.run_all(
-        [
-            (
-                "run_ner.py",
-                folder,
-                flags
-                | {
-                    "export_dir": "served",
-                    "export_weights": "given",
-                    "report": True,
-                },
-            ),
-            (
-                "run_ner.py",
-                folder,
-                flags
-                | {
-                    "document_context": True,
-                    "num_train_epochs": 1,
-                    "output_dir": "documents",
-                },
-            ),
-        ]
-    )
-    for each in done:
-        each.check()
+    kept = {"export_dir": "served", "export_weights": "given", "report": True}
+    documents = {"document_context": True, "num_train_epochs": 1}
+    documents["output_dir"] = "documents"
+    for done in script_runner.run_each(
+        "run_ner.py", folder, flags, (kept, documents)
+    ):
+        done.check()
     return folder, flags
-
-
-def read_results(path):
-    lines = path.read_text().splitlines()
-    return {
-        name: float(value)
-        for name, value in (line.split(" = ") for line in lines)
-    }
 
 
 def test_learns_and_reports_conllevals_figures(runs):
     folder = runs[0] / "run"
-    results = read_results(folder / "eval_results.txt")
-    assert {
-        "LOC_f1",
-        "ORG_precision",
-        "accuracy",
-        "eval_loss",
-        "f1",
-        "global_step",
-        "loss",
-        "precision",
-        "recall",
-    } < results.keys()
+    results = read_results(folder)
+    names = "accuracy eval_loss f1 global_step loss precision recall".split()
+    assert {"LOC_f1", "ORG_precision", *names} < results.keys()
     # Three sentences, each seen 48 times.
     assert results["f1"] > 0.9
     assert (folder / "labels.txt").read_text().splitlines() == LABELS
@@ -104,29 +67,17 @@ def test_learns_and_reports_conllevals_figures(runs):
     # And the one that the report is about.
     page = ReportPage((folder / "report.html").read_text("utf-8"))
     assert f"F1 {results['f1']:.4g}, precision" in page.text
-    documents = read_results(runs[0] / "documents/eval_results.txt")
     # One document of 48 sentences in windows of 24.
-    assert documents["global_step"] < 12
+    assert read_results(runs[0] / "documents")["global_step"] < 12
 
 
-def test_each_evaluation_has_a_line_in_the_history(runs):
-    found = history.read(runs[0] / "run" / history.FILE)
-    shown = events.scalars(runs[0] / "run")["eval/f1"]
-    f1 = {
-        line["step"]: line["metrics"]["f1"]
-        for line in found
-        if line["kind"] == "eval"
-    }
-    assert {*f1} == {12, 24, 36}
-    assert shown == pytest.approx(f1)
-
-
-def test_tensorboard_shows_each_evaluations_sentences(runs):
-    shown = events.texts(runs[0] / "run")["eval/samples"]
+def test_each_evaluation_is_kept_and_shown(runs):
+    run = runs[0] / "run"
+    assert {*events.check_evaluations(run)} == {12, 24, 36}
+    shown = events.texts(run)["eval/samples"]
     assert {*shown} == {12, 24, 36}
-    best = json.loads((runs[0] / "run/best/eval_results.json").read_text())
     right = ["river (LOC)", "boat house (ORG)", "Blue (LOC), red (LOC)"]
-    rows = shown[best["global_step"]]
+    rows = shown[read_results(run)["global_step"]]
     assert rows[0]["text"] == "The river runs"
     assert [row["right"] for row in rows] == [
         right[number * 9 // 8 % 3] for number in range(8)
@@ -138,37 +89,29 @@ def test_predictions_are_conllevals_columns(runs):
     folder = runs[0] / "run"
     text = (folder / "test_predictions.txt").read_text()
     sentences = [part.split("\n") for part in text.strip().split("\n\n")]
-    lines = (folder / "predictions.jsonl").read_text().splitlines()
-    right, predicted = [], []
-    for i, (sentence, line) in enumerate(zip(sentences, lines, strict=True)):
-        entry = json.loads(line)
-        words, tags, labels = zip(
-            *(row.split(" ") for row in sentence), strict=True
-        )
-        assert list(words) == [w.split()[0] for w in SENTENCES[i % 3]]
-        assert entry["words"] == list(words)
-        assert entry["labels"] == list(labels)
-        right.append(list(tags))
-        predicted.append(list(labels))
-    results = read_results(folder / "test_eval_results.txt")
-    scores = scoring.score_entities(right, predicted)
-    step = read_results(folder / "eval_results.txt")["global_step"]
-    assert results == pytest.approx(scores | {"global_step": step})
+    entries = read_lines(folder / "predictions.jsonl")
+    right = []
+    for i, (sentence, entry) in enumerate(zip(sentences, entries, strict=True)):
+        rows = (row.split(" ") for row in sentence)
+        words, tags, labels = map(list, zip(*rows, strict=True))
+        assert words == [word.split()[0] for word in SENTENCES[i % 3]]
+        assert (entry["words"], entry["labels"]) == (words, labels)
+        right.append(tags)
+    scores = scoring.score_entities(right, [one["labels"] for one in entries])
+    scores["global_step"] = read_results(folder)["global_step"]
+    found = read_results(folder, "test_eval_results.txt")
+    assert found == pytest.approx(scores)
 
 
 def test_serves_what_it_predicts(runs):
-    folder = runs[0]
-    served = tf.saved_model.load(str(folder / "served"))
-    spec = {
-        name: tf.io.FixedLenFeature([24], tf.int64)
-        for name in ("input_ids", "input_mask", "segment_ids", "label_ids")
-    }
-    records = tf.data.TFRecordDataset(str(folder / "run/predict.tf_record"))
+    served = tf.saved_model.load(str(runs[0] / "served"))
+    names = ("input_ids", "input_mask", "segment_ids", "label_ids")
+    spec = dict.fromkeys(names, tf.io.FixedLenFeature([24], tf.int64))
+    records = tf.data.TFRecordDataset(str(runs[0] / "run/predict.tf_record"))
     inputs = tf.io.parse_example(list(records), spec)
     label_ids = inputs.pop("label_ids").numpy()
-    outputs = served.signatures["serving_default"](
-        **{name: tf.cast(value, tf.int32) for name, value in inputs.items()}
-    )
+    inputs = {k: tf.cast(value, tf.int32) for k, value in inputs.items()}
+    outputs = served.signatures["serving_default"](**inputs)
     assert outputs["probabilities"].shape == (5, 24, 4)
     counted = label_ids > 0
     predicted = outputs["probabilities"].numpy().argmax(-1)
@@ -177,62 +120,41 @@ def test_serves_what_it_predicts(runs):
 
 def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
     folder, flags = runs
-    untagged, broken = tmp_path / "untagged", tmp_path / "broken"
-    for path in (untagged, broken):
-        path.mkdir()
-    write_set(untagged / "test.txt", 5, with_tags=False)
-    (broken / "train.txt").write_text("One O\ntwo\n")
+    write_set(tmp_path / "test.txt", 5, with_tags=False)
     predicting = flags | {
         "do_train": False,
         "do_eval": False,
         "evaluate_each_epoch": False,
-        "data_dir": untagged,
+        "data_dir": tmp_path,
         "init_checkpoint": folder / "given",
         "output_dir": tmp_path / "predicted",
     }
-    given, reporting, wrong, order = script_runner.run_all(
-        [
-            ("run_ner.py", folder, more)
-            for more in (
-                predicting,
-                predicting | {"report": True},
-                flags | {"data_dir": broken, "output_dir": tmp_path / "new"},
-                predicting | {"labels": "B-LOC,O,B-ORG,I-ORG"},
-            )
-        ]
-    )
-    given.check()
+    script_runner.run("run_ner.py", folder, **predicting).check()
     before, after = (
-        [
-            json.loads(line)["labels"]
-            for line in (path / "predictions.jsonl").read_text().splitlines()
-        ]
+        [line["labels"] for line in read_lines(path / "predictions.jsonl")]
         for path in (folder / "run", tmp_path / "predicted")
     )
     assert after == before
     assert not (tmp_path / "predicted/test_eval_results.txt").exists()
-    assert "--report needs --do_eval" in reporting.error
-    assert "train.txt, line 2: a line must hold a word and" in wrong.error
-    assert "the model was trained with the labels ['O', 'B-LOC'" in order.error
+    trained = "the model was trained with the labels ['O', 'B-LOC'"
+    cases = [
+        ("--report=True", "--report needs --do_eval"),
+        ("--labels=B-LOC,O,B-ORG,I-ORG", trained),
+    ]
+    check_refusals(folder, "run_ner.py", predicting, cases)
 
 
 @pytest.mark.soak
 def test_conll_2003(tmp_path, runs):
     """The real files, every window of them; the tiny model learns little."""
-    folder = golden.shared("data/conll2003")
-    script_runner.run(
-        "run_ner.py",
-        tmp_path,
-        **runs[1]
-        | {
-            "data_dir": folder,
-            "output_dir": tmp_path / "run",
-            "max_seq_length": 64,
-            "train_batch_size": 32,
-            "num_train_epochs": 1,
-            "learning_rate": 1e-3,
-            "evaluate_each_epoch": False,
-        },
-    ).check()
-    results = read_results(tmp_path / "run/eval_results.txt")
-    assert results["accuracy"] > 0.8
+    changes = {
+        "data_dir": golden.shared("data/conll2003"),
+        "output_dir": tmp_path / "run",
+        "max_seq_length": 64,
+        "train_batch_size": 32,
+        "num_train_epochs": 1,
+        "learning_rate": 1e-3,
+        "evaluate_each_epoch": False,
+    }
+    script_runner.run("run_ner.py", tmp_path, **runs[1] | changes).check()
+    assert read_results(tmp_path / "run")["accuracy"] > 0.8

@@ -1,3 +1,5 @@
+"""run_pretraining.py's results, checkpoints and resumes, and faults in it."""
+
 import math
 import re
 import shutil
@@ -6,19 +8,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests import checkpoints, script_runner
+from tests import script_runner
+from tests.checkpoints import assert_same_bits, values
+from tests.script_runner import read_results
+from training import checkpointing
 
-
-def read_results(folder):
-    lines = (folder / "eval_results.txt").read_text().splitlines()
-    return dict(line.split(" = ") for line in lines)
-
-
-def steps(folder):
-    return sorted(
-        int(path.stem.rpartition("-")[2])
-        for path in folder.glob("model.ckpt-*.index")
-    )
+WORDS = "bert/embeddings/word_embeddings"
 
 
 def test_results_are_the_originals(pretrained):
@@ -32,13 +27,12 @@ def test_results_are_the_originals(pretrained):
         "next_sentence_accuracy",
         "next_sentence_loss",
     ]
-    assert results["global_step"] == "7"
-    values = {name: float(value) for name, value in results.items()}
-    assert 0 <= values["masked_lm_accuracy"] <= 1
-    assert 0 <= values["next_sentence_accuracy"] <= 1
+    assert "global_step = 7\n" in (folder / "eval_results.txt").read_text()
+    assert 0 <= results["masked_lm_accuracy"] <= 1
+    assert 0 <= results["next_sentence_accuracy"] <= 1
     # A model that knows next to nothing of 1,600 words and 2 labels.
-    assert abs(values["masked_lm_loss"] - math.log(1600)) < 0.5
-    assert abs(values["next_sentence_loss"] - math.log(2)) < 0.2
+    assert abs(results["masked_lm_loss"] - math.log(1600)) < 0.5
+    assert abs(results["next_sentence_loss"] - math.log(2)) < 0.2
     for line in ("*** Input Files ***", "***** Eval results *****"):
         assert line in done.stderr
     # Progress: step, loss, learning rate, speed and time left.
@@ -50,28 +44,23 @@ def test_results_are_the_originals(pretrained):
 
 def test_checkpoints_are_the_originals(pretrained):
     folder, _ = pretrained
-    assert steps(folder) == [3, 4, 5, 6, 7]
+    assert checkpointing.checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)
     assert newest == str(folder / "model.ckpt-7")
     shapes = dict(tf.train.list_variables(newest))
     weights = {
         name: shape
         for name, shape in shapes.items()
-        if name.startswith(("bert/", "cls/"))
-        and not name.endswith(("/adam_m", "/adam_v"))
+        if re.match(r"(bert|cls)/.*(?<!/adam_[mv])$", name)
     }
     # 5 of the embeddings, 16 a layer, 2 of the pooler, 5 and 2 of the heads.
     assert len(weights) == 5 + 2 * 16 + 2 + 5 + 2
-    assert shapes["bert/embeddings/word_embeddings"] == [1600, 32]
-    assert shapes["cls/predictions/output_bias"] == [1600]
-    assert shapes["cls/seq_relationship/output_weights"] == [2, 32]
-    assert shapes["bert/encoder/layer_1/attention/self/query/kernel"] == [
-        32,
-        32,
-    ]
+    query = "bert/encoder/layer_1/attention/self/query/kernel"
+    expected = {WORDS: [1600, 32], "cls/predictions/output_bias": [1600]}
+    expected |= {"cls/seq_relationship/output_weights": [2, 32]}
+    assert weights.items() >= (expected | {query: [32, 32]}).items()
     for name, shape in weights.items():
-        assert shapes[f"{name}/adam_m"] == shape
-        assert shapes[f"{name}/adam_v"] == shape
+        assert shapes[f"{name}/adam_m"] == shapes[f"{name}/adam_v"] == shape
     assert tf.train.load_variable(newest, "global_step") == 7
 
 
@@ -80,50 +69,33 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
     tmp_path, pretrained, pretraining_flags
 ):
     folder, _ = pretrained
-    resumed, finished, damaged = (
-        tmp_path / name for name in ("resumed", "finished", "damaged")
-    )
-    for copy in (resumed, finished, damaged):
-        shutil.copytree(folder, copy)
+    names = ("resumed", "finished", "damaged")
+    resumed, _, damaged = (tmp_path / name for name in names)
+    for name in names:
+        shutil.copytree(folder, tmp_path / name)
     newest = damaged / "model.ckpt-7.data-00000-of-00001"
     newest.write_bytes(newest.read_bytes()[:1000])
-    further, again, fallen_back = script_runner.run_all(
-        [
-            (
-                "run_pretraining.py",
-                tmp_path,
-                {
-                    **pretraining_flags,
-                    "output_dir": output_dir,
-                    "do_train": True,
-                    "do_eval": output_dir == resumed,
-                    "num_train_steps": num_train_steps,
-                    "save_checkpoints_steps": 1000,
-                },
-            )
-            for output_dir, num_train_steps in (
-                (resumed, 9),
-                (finished, 7),
-                (damaged, 7),
-            )
-        ]
+    flags = {"do_train": True, "save_checkpoints_steps": 1000}
+    changes = [
+        {"output_dir": tmp_path / x, "num_train_steps": 7} for x in names
+    ]
+    changes[0] |= {"num_train_steps": 9, "do_eval": True}
+    further, again, fallen_back = (
+        done.check().stderr
+        for done in script_runner.run_each(
+            "run_pretraining.py", tmp_path, pretraining_flags | flags, changes
+        )
     )
-    assert f"Restored the checkpoint {resumed}/model.ckpt-7" in (
-        further.check().stderr
-    )
-    assert "Training step 8 of 9" in further.stderr
-    assert steps(resumed) == [4, 5, 6, 7, 9]
-    assert read_results(resumed)["global_step"] == "9"
-
-    assert "Nothing left to do" in again.check().stderr
-    assert "Training step" not in again.stderr
-
-    log = fallen_back.check().stderr
-    assert f"{damaged}/model.ckpt-7 cannot be read" in log
-    assert f"Restored the checkpoint {damaged}/model.ckpt-6" in log
+    assert f"Restored the checkpoint {resumed}/model.ckpt-7" in further
+    assert "Training step 8 of 9" in further
+    assert checkpointing.checkpoint_steps(resumed) == [4, 5, 6, 7, 9]
+    assert read_results(resumed)["global_step"] == 9
+    assert "Nothing left to do" in again and "Training step" not in again
+    assert f"{damaged}/model.ckpt-7 cannot be read" in fallen_back
+    assert f"Restored the checkpoint {damaged}/model.ckpt-6" in fallen_back
     # What was damaged is written again, and the step made again is the same.
-    after = checkpoints.values(damaged / "model.ckpt-7")
-    for name, value in checkpoints.values(folder / "model.ckpt-7").items():
+    after = values(damaged, 7)
+    for name, value in values(folder, 7).items():
         np.testing.assert_allclose(after[name], value, atol=1e-6, err_msg=name)
 
 
@@ -131,10 +103,8 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
 def test_trains_from_a_checkpoint_the_same_each_time(
     tmp_path, pretrained, pretraining_flags
 ):
-    folder, _ = pretrained
-    flags = {
-        **pretraining_flags,
-        "init_checkpoint": folder / "model.ckpt-7",
+    flags = pretraining_flags | {
+        "init_checkpoint": pretrained[0] / "model.ckpt-7",
         "do_train": True,
         "do_eval": True,
         "max_eval_steps": 5,
@@ -142,30 +112,24 @@ def test_trains_from_a_checkpoint_the_same_each_time(
         "num_warmup_steps": 0,
         "train_batch_size": 8,
     }
-    runs = script_runner.run_all(
-        [
-            ("run_pretraining.py", tmp_path, {**flags, **more})
-            for more in (
-                {"output_dir": "a"},
-                {"output_dir": "b", "deterministic": True},
-                {"output_dir": "c", "seed": 1},
-                {"output_dir": "d", "mixed_precision": "bfloat16"},
-            )
-        ]
+    changes = (
+        {"output_dir": "a"},
+        {"output_dir": "b", "deterministic": True},
+        {"output_dir": "c", "seed": 1},
+        {"output_dir": "d", "mixed_precision": "bfloat16"},
     )
-    for done in runs:
+    for done in script_runner.run_each(
+        "run_pretraining.py", tmp_path, flags, changes
+    ):
         assert " variables loaded" in done.check().stderr
-    a, b, c, d = (
-        checkpoints.values(tmp_path / name / "model.ckpt-2") for name in "abcd"
-    )
-    word_embeddings = "bert/embeddings/word_embeddings"
-    checkpoints.assert_same_bits(b, a)
-    assert not np.array_equal(a[word_embeddings], c[word_embeddings])
+    a, b, c, d = (values(tmp_path / name, 2) for name in "abcd")
+    assert_same_bits(b, a)
+    assert not np.array_equal(a[WORDS], c[WORDS])
     # The slots start anew: they are no part of a model's start.
     assert a["global_step"] == 2
-    assert d[word_embeddings].dtype == np.float32
-    assert not np.array_equal(a[word_embeddings], d[word_embeddings])
-    losses = [float(read_results(tmp_path / x)["loss"]) for x in "abcd"]
+    assert d[WORDS].dtype == np.float32
+    assert not np.array_equal(a[WORDS], d[WORDS])
+    losses = [read_results(tmp_path / name)["loss"] for name in "abcd"]
     assert losses[0] == losses[1]
     # Another seed: other batches, too.
     assert 0 < abs(losses[2] - losses[0]) < 0.1
@@ -176,16 +140,68 @@ def test_trains_from_a_checkpoint_the_same_each_time(
 @pytest.mark.soak
 def test_compiled_training_is_the_same(tmp_path, pretraining_flags):
     flags = pretraining_flags | {"do_train": True, "num_train_steps": 2}
-    runs = [{"output_dir": "plain"}, {"output_dir": "jit", "jit_compile": True}]
-    for done in script_runner.run_all(
-        [("run_pretraining.py", tmp_path, flags | more) for more in runs]
+    changes = [{"output_dir": "a"}, {"output_dir": "b", "jit_compile": True}]
+    for done in script_runner.run_each(
+        "run_pretraining.py", tmp_path, flags, changes
     ):
         done.check()
-    plain, compiled = (
-        checkpoints.values(tmp_path / run["output_dir"] / "model.ckpt-2")
-        for run in runs
-    )
-    for name, value in plain.items():
+    compiled = values(tmp_path / "b", 2)
+    for name, value in values(tmp_path / "a", 2).items():
         np.testing.assert_allclose(
             compiled[name], value, atol=1e-4, err_msg=name
         )
+
+
+def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
+    pretraining_flags, tmp_path
+):
+    flags = pretraining_flags | {
+        "output_dir": "run",
+        "do_train": True,
+        "num_warmup_steps": 0,
+        # The weights stay finite, and so does their norm.
+        "learning_rate": 1e15,
+        "num_train_steps": 100,
+        "save_checkpoints_steps": 1,
+        "max_nonfinite_steps": 3,
+    }
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags)
+    assert "3 steps in a row" in done.error
+    # The records of the batch are named: file and numbers.
+    assert re.search(r"train\.tfrecord records \d+(, \d+){15}", done.error)
+    assert done.stderr.count("was skipped") == 3
+    assert [*tmp_path.glob("run/*.index")]
+
+
+# A limit on the size of a file stands for a disk that is full: the first
+# checkpoints fit, as their files are made before the limit is set.
+FULL_DISK = f"""
+import resource, runpy, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from training import checkpointing
+save = checkpointing.Checkpointer.save
+def limited(self, step):
+    if step == 3:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
+    save(self, step)
+checkpointing.Checkpointer.save = limited
+runpy.run_path("{script_runner.ROOT}/run_pretraining.py", run_name="__main__")
+"""
+
+
+def test_a_full_disk_leaves_the_earlier_checkpoints(
+    pretraining_flags, tmp_path
+):
+    (tmp_path / "full_disk.py").write_text(FULL_DISK)
+    flags = pretraining_flags | {
+        "output_dir": tmp_path / "run",
+        "do_train": True,
+        "num_train_steps": 4,
+        "num_warmup_steps": 0,
+        "save_checkpoints_steps": 1,
+        "summary_steps": 0,
+    }
+    done = script_runner.run(tmp_path / "full_disk.py", tmp_path, **flags)
+    assert "step 2 is intact" in done.error
+    assert not [*tmp_path.glob("run/model.ckpt-3*")]
+    assert values(tmp_path / "run", 2)["global_step"] == 2

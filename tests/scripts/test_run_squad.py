@@ -1,45 +1,80 @@
+"""run_squad.py on v1.1, on v2.0 and on text without spaces."""
+
 import json
 import math
+import shutil
 
 import pytest
-import tensorflow as tf
 
 from data.squad import answers
-from tests import events, script_runner
-from training.callbacks import history
+from tests import events, golden, script_runner
+from tests.checkpoints import values
+from tests.script_runner import read_results
 
 SQUAD = script_runner.SAMPLES / "squad"
+CONTEXT = "黄河长5464公里，流经九省。长江更长，約6300公里!"
+QUESTION = "长江多长？"
+# In the middle of what white space parts: words alone cannot find it.
+ANSWER = "約6300公里"
 
 
 def read_json(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def questions(path):
+def read_questions(path):
+    """Returns {id: (passage, question)} of a file."""
     return {
-        qa["id"]: paragraph["context"]
+        qa["id"]: (paragraph["context"], qa)
         for article in read_json(path)["data"]
         for paragraph in article["paragraphs"]
         for qa in paragraph["qas"]
     }
 
 
+def write_without_spaces(folder, tiny):
+    """Writes a question of a passage in Chinese, and its vocabulary."""
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokens += sorted({*CONTEXT, *"多？"} - set("0123456789"))
+    tokens += ["5464", "6300", "公", "##公", "##里"]
+    tokens += [f"[unused{i}]" for i in range(1600)]
+    tokens = [*dict.fromkeys(tokens)][:1600]
+    (folder / "vocab.txt").write_text("\n".join(tokens))
+    answer = {"text": ANSWER, "answer_start": CONTEXT.index(ANSWER)}
+    qas = [{"id": "q", "question": QUESTION, "answers": [answer]}]
+    paragraphs = [{"context": CONTEXT, "qas": qas}]
+    content = {"version": "1.1", "data": [{"paragraphs": paragraphs}]}
+    (folder / "few.json").write_text(json.dumps(content, ensure_ascii=False))
+    config = read_json(tiny / "bert_config.json") | {"vocab_size": 21128}
+    (folder / "large.json").write_text(json.dumps(config))
+
+
+def write_some_xquad(folder):
+    """Writes some of the real Chinese set, and the real vocabulary."""
+    source = golden.SHARED / "data/squad/xquad.zh.json"
+    vocab = golden.SHARED / "data/vocab/chinese.txt"
+    if not source.exists() or not vocab.exists():
+        return False
+    content = read_json(source)
+    content["data"] = content["data"][:12]
+    (folder / "xquad.json").write_text(json.dumps(content))
+    shutil.copy(vocab, folder / "chinese.txt")
+    return True
+
+
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory, model_flags):
-    """Runs on v1.1, and on v2.0 with answers that are not to be found."""
+def answered(tmp_path_factory, tiny, model_flags):
+    """The folder of the runs, and what each said."""
     folder = tmp_path_factory.mktemp("squad")
+    # Three answers of v2.0 are not to be found.
     content = read_json(SQUAD / "train-v2.json")
     content["data"] = content["data"][:1]
-    lost = 0
-    for paragraph in content["data"][0]["paragraphs"]:
-        for qa in paragraph["qas"]:
-            if lost < 3 and not qa["is_impossible"]:
-                qa["answers"][0]["text"] = "Nowhere to be found"
-                lost += 1
-    assert lost == 3
+    qas = [q for p in content["data"][0]["paragraphs"] for q in p["qas"]]
+    for qa in [qa for qa in qas if not qa["is_impossible"]][:3]:
+        qa["answers"][0]["text"] = "Nowhere to be found"
     (folder / "train.json").write_text(json.dumps(content))
-    flags = {
-        **model_flags,
+    write_without_spaces(folder, tiny)
+    flags = model_flags | {
         "do_train": True,
         "do_predict": True,
         "max_seq_length": 64,
@@ -48,114 +83,99 @@ def answered(tmp_path_factory, model_flags):
         "n_best_size": 5,
         "train_batch_size": 8,
     }
-    runs = script_runner.run_all(
-        [
-            (
-                "run_squad.py",
-                folder,
-                {
-                    **flags,
-                    "output_dir": "v1",
-                    "train_file": SQUAD / "train.json",
-                    "predict_file": SQUAD / "dev.json",
-                    "num_train_epochs": 0.1,
-                },
-            ),
-            (
-                "run_squad.py",
-                folder,
-                {
-                    **flags,
-                    "output_dir": "v2",
-                    "train_file": folder / "train.json",
-                    "predict_file": SQUAD / "dev-v2.json",
-                    "num_train_epochs": 0.2,
-                    "version_2_with_negative": True,
-                    "left_to_right": True,
-                    "bilstm": True,
-                },
-            ),
-        ]
+    runs = {
+        "v1": {
+            "train_file": SQUAD / "train.json",
+            "predict_file": SQUAD / "dev.json",
+            "num_train_epochs": 0.1,
+        },
+        "v2": {
+            "train_file": folder / "train.json",
+            "predict_file": SQUAD / "dev-v2.json",
+            "num_train_epochs": 0.2,
+            "version_2_with_negative": True,
+            "left_to_right": True,
+            "bilstm": True,
+        },
+        "few": {
+            "init_checkpoint": None,
+            "vocab_file": folder / "vocab.txt",
+            "train_file": folder / "few.json",
+            "predict_file": folder / "few.json",
+            "max_seq_length": 48,
+            "max_query_length": 16,
+            "train_batch_size": 1,
+            "num_train_epochs": 40,
+            "learning_rate": 2e-3,
+            "use_char_offsets": True,
+            "report": True,
+        },
+    }
+    if write_some_xquad(folder):
+        runs["xquad"] = runs["few"] | {
+            "bert_config_file": folder / "large.json",
+            "vocab_file": folder / "chinese.txt",
+            "predict_file": folder / "xquad.json",
+            "num_train_epochs": 2,
+        }
+    done = script_runner.run_each(
+        "run_squad.py",
+        folder,
+        flags,
+        [{"output_dir": name, **more} for name, more in runs.items()],
     )
-    return folder, [done.check() for done in runs]
+    return folder, dict(zip(runs, [one.check() for one in done], strict=True))
 
 
 def test_answers_are_cut_from_the_passages(answered):
-    folder, (done, _) = answered
-    asked = questions(SQUAD / "dev.json")
+    folder, done = answered
+    asked = read_questions(SQUAD / "dev.json")
     predictions = read_json(folder / "v1/predictions.json")
     nbest = read_json(folder / "v1/nbest_predictions.json")
     assert list(predictions) == list(nbest) == list(asked)
+    names = {"text", "probability", "start_logit", "end_logit"}
     for qas_id, answer in predictions.items():
-        assert answer and answer in asked[qas_id]
+        assert answer and answer in asked[qas_id][0]
         entries = nbest[qas_id]
         assert 1 <= len(entries) <= 5
         assert entries[0]["text"] == answer
-        assert set(entries[0]) == {
-            "text",
-            "probability",
-            "start_logit",
-            "end_logit",
-        }
+        assert entries[0].keys() == names
         total = sum(entry["probability"] for entry in entries)
         assert math.isclose(total, 1, abs_tol=1e-5)
     assert not (folder / "v1/null_odds.json").exists()
     # 600 questions in batches of 8, a tenth of them, rounded down.
     assert (folder / "v1/model.ckpt-7.index").is_file()
-    assert "Training step 7 of 7" in done.stderr
+    assert "Training step 7 of 7" in done["v1"].stderr
 
 
-def test_an_lstm_is_trained_and_kept(answered):
-    for name, has_lstm in (("v1", False), ("v2", True)):
-        path = answered[0] / name
-        names = tf.train.load_checkpoint(str(path)).get_variable_to_shape_map()
-        assert any("bilstm" in name for name in names) is has_lstm
-        settings = read_json(path / "run_settings.json")
-        assert settings.get("left_to_right", False) is has_lstm
-
-
-def test_tensorboard_shows_the_scores_and_examples(answered):
-    folder, _ = answered
-    for name, file in (("v1", "dev.json"), ("v2", "dev-v2.json")):
-        run = folder / name
-        results = (run / "eval_results.txt").read_text().splitlines()
-        scores = events.scalars(run)
-        (step,) = scores["eval/f1"]
-        (line,) = [
-            line
-            for line in history.read(run / history.FILE)
-            if line["kind"] == "eval"
-        ]
-        assert line["step"] == step
-        assert line["metrics"]["f1"] == pytest.approx(scores["eval/f1"][step])
-        assert f"f1 = {scores['eval/f1'][step]:.4f}" in [
-            f"f1 = {float(line[5:]):.4f}"
-            for line in results
-            if line.startswith("f1 = ")
-        ]
-        asked = {
-            qa["question"]: qa
-            for article in read_json(SQUAD / file)["data"]
-            for paragraph in article["paragraphs"]
-            for qa in paragraph["qas"]
-        }
-        predictions = read_json(run / "predictions.json")
-        rows = events.texts(run)["eval/samples"][step]
-        assert len(rows) == 8
-        for row in rows:
-            qa = asked[row["question"]]
-            answer = predictions[qa["id"]] or "no answer"
-            assert row["predicted"] == answer
-            right = {one["text"] for one in qa["answers"]} or {"no answer"}
-            assert {*row["right"].split(" | ")} == right
-        assert any(row["right"] == "no answer" for row in rows) == (
-            name == "v2"
-        )
+@pytest.mark.parametrize(
+    "name, file, has_lstm",
+    [("v1", "dev.json", False), ("v2", "dev-v2.json", True)],
+)
+def test_what_is_kept_of_a_run(answered, name, file, has_lstm):
+    run = answered[0] / name
+    assert any("bilstm" in name for name in values(run)) is has_lstm
+    settings = read_json(run / "run_settings.json")
+    assert settings.get("left_to_right", False) is has_lstm
+    (step,) = events.check_evaluations(run)
+    asked = {
+        qa["question"]: qa for _, qa in read_questions(SQUAD / file).values()
+    }
+    predictions = read_json(run / "predictions.json")
+    rows = events.texts(run)["eval/samples"][step]
+    assert len(rows) == 8
+    for row in rows:
+        qa = asked[row["question"]]
+        assert row["predicted"] == (predictions[qa["id"]] or "no answer")
+        right = {one["text"] for one in qa["answers"]} or {"no answer"}
+        assert {*row["right"].split(" | ")} == right
+    has_no_answer = any(row["right"] == "no answer" for row in rows)
+    assert has_no_answer == (name == "v2")
 
 
 def test_questions_without_an_answer(answered):
-    folder, (_, done) = answered
-    asked = questions(SQUAD / "dev-v2.json")
+    folder, _ = answered
+    asked = read_questions(SQUAD / "dev-v2.json")
     predictions = read_json(folder / "v2/predictions.json")
     nbest = read_json(folder / "v2/nbest_predictions.json")
     null_odds = read_json(folder / "v2/null_odds.json")
@@ -163,18 +183,37 @@ def test_questions_without_an_answer(answered):
     for qas_id, answer in predictions.items():
         # The threshold is 0: none is given where "" scores higher.
         assert (answer == "") == (null_odds[qas_id] > 0)
-        assert answer in asked[qas_id]
+        assert answer in asked[qas_id][0]
         assert any(entry["text"] == "" for entry in nbest[qas_id])
 
 
 def test_an_answer_that_is_not_there_is_warned_of_and_counted(answered):
-    folder, (_, done) = answered
-    warnings = done.stderr.splitlines()
-    found = [x for x in warnings if "could not find the answer" in x]
+    lines = answered[1]["v2"].stderr.splitlines()
+    found = [x for x in lines if "could not find the answer" in x]
     assert len(found) == 3 and all("Nowhere to be found" in x for x in found)
     assert all("data[0].paragraphs[" in x for x in found)
-    counted = [x for x in warnings if "left out of training" in x]
-    assert len(counted) == 1 and ": 3 of " in counted[0]
+    (counted,) = [x for x in lines if "left out of training" in x]
+    assert ": 3 of " in counted
+
+
+def test_answers_are_the_characters_of_the_passage(answered):
+    folder = answered[0] / "few"
+    assert read_json(folder / "predictions.json") == {"q": ANSWER}
+    assert read_results(folder)["exact_match"] == 100
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "1 of 1 answers are exactly right" in page
+    assert QUESTION in page
+    assert f'<span class="both">{ANSWER}</span>' in page
+
+
+def test_the_chinese_set_runs(answered):
+    golden.shared("data/squad/xquad.zh.json")
+    golden.shared("data/vocab/chinese.txt")
+    predictions = read_json(answered[0] / "xquad/predictions.json")
+    asked = read_questions(answered[0] / "xquad.json")
+    for qas_id, (passage, _) in asked.items():
+        assert predictions[qas_id] and predictions[qas_id] in passage
+    assert (answered[0] / "xquad/report.html").is_file()
 
 
 def test_scores_that_are_not_finite_leave_no_file(tmp_path):
