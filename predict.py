@@ -260,7 +260,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         return draw_attention(config, arguments)
     # Flags are checked before the seconds that TensorFlow takes to load.
     import serving
-    from serving import json_lines, requests
+    from serving import requests
     from serving.text_task import TaskOptions
 
     # Not sys.stdin, which could not be closed while a thread waits for it.
@@ -283,7 +283,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
 
     def write_to(writer: IO[bytes]) -> tuple[int, int]:
         def write(answers: list[dict[str, Any]]) -> None:
-            writer.write(json_lines.to_json_lines(answers))
+            writer.write(requests.to_json_lines(answers))
             writer.flush()
 
         return write_answers(task, batches, write, config.strict)

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from serving.multiple_choice import export_multiple_choice
+from serving.classifier import export_multiple_choice
 from tests.serving.conftest import LABELS, TEXTS, TOKENIZER, create_model
 
 IDS = {
