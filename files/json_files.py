@@ -128,7 +128,7 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
 
     Reads the text again: keeping track of keys would slow down valid files.
     """
-    keys = []
+    keys: list[str] = []
 
     def is_bad(value: Any) -> bool:
         if isinstance(value, list):

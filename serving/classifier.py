@@ -61,7 +61,7 @@ def export_classifier(
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, tf.zeros_like(text))
 
-    endpoints = {
+    endpoints: signatures.Endpoints = {
         "serve": signatures.serve_ids(predict, model.config, options.export),
         "classify": (classify, signatures.text_signature("text_a", "text_b")),
         "classify_text": (classify_text, signatures.text_signature("text")),

@@ -60,7 +60,7 @@ def export_encoder(
         }
 
     encode = signatures.trace_once(encode, options.export)
-    endpoints = {
+    endpoints: signatures.Endpoints = {
         "serve": signatures.serve_ids(encode, model.config, options.export),
         "embed": (
             _embed(encode, packing, options, model.config.hidden_size),

@@ -54,7 +54,7 @@ def export_token_classifier(
         return tag_words(split_punctuation(text))
 
     signature = signatures.text_signature("text")
-    endpoints = {
+    endpoints: signatures.Endpoints = {
         "serve": signatures.serve_ids(predict, model.config, options.export),
         "tag": (tag, signature),
         "tag_words": (tag_words, signature),

@@ -68,7 +68,7 @@ def export_pretrainer(
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
 
-    endpoints = {
+    endpoints: signatures.Endpoints = {
         "serve": signatures.serve_ids(
             predict_everywhere, model.config, export_options
         )

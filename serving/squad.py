@@ -86,7 +86,7 @@ def export_span_labeler(
         }
 
     predict = signatures.trace_once(predict, export_options)
-    endpoints = {
+    endpoints: signatures.Endpoints = {
         "serve": signatures.serve_ids(predict, model.config, export_options),
         **_answers(predict, create_windows, decode, batch_size),
         **inspection.inspect(model.bert, packing),
