@@ -183,8 +183,8 @@ def extract(
     """Writes --output_file and --projector_dir, whole or not at all.
 
     Args:
-        trainer: Trainer of a token_features.TokenFeatures.
-        batches: see token_features.create_batches.
+        trainer: Trainer of a features.TokenFeatures.
+        batches: see features.create_batches.
         tokenizer: FullTokenizer.
         options: the script's flags.
     """
@@ -227,7 +227,7 @@ def extract(
 def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
-    from serving import token_features
+    from serving import features
     from training import devices, start
     from training.outputs import export, export_formats
     from training.trainer import Trainer
@@ -255,7 +255,7 @@ def main(options: Config) -> None:
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
     trainer = Trainer(
-        token_features.TokenFeatures(model, layer_names, block_weights),
+        features.TokenFeatures(model, layer_names, block_weights),
         None,
         None,
         options,
@@ -263,7 +263,7 @@ def main(options: Config) -> None:
     )
 
     def create_batches() -> Any:
-        return token_features.create_batches(
+        return features.create_batches(
             read_examples(options.input_file),
             tokenizer,
             options.max_seq_length,

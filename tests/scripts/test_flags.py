@@ -208,7 +208,7 @@ def test_every_flag_for_a_path_is_checked(pool, script):
     found = pool.submit(path_flags, script).result(script_runner.TIMEOUT)
     assert None not in found.values(), found
     outputs = {
-        name: kind for name, kind in found.items() if kind not in paths.INPUTS
+        name: kind for name, kind in found.items() if kind in paths.OUTPUTS
     }
     assert outputs == OUTPUTS[script]
     assert len(found) > len(outputs)
