@@ -5,6 +5,7 @@ variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
 """
 
 import dataclasses
+import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -22,6 +23,13 @@ STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
 PRECISIONS = ("float32", "bfloat16", "float16")
 # At 1.0 gradients would never change the average.
 _LARGEST_BETA = 0.999999
+# Modules that each format of an export needs.
+_EXPORT_MODULES = {
+    "saved_model": (),
+    "litert": (),
+    "onnx": ("onnx", "tf2onnx"),
+    "openvino": ("openvino",),
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +78,7 @@ class ExportConfig:
         "saved_model",
         "What --export_dir holds. All formats but saved_model take token ids; "
         "the tokenizer files are saved next to the model.",
-        choices=("saved_model", "litert", "onnx", "openvino"),
+        choices=tuple(_EXPORT_MODULES),
     )
     export_seq_length: int | None = flag(
         None,
@@ -108,6 +116,36 @@ class ExportConfig:
             raise ValueError(
                 f"--export_format={self.export_format} needs --export_dir, the "
                 "folder to write"
+            )
+        self._check_format()
+
+    def _check_format(self) -> None:
+        name = self.export_format
+        needed = _EXPORT_MODULES[name]
+        if name == "onnx" and self.quantize:
+            # The quantizer is ONNX Runtime's.
+            needed = (*needed, "onnxruntime")
+        missing = [m for m in needed if not importlib.util.find_spec(m)]
+        if missing:
+            raise ValueError(
+                f"--export_format={name} needs {' and '.join(missing)}: pip "
+                f"install -r requirements/{name}.txt"
+            )
+        if self.export_seq_length and name == "saved_model":
+            raise ValueError(
+                "--export_seq_length is for the other formats; a SavedModel "
+                "takes inputs of any length"
+            )
+        if name == "onnx" and not self.export_seq_length:
+            raise ValueError(
+                "--export_format=onnx needs --export_seq_length, the length of "
+                "all inputs: at any length ONNX Runtime fails on what tf2onnx "
+                "writes"
+            )
+        if self.quantize and name == "openvino":
+            raise ValueError(
+                "--quantize is not for --export_format=openvino; export "
+                "without it, and quantize with OpenVINO's own tools"
             )
 
 

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 import modeling
+from files import export_folders
 from modeling.losses import Loss
 from training import costs, devices, run_settings
 from training.callbacks import Callback, distillation
@@ -24,7 +25,6 @@ from training.config import (
     TrainingConfig,
 )
 from training.optimizers import optimization
-from training.outputs import export, export_formats
 from training.trainer import Trainer
 
 
@@ -197,9 +197,8 @@ def check(
     """
     config.check_actions()
     _check_start(config)
-    export_formats.check(config)
     if config.export_dir:
-        export.check_export_dir(config.export_dir)
+        export_folders.check(config.export_dir)
     bert_config = load_config(
         config.bert_config_file,
         config.max_seq_length,
