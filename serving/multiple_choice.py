@@ -9,10 +9,9 @@ import keras
 import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
-from serving import signatures
+from serving import export, signatures
 from serving.signatures import Features
 from training.config import ExportConfig
-from training.outputs import export
 
 
 def export_multiple_choice(

@@ -10,9 +10,8 @@ import keras
 import tensorflow as tf
 
 from data.ner.words_layer import NerWindows, split_punctuation
-from serving import inspection, signatures
+from serving import export, inspection, signatures
 from serving.signatures import Features
-from training.outputs import export
 
 
 def export_token_classifier(

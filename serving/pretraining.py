@@ -12,11 +12,10 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from data.text.ragged import first_values, rows, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
-from serving import inspection, signatures
+from serving import export, inspection, signatures
 from serving.requests import MASK
 from serving.signatures import Features
 from training.config import ExportConfig
-from training.outputs import export
 
 
 def export_pretrainer(

@@ -14,8 +14,8 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from modeling import BertConfig
+from serving import export
 from training.config import ExportConfig
-from training.outputs import export
 
 # Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20

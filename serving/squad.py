@@ -17,10 +17,9 @@ from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
-from serving import inspection, signatures
+from serving import export, inspection, signatures
 from serving.signatures import Features
 from training.config import ExportConfig
-from training.outputs import export
 
 _N_BEST = {
     "nbest_texts": "answers",

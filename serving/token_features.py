@@ -17,7 +17,7 @@ from data.classification.features import (
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
-from training.outputs import export
+from serving import export
 
 
 def create_batches(

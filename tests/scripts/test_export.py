@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from data.text import tokenization
 from files import export_folders, manifests
+from serving import export
 from tests import script_runner
-from training.outputs import export
 
 PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
 

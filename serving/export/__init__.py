@@ -1,4 +1,4 @@
-"""SavedModels for serving, by Keras's own export."""
+"""Writers of exports: SavedModels here, by Keras, and others in formats.py."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -11,8 +11,8 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders
 from modeling.accelerated import inference, int8
+from serving.export import formats
 from training.config import ExportConfig
-from training.outputs import export_formats
 
 INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 
@@ -60,11 +60,11 @@ def export_saved_model(
         else:
             extra = folder
             function, signature = next(iter(endpoints.values()))
-            export_formats.write(folder, model, function, signature, options)
+            formats.write(folder, model, function, signature, options)
         for name, text in (files or {}).items():
             atomic.write_text(extra / name, text)
         if tokenizer and extra is folder:
-            export_formats.write_files(folder, model, tokenizer)
+            formats.write_files(folder, model, tokenizer)
         elif tokenizer:
             atomic.write_bytes(extra / "vocab.txt", tokenizer.vocab_bytes)
 
