@@ -17,6 +17,7 @@ import serving
 from data.classification.examples import InputExample
 from data.io import feature_files, text_files
 from data.text import tokenization
+from files import export_folders
 from files.flags import flag, like
 from files.paths import Kind
 from training.command_line import cli
@@ -229,11 +230,9 @@ def main(options: Config) -> None:
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import features
     from training import devices, start
-    from training.outputs import export, export_formats
     from training.trainer import Trainer
 
     devices.pack_weights(options)
-    export_formats.check(options)
     config = start.load_config(
         options.bert_config_file,
         options.max_seq_length,
@@ -245,7 +244,7 @@ def main(options: Config) -> None:
     block_weights = parse_weights(options.layer_weights, name, num_blocks)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
-        export.check_export_dir(options.export_dir)
+        export_folders.check(options.export_dir)
     strategy = devices.strategy_of(options)
     devices.set_precision(options.mixed_precision)
     with strategy.scope():

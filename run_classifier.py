@@ -75,7 +75,6 @@ class ClassifierTask(task.Task):
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
         options, name = self.options, self.options.task_name.lower()
-        self.writes_report = options.report
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
         if table.labels is None and not options.do_train:
@@ -173,6 +172,8 @@ class ClassifierTask(task.Task):
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
         """See Task."""
+        if not self.options.report:
+            return
         labels, outputs = metrics.concatenate(batches)
         suffix = split.removeprefix("eval")
         path = os.path.join(output_dir, f"report{suffix}.html")

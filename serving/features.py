@@ -18,9 +18,8 @@ from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
-from serving import inspection, signatures
+from serving import export, inspection, signatures
 from serving.signatures import Features
-from training.outputs import export
 
 # Maximum values of an output, padding too, unless at least a quarter are real:
 # 256 MB.

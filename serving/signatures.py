@@ -16,8 +16,8 @@ from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 from data.text.tokenization import FullTokenizer
 from modeling import BertConfig
+from serving import export
 from training.config import ExportConfig
-from training.outputs import export
 
 # Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20

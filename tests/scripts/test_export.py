@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 
 from data.text import tokenization
-from files import manifests
+from files import export_folders, manifests
+from serving import export
 from tests import script_runner
-from training.outputs import export
 
 PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
 
@@ -232,7 +232,7 @@ def test_a_failed_export_leaves_the_earlier_one(tmp_path, write):
         write(path, files={"labels.txt": "\ud800"})
     assert contents(path) == before
     # The whole of it is replaced, and nothing is left beside.
-    export.check_export_dir(path)
+    export_folders.check(path)
     write(path)
     assert not (path / "assets.extra" / "labels.txt").exists()
     assert list(path.parent.iterdir()) == [path]
@@ -270,7 +270,7 @@ def test_an_export_with_a_users_file_in_it_is_not_replaced(
     else:
         (path / name).write_text("mine")
     before = contents(path)
-    for refused in (lambda: export.check_export_dir(path), lambda: write(path)):
+    for refused in (lambda: export_folders.check(path), lambda: write(path)):
         with pytest.raises(ValueError, match="export_dir.*which is not a part"):
             refused()
     assert contents(path) == before
@@ -288,17 +288,17 @@ def test_only_an_export_is_replaced(tmp_path, write):
     (plain / "saved_model.pb").write_text("x")
     for path in (made, plain, tmp_path):
         with pytest.raises(ValueError, match="export_dir.*is not an export"):
-            export.check_export_dir(path)
+            export_folders.check(path)
     linked.symlink_to(made)
     for path in (linked, plain / "saved_model.pb"):
         with pytest.raises(ValueError, match="is not a folder"):
-            export.check_export_dir(path)
+            export_folders.check(path)
     (plain / manifests.EXPORT).write_text("[]")
     with pytest.raises(ValueError, match=manifests.EXPORT):
-        export.check_export_dir(plain)
+        export_folders.check(plain)
     (plain / manifests.EXPORT).write_text('{"files": 5}')
     with pytest.raises(ValueError, match="is not a part"):
-        export.check_export_dir(plain)
+        export_folders.check(plain)
     empty.mkdir()
     write(empty)
     assert (empty / "saved_model.pb").is_file()
@@ -309,7 +309,7 @@ def test_a_users_folder_next_to_an_export_is_left_alone(tmp_path, write, name):
     path = tmp_path / "export"
     (tmp_path / name).mkdir()
     (tmp_path / name / "notes.txt").write_text("mine")
-    for refused in (lambda: export.check_export_dir(path), lambda: write(path)):
+    for refused in (lambda: export_folders.check(path), lambda: write(path)):
         with pytest.raises(ValueError, match=f"temporary name .*{name}"):
             refused()
     assert contents(tmp_path / name) == {Path("notes.txt"): b"mine"}

@@ -280,8 +280,8 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
 def frozen_weights(script, arguments):
     """Starts a script that ends early; returns its environment's setting."""
     os.environ.pop(FROZEN, None)
-    # A SavedModel has no one length, which is found before any work.
-    sys.argv = [script, *arguments, "--export_seq_length=8"]
+    # No model has so many positions, which is found before any work.
+    sys.argv = [script, *arguments, "--max_seq_length=100000"]
     with pytest.raises(SystemExit) as ended:
         importlib.import_module(script).command()
     assert ended.value.code == 1

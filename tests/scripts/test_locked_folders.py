@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests import script_runner
-from training import cluster
+from training.config import DeviceConfig
 
 
 def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
@@ -75,9 +75,10 @@ def test_of_several_workers_the_chief_locks(
     if cluster_spec:
         config = {"cluster": cluster_spec, "task": task}
         monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    assert cluster.is_chief() == expected
+    assert DeviceConfig().is_chief == expected
     # Their variable does not concern a run on a TPU, nor one on one device.
-    assert cluster.is_chief(use_tpu=True) and cluster.is_chief("one_device")
+    assert DeviceConfig(use_tpu=True).is_chief
+    assert DeviceConfig(distribution_strategy="one_device").is_chief
 
 
 @pytest.mark.parametrize(
@@ -91,4 +92,4 @@ def test_of_several_workers_the_chief_locks(
 def test_a_task_of_no_known_form_is_refused(monkeypatch, config):
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
     with pytest.raises(ValueError, match="^TF_CONFIG: "):
-        cluster.is_chief()
+        assert DeviceConfig().is_chief
