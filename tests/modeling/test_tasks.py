@@ -18,7 +18,7 @@ from modeling import (
     BertTokenClassifier,
 )
 from modeling.losses import ClassifierLoss, PretrainingLoss
-from modeling.task_model import TaskModel
+from modeling.tasks import TaskModel
 from tests import golden
 
 B, T, P, LABELS, CHOICES = 3, 16, 4, 5, 2
