@@ -227,16 +227,19 @@ class BertModel(FeaturesModel):
         self, input_shape: Shape | dict[str, Shape]
     ) -> dict[str, Any]:
         """Returns the outputs' shapes for that of `input_ids`, or a dict."""
-        if isinstance(input_shape, dict):
-            input_shape = get_feature(input_shape, "input_ids")
-        self._check_shape(input_shape)
+        shape: Shape = (
+            get_feature(input_shape, "input_ids")
+            if isinstance(input_shape, dict)
+            else input_shape
+        )
+        self._check_shape(shape)
         width = self.config.hidden_size
-        sequence = (*input_shape, width)
+        sequence = (*shape, width)
         return {
             "embedding_output": sequence,
             "all_encoder_layers": [sequence] * self.config.num_hidden_layers,
             "sequence_output": sequence,
-            "pooled_output": (input_shape[0], width),
+            "pooled_output": (shape[0], width),
         }
 
     def exported_model(self) -> keras.Model:

@@ -63,8 +63,7 @@ class Loss(abc.ABC):
             temperature: divides both logits before the softmax.
 
         Returns:
-            a dict of each part's sum over the batch, with the divisors of
-            `weights`.
+            a dict of each part's sum over the batch, to divide by `weights`.
         """
         raise ValueError(f"{type(self).__name__} cannot be distilled")
 
@@ -167,10 +166,7 @@ class ClassifierLoss(WeightedLoss):
 
 
 class MultipleChoiceLoss(ClassifierLoss):
-    """Cross entropy of the right choice, mean over the examples.
-
-    Reads `label_ids` int [B] and logits [B, C].
-    """
+    """`ClassifierLoss` of the right choice, with logits [B, C]."""
 
 
 class RegressionLoss(WeightedLoss):
@@ -286,7 +282,7 @@ class PretrainingLoss(WeightedLoss):
         next_sentence: False omits the next sentence loss (paper 5.1).
     """
 
-    names = ("masked_lm_loss", "next_sentence_loss")
+    names: tuple[str, ...] = ("masked_lm_loss", "next_sentence_loss")
     epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
 
     def __init__(self, next_sentence: bool = True) -> None:

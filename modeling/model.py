@@ -4,7 +4,7 @@ Such a model knows its inputs, so `build` creates the weights without a batch.
 Methods in which Keras would guess are overridden.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import keras
@@ -104,7 +104,7 @@ class FeaturesModel(keras.Model):
         return model
 
 
-def get_feature(features: dict[str, Any], name: str) -> Any:
+def get_feature(features: Mapping[str, Any], name: str) -> Any:
     """Returns one feature.
 
     Raises:

@@ -37,9 +37,7 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     Args:
         config: `BertConfig`.
-        name: as `keras.Model`.
-        dtype: as `keras.Model`, a policy such as `"mixed_bfloat16"`.
-        trainable: as `keras.Model`.
+        name: as `keras.Model`; so are `dtype` and `trainable`.
         bilstm: put a bidirectional LSTM between encoder and head (paper 5.1);
             its outputs replace the encoder's.
         **options: arguments of `BertModel`: `use_one_hot_embeddings`,
@@ -246,8 +244,10 @@ class BertClassifier(TaskModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
-        input_shape = get_feature(features_shape, "input_ids")
-        return (input_shape[0], self.num_labels)
+        batch_size, *length = get_feature(features_shape, "input_ids")
+        if self.head_input == "pooled_output":
+            return (batch_size, self.num_labels)
+        return (batch_size, *length, self.num_labels)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -268,11 +268,6 @@ class BertTokenClassifier(BertClassifier):
     """
 
     head_input = "sequence_output"
-
-    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of what `call` returns."""
-        input_shape = get_feature(features_shape, "input_ids")
-        return (*input_shape, self.num_labels)
 
 
 @keras.saving.register_keras_serializable(package="bert")
