@@ -117,7 +117,7 @@ def create_trainer(
             callbacks.insert(
                 0, WeightAverages(model, config.ema_decay, strategy, folder)
             )
-        if config.summary_steps and config.is_chief:
+        if config.summary_steps:
             callbacks.append(
                 Summaries(config, history, model.config, *shape, strategy)
             )

@@ -172,7 +172,10 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     folder.mkdir()
     for path in ROOT.glob("*.py"):
         shutil.copy(path, folder)
-    for name in ("data", "files", "modeling", "samples", "serving", "training"):
+    for name in (
+        *("data", "examples", "files", "modeling", "serving", "tools"),
+        "training",
+    ):
         shutil.copytree(ROOT / name, folder / name)
     done = subprocess.run(
         [sys.executable, folder / "examples/demo.py"],
