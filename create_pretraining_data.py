@@ -1,4 +1,4 @@
-"""Makes the TFRecords that run_pretraining.py reads, from raw text.
+r"""Makes the TFRecords that run_pretraining.py reads, from raw text.
 
     python create_pretraining_data.py --input_file=corpus.txt \
         --vocab_file=vocab.txt --output_file=pretraining.tfrecord

@@ -1,4 +1,4 @@
-"""Makes a file in SQuAD's form from TriviaQA's released files.
+r"""Makes a file in SQuAD's form from TriviaQA's released files.
 
     python -m tools.create_squad_from_triviaqa \
         --input_file=qa/wikipedia-train.json --evidence_dir=evidence \

@@ -1,4 +1,4 @@
-"""Learns a WordPiece vocabulary from raw text, or extends one.
+r"""Learns a WordPiece vocabulary from raw text, or extends one.
 
     python -m tools.create_vocabulary --input_file=corpus.txt \
         --output_file=vocab.txt

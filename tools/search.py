@@ -1,4 +1,4 @@
-"""Searches the hyper-parameters of a task of your own, with Optuna.
+r"""Searches the hyper-parameters of a task of your own, with Optuna.
 
     python -m tools.search --data_dir=reviews --study=output/reviews.db \
         --space="learning_rate=1e-5:1e-4:log,train_batch_size=16|32" \

@@ -51,12 +51,15 @@ def run(
         takes_arguments: whether `main` handles arguments that are not flags;
             else they are errors.
     """
+    # --help shows the docstring of __main__, which is not the script's if it
+    # runs as an installed command, and the path of the script, which is not
+    # what the user typed if it runs with `python -m`.
+    script, started = sys.modules[main.__module__], sys.modules["__main__"]
+    started.__doc__ = script.__doc__
+    if script is started and script.__spec__ is not None:
+        sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
     script_flags.define(config, sys.argv[0])
     script_flags.define(_CommonConfig, sys.argv[0])
-    # --help shows the docstring of __main__, which is not the script's if it
-    # runs as an installed command.
-    script = sys.modules[config.__module__]
-    sys.modules["__main__"].__doc__ = script.__doc__
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
