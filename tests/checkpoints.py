@@ -1,9 +1,11 @@
-"""Reads checkpoints, to compare what runs have made."""
+"""Reads checkpoints and exports, to compare what runs have made."""
 
 import re
 
 import numpy as np
 import tensorflow as tf
+
+INPUTS = ("input_ids", "input_mask", "segment_ids")
 
 
 def values(path, step=None):
@@ -24,6 +26,22 @@ def listed(path):
         for name, shape in tf.train.list_variables(str(path))
         if not re.search(r"^global_step|/adam_[mv]$", name)
     }
+
+
+def read_records(path, shape, names=INPUTS):
+    """Returns {name: int32 array} of the records that a run wrote."""
+    spec = dict.fromkeys(names, tf.io.FixedLenFeature(shape, tf.int64))
+    found = tf.io.parse_example([*tf.data.TFRecordDataset(str(path))], spec)
+    return {k: v.numpy().astype("int32") for k, v in found.items()}
+
+
+def serve(export_dir, inputs):
+    """Returns {name: array} that a SavedModel answers to {name: array}."""
+    # Keeps the variables alive.
+    model = tf.saved_model.load(str(export_dir))
+    inputs = {name: tf.constant(value) for name, value in inputs.items()}
+    outputs = model.signatures["serving_default"](**inputs)
+    return {name: value.numpy() for name, value in outputs.items()}
 
 
 def assert_same_bits(found, expected):

@@ -134,15 +134,12 @@ def pretrained(made_once, pretraining_flags):
     """A folder of 7 steps of pretraining; and what they said."""
 
     def make_pretrained(folder):
+        flags = script_runner.parse_flags("""
+            --output_dir=run --do_train --do_eval --num_train_steps=7
+            --save_checkpoints_steps=1
+        """)
         done = script_runner.run(
-            "run_pretraining.py",
-            folder,
-            **pretraining_flags,
-            output_dir="run",
-            do_train=True,
-            do_eval=True,
-            num_train_steps=7,
-            save_checkpoints_steps=1,
+            "run_pretraining.py", folder, **pretraining_flags, **flags
         )
         return folder / "run", done.check()
 
@@ -165,20 +162,13 @@ def classified(made_once, model_flags):
     """A folder with a classifier's `run` and `export`; and what it said."""
 
     def make_classified(folder):
+        flags = script_runner.parse_flags(f"""
+            --task_name=MRPC --data_dir={script_runner.SAMPLES}/glue
+            --output_dir=run --export_dir=export --do_train --do_eval
+            --do_predict --report --max_seq_length=32 --num_train_epochs=0.3
+        """)
         done = script_runner.run(
-            "run_classifier.py",
-            folder,
-            **model_flags,
-            task_name="MRPC",
-            data_dir=script_runner.SAMPLES / "glue",
-            output_dir="run",
-            export_dir="export",
-            do_train=True,
-            do_eval=True,
-            do_predict=True,
-            report=True,
-            max_seq_length=32,
-            num_train_epochs=0.3,
+            "run_classifier.py", folder, **model_flags, **flags
         )
         return folder, done.check()
 

@@ -34,17 +34,21 @@ def check_evaluations(run):
     return found
 
 
-def scalars(folder):
-    """Returns {tag: {step: value}} of what TensorBoard would show."""
-    found = {}
+def _values(folder, plugin):
+    """Yields (step, value) of all that was written for a page."""
     for path in folder.glob("events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:
-                plugin = value.metadata.plugin_data.plugin_name
-                if plugin in ("hparams", "text"):
-                    continue
-                tensor = tf.make_ndarray(value.tensor)
-                found.setdefault(value.tag, {})[event.step] = float(tensor)
+                if value.metadata.plugin_data.plugin_name == plugin:
+                    yield event.step, value
+
+
+def scalars(folder):
+    """Returns {tag: {step: value}} of what TensorBoard would show."""
+    found = {}
+    for step, value in _values(folder, "scalars"):
+        number = float(tf.make_ndarray(value.tensor))
+        found.setdefault(value.tag, {})[step] = number
     return found
 
 
@@ -61,23 +65,14 @@ def texts(folder):
         return html.unescape(page[3:-4])
 
     found = {}
-    for path in folder.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                if value.metadata.plugin_data.plugin_name == "text":
-                    columns, *rows = tf.make_ndarray(value.tensor).tolist()
-                    steps = found.setdefault(value.tag, {})
-                    assert event.step not in steps
-                    steps[event.step] = [
-                        dict(
-                            zip(
-                                [name.decode() for name in columns],
-                                map(shown, row),
-                                strict=True,
-                            )
-                        )
-                        for row in rows
-                    ]
+    for step, value in _values(folder, "text"):
+        columns, *rows = tf.make_ndarray(value.tensor).tolist()
+        names = [name.decode() for name in columns]
+        steps = found.setdefault(value.tag, {})
+        assert step not in steps
+        steps[step] = [
+            dict(zip(names, map(shown, row), strict=True)) for row in rows
+        ]
     return found
 
 
@@ -86,16 +81,9 @@ def hyperparameters(folder):
     from tensorboard.plugins.hparams import plugin_data_pb2
 
     found = {}
-    for path in folder.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                plugin = value.metadata.plugin_data
-                if plugin.plugin_name == "hparams":
-                    data = plugin_data_pb2.HParamsPluginData()
-                    data.ParseFromString(plugin.content)
-                    start = data.session_start_info.hparams
-                    found |= {
-                        name: getattr(one, one.WhichOneof("kind"))
-                        for name, one in start.items()
-                    }
+    for _, value in _values(folder, "hparams"):
+        content = value.metadata.plugin_data.content
+        data = plugin_data_pb2.HParamsPluginData.FromString(content)
+        for name, one in data.session_start_info.hparams.items():
+            found[name] = getattr(one, one.WhichOneof("kind"))
     return found

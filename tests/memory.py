@@ -25,47 +25,38 @@ LIMIT = 6 << 30
 BASE = 16 << 20
 
 
-def create_texts(shape, size):
-    """Returns texts of about `size` bytes that are hard on a tokenizer."""
-    odd = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
-    odd += ["\u03a3", "\u0323", "x" * 300]
-    shapes = {
-        "one_word": lambda: ["a" * size],
-        "one_letter_words": lambda: ["a " * (size // 2)],
-        "long_and_short_words": lambda: [
-            "a" * (size // 2) + " word" * (size // 10)
-        ],
-        "long_word_next_to_texts": lambda: [
-            "a" * (size // 2),
-            "word " * (size // 10),
-            "x",
-        ],
-        "one_long_text": lambda: (
-            ["the boat " * (size // 18)] + ["the boat"] * (size // 16)
-        ),
-        "ideographs": lambda: ["\u4e2d" * (size // 3)],
-        "marks": lambda: ["a" + "\u0301\u0323" * (size // 4)],
-        "moved_marks": lambda: ["\uac01\U0001d165\U0001d16d" * (size // 11)],
-        "punctuation": lambda: ["." * size],
-        "spaces": lambda: [" " * size],
-        "controls": lambda: ["\x01" * size],
-        "hangul": lambda: ["\uac01" * (size // 3)],
-        "sigmas": lambda: ["\u03a3" * (size // 2)],
-        "words_at_the_limit": lambda: [("a" * 199 + " ") * (size // 200)],
-        "rare_next_to_plain": lambda: [
-            "a " * (size // 2) + "\u03a3 \uac01 \U0001d15e\u0323\U0001d15e"
-        ],
-        "mixed": lambda: ["".join(random.Random(1).choices(odd, k=size // 30))],
-    }
-    return shapes[shape]()
-
-
-TOKENIZER_SHAPES = [
-    *("one_word", "one_letter_words", "long_and_short_words"),
-    *("long_word_next_to_texts", "one_long_text", "ideographs", "marks"),
-    *("moved_marks", "punctuation", "spaces", "controls", "hangul", "sigmas"),
-    *("words_at_the_limit", "rare_next_to_plain", "mixed"),
-]
+_ODD = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
+_ODD += ["\u03a3", "\u0323", "x" * 300]
+# {name: texts of about so many bytes that are hard on a tokenizer}
+_SHAPES = {
+    "one_word": lambda size: ["a" * size],
+    "one_letter_words": lambda size: ["a " * (size // 2)],
+    "long_and_short_words": lambda size: [
+        "a" * (size // 2) + " word" * (size // 10)
+    ],
+    "long_word_next_to_texts": lambda size: [
+        *("a" * (size // 2), "word " * (size // 10), "x")
+    ],
+    "one_long_text": lambda size: (
+        ["the boat " * (size // 18)] + ["the boat"] * (size // 16)
+    ),
+    "ideographs": lambda size: ["\u4e2d" * (size // 3)],
+    "marks": lambda size: ["a" + "\u0301\u0323" * (size // 4)],
+    "moved_marks": lambda size: ["\uac01\U0001d165\U0001d16d" * (size // 11)],
+    "punctuation": lambda size: ["." * size],
+    "spaces": lambda size: [" " * size],
+    "controls": lambda size: ["\x01" * size],
+    "hangul": lambda size: ["\uac01" * (size // 3)],
+    "sigmas": lambda size: ["\u03a3" * (size // 2)],
+    "words_at_the_limit": lambda size: [("a" * 199 + " ") * (size // 200)],
+    "rare_next_to_plain": lambda size: [
+        "a " * (size // 2) + "\u03a3 \uac01 \U0001d15e\u0323\U0001d15e"
+    ],
+    "mixed": lambda size: [
+        "".join(random.Random(1).choices(_ODD, k=size // 30))
+    ],
+}
+TOKENIZER_SHAPES = [*_SHAPES]
 
 
 def measure(path, signature, size, shapes):
@@ -78,15 +69,9 @@ def measure(path, signature, size, shapes):
 
 def measure_lines(path, signature, size, shapes):
     """Returns the lines that a new process prints, as dicts."""
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "tests.memory"),
-            *(str(path), signature, str(size), *shapes),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "tests.memory", str(path), signature]
+    command += [str(size), *shapes]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
     return list(map(json.loads, done.stdout.splitlines()))
 
@@ -137,7 +122,7 @@ def main(path, signature, size, *shapes):
     limit = _status("VmSize") + LIMIT
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     for shape in shapes:
-        texts = create_texts(shape, int(size))
+        texts = _SHAPES[shape](int(size))
         num_bytes = sum(len(text.encode()) for text in texts)
         # The question of each passage is a part of the request, too.
         num_bytes += getattr(call, "other_bytes", 0) * len(texts)

@@ -49,20 +49,23 @@ PROCESSES.set_forkserver_preload(PRELOADED)
 _ASKING = threading.Lock()
 
 
+def parse_flags(text):
+    """Returns {name: value} of flags as a command has them: --name=value ..."""
+    pairs = (flag.partition("=") for flag in text.split())
+    return {name[2:]: value if sep else True for name, sep, value in pairs}
+
+
 def fine_tuning_flags(folder, model, **flags):
     """Returns the flags of a short run that does all that a task can."""
-    return {
-        "bert_config_file": model / "bert_config.json",
-        "vocab_file": SAMPLES / "vocab.txt",
-        "data_dir": folder,
-        "output_dir": folder / "run",
-        "max_seq_length": 24,
-        "train_batch_size": 4,
-        "do_train": True,
-        "do_eval": True,
-        "do_predict": True,
-        **flags,
-    }
+    text = f"""
+        --bert_config_file={model}/bert_config.json
+        --vocab_file={SAMPLES}/vocab.txt
+        --max_seq_length=24 --train_batch_size=4
+        --do_train --do_eval --do_predict
+    """
+    # Their names may have spaces.
+    folders = {"data_dir": folder, "output_dir": folder / "run"}
+    return parse_flags(text) | folders | flags
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,13 +232,10 @@ def read_lines(path):
 
 def create_records(folder, output_file, **flags):
     """Makes records for pretraining of the sample corpus, in a folder."""
-    defaults = {
-        "input_file": SAMPLES / "corpus.txt",
-        "vocab_file": SAMPLES / "vocab.txt",
-        "max_seq_length": 32,
-        "max_predictions_per_seq": 5,
-        "dupe_factor": 1,
-    }
+    defaults = parse_flags(f"""
+        --input_file={SAMPLES}/corpus.txt --vocab_file={SAMPLES}/vocab.txt
+        --max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=1
+    """)
     flags = defaults | flags | {"output_file": output_file}
     run("create_pretraining_data.py", folder, **flags).check()
 
@@ -275,8 +275,7 @@ def check_errors(folder, script, flags, cases):
     """
     changes = []
     for number, (text, *_) in enumerate(cases):
-        pairs = (change.partition("=") for change in text.split())
-        changes.append({name[2:]: value for name, _, value in pairs})
+        changes.append(parse_flags(text))
         if {**flags, **changes[-1]}.get("output_dir") == "out":
             # Two commands at once do not share a folder.
             changes[-1]["output_dir"] = f"out{number}"

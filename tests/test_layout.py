@@ -40,14 +40,9 @@ def imported(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def modules(path, package):
-    """Returns the modules of a package that a file imports, dotted."""
-    return {
-        name
-        for name in imported(path)
-        if (ROOT / Path(*name.split("."))).with_suffix(".py").is_file()
-        and name.startswith(f"{package}.")
-    }
+def file_of(name):
+    """Returns the path of a module by its dotted name."""
+    return (ROOT / Path(*name.split("."))).with_suffix(".py")
 
 
 def top_level(path):
@@ -76,40 +71,28 @@ def test_the_network_runs_on_any_backend_of_keras():
 TASKS = ("modeling.tasks", "modeling.losses", "modeling.heads")
 
 
-def names_of_tasks():
-    """Returns the models, losses and heads that `import modeling` gives."""
-    return {
+def test_training_names_no_task_but_pretraining():
+    # Scripts name the models, losses and heads. Pretraining is BERT's own.
+    tree = ast.parse((ROOT / "modeling/__init__.py").read_text())
+    names = {
         alias.name
-        for node in ast.walk(
-            ast.parse((ROOT / "modeling/__init__.py").read_text())
-        )
+        for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module in TASKS
         for alias in node.names
     }
-
-
-def test_training_names_no_task_but_pretraining():
-    # Scripts name the models, losses and heads. Pretraining is BERT's own.
-    names = names_of_tasks()
     assert {"BertClassifier", "ClassifierLoss"} <= names
     for path in sources("training"):
-        for name in imported(path):
-            # The interface of a loss names none.
-            is_allowed = name.startswith("modeling.losses")
-            assert is_allowed or not name.startswith(TASKS), path
         used = {
             node.attr
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "modeling"
+            and ast.unparse(node.value) == "modeling"
         }
-        used |= {
-            name.removeprefix("modeling.")
-            for name in imported(path)
-            if name.startswith("modeling.")
-        }
-        used |= {name.removeprefix("modeling.losses.") for name in used}
+        for name in imported(path):
+            # The interface of a loss names none.
+            is_allowed = name.startswith("modeling.losses")
+            assert is_allowed or not name.startswith(TASKS), path
+            used.add(name.rpartition(".")[2])
         allowed = set()
         if path == ROOT / "training/pretraining.py":
             allowed = {"BertPretrainer", "PretrainingLoss"}
@@ -128,8 +111,9 @@ def test_training_takes_only_records_from_data():
         "data.text.tokenization",
     )
     for path in sources("training"):
-        for name in modules(path, "data"):
-            assert name.startswith(records), path
+        for name in imported(path):
+            is_module = name.startswith("data.") and file_of(name).is_file()
+            assert not is_module or name.startswith(records), path
 
 
 def loaded_modules(path):
@@ -139,15 +123,11 @@ def loaded_modules(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                module = Path(*node.module.split("."), f"{alias.name}.py")
-                is_module = (ROOT / module).is_file()
-                names.add(
-                    f"{node.module}.{alias.name}" if is_module else node.module
-                )
-    places = [ROOT / Path(*name.split(".")) for name in names]
-    files = [place.with_suffix(".py") for place in places]
-    files += [place / "__init__.py" for place in places]
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found = {name for name in inner if file_of(name).is_file()}
+            names |= found | ({node.module} if found != inner else set())
+    files = [*map(file_of, names)]
+    files += [file.with_suffix("") / "__init__.py" for file in files]
     return {file for file in files if file.is_file()}
 
 
@@ -160,14 +140,13 @@ def test_no_module_imports_itself_in_a_circle():
 def test_processes_of_tests_preload_modules_that_exist():
     # A name that cannot be imported is only slower.
     for name in script_runner.PRELOADED:
-        path = Path(*name.split("."))
-        if path.parts[0] in (*PACKAGES, "tests"):
-            assert (ROOT / path).with_suffix(".py").is_file(), name
+        if name.split(".")[0] in (*PACKAGES, "tests"):
+            assert file_of(name).is_file(), name
 
 
 def test_only_one_module_defines_flags():
     """Everything else has fields of a dataclass."""
-    paths = (*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES)))
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES))]
     users = [path.name for path in paths if "absl.flags" in imported(path)]
     assert sorted(set(users)) == ["cli.py", "flags.py"]
 

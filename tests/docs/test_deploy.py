@@ -38,30 +38,24 @@ MESSAGES = {
 
 def parse(name, message):
     """Returns a text file as a message."""
-    field = descriptor_pb2.FieldDescriptorProto
+    kinds = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="serving.proto", package="t")
     for title, fields in MESSAGES.items():
         made = file.message_type.add(name=title)
-        for number, (key, kind) in enumerate(fields.items(), 1):
-            is_repeated = kind.startswith("repeated ")
-            kind = kind.removeprefix("repeated ")
-            added = made.field.add(
-                name=key,
-                number=number,
-                label=field.LABEL_REPEATED
-                if is_repeated
-                else field.LABEL_OPTIONAL,
-            )
+        for number, (key, text) in enumerate(fields.items(), 1):
+            label, kind = f"optional {text}".split()[-2:]
+            added = made.field.add(name=key, number=number)
+            added.label = getattr(kinds, f"LABEL_{label.upper()}")
             if kind in MESSAGES:
-                added.type, added.type_name = field.TYPE_MESSAGE, f".t.{kind}"
+                added.type_name = f".t.{kind}"
             else:
-                added.type = getattr(field, f"TYPE_{kind.upper()}")
+                added.type = getattr(kinds, f"TYPE_{kind.upper()}")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    created = message_factory.GetMessageClass(
+    kind = message_factory.GetMessageClass(
         pool.FindMessageTypeByName(f"t.{message}")
     )
-    return text_format.Parse((DEPLOY / name).read_text(), created())
+    return text_format.Parse((DEPLOY / name).read_text(), kind())
 
 
 def read_yaml(name):
@@ -102,11 +96,7 @@ def test_ray_serve():
     (app,) = found["applications"]
     module, function = app["import_path"].split(":")
     tree = ast.parse((DEPLOY / f"{module}.py").read_text())
-    names = {
-        node.name: node
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    }
+    names = {node.name: node for node in tree.body if hasattr(node, "name")}
     assert isinstance(names[function], ast.FunctionDef)
     # It reads these arguments, and no others are given.
     assert app["args"].keys() == {"model", "task"}

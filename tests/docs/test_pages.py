@@ -35,8 +35,7 @@ def flags():
 def commands(text):
     """Yields (script, names of flags) of the commands of a page."""
     for line in text.replace("\\\n", " ").splitlines():
-        found = COMMAND.match(line)
-        if found:
+        if found := COMMAND.match(line):
             yield found[1], re.findall(r"(?<!\S)--(\w+)", found[2])
 
 
@@ -68,9 +67,7 @@ def test_rows_of_tables_belong_to_a_header(page):
 def test_commands_take_the_flags_that_pages_give_them(page, flags):
     for script, names in commands(page.read_text(encoding="utf-8")):
         for name in names:
-            known = name in flags[script] or (
-                name.startswith("no") and name[2:] in flags[script]
-            )
+            known = {name, name.removeprefix("no")} & flags[script]
             assert known, f"{script} --{name}"
 
 

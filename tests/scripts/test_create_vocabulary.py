@@ -1,69 +1,57 @@
+"""Vocabularies of a text, and new words from a text to more pretraining."""
+
 import collections
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
+import modeling
 from data.text import tokenization, vocabulary
 from tests import golden, script_runner
+from tests.checkpoints import values
+from tests.script_runner import check_refusals, parse_flags
 
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
+VOCAB = script_runner.SAMPLES / "vocab.txt"
+WORDS = "bert/embeddings/word_embeddings"
+BIAS = "cls/predictions/output_bias"
+SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def run(folder, *arguments, **flags):
-    flags = {
-        "input_file": CORPUS / "harbor.txt",
-        "output_file": "vocab.txt",
-    } | flags
-    return script_runner.run(
-        "tools.create_vocabulary", folder, *arguments, **flags
-    )
-
-
-def make(tmp_path, name, *arguments):
-    done = run(
-        tmp_path, "--vocab_size=400", *arguments, output_file=name
-    ).check()
-    return (tmp_path / name).read_text().splitlines(), done.stdout
+def read_vocab(path):
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def test_vocabulary_of_its_own_corpus(tmp_path):
-    vocab, summary = make(tmp_path, "vocab.txt")
+    flags = {"input_file": CORPUS / "harbor.txt", "vocab_size": 400}
+    changes = (
+        {"output_file": "vocab.txt"},
+        {"output_file": "again.txt"},
+        {"output_file": "cased.txt", "do_lower_case": False, "num_unused": 3},
+    )
+    done, *_ = script_runner.run_each(
+        "tools.create_vocabulary", tmp_path, flags, changes
+    )
+    summary = done.check().stdout
+    vocab = read_vocab(tmp_path / "vocab.txt")
     assert vocab[:2] == ["[PAD]", "[unused0]"]
     # As in the released vocabularies.
-    assert vocab[99:104] == ["[unused98]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert vocab[99:104] == ["[unused98]", *SPECIAL]
     assert len(vocab) == len(set(vocab)) <= 400
     assert f"{len(vocab)} WordPieces" in summary and "0.000% [UNK]" in summary
     tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
     tokenizer.check_vocab(len(vocab))
     text = (CORPUS / "harbor.txt").read_text()
-    tokens = tokenizer.tokenize(text)
-    assert "[UNK]" not in tokens
+    assert "[UNK]" not in tokenizer.tokenize(text)
     assert not any(token != token.lower() for token in vocab[104:])
     assert "keeper" in vocab  # a frequent word is whole
     # The same again, and another for cased text.
-    assert make(tmp_path, "again.txt")[0] == vocab
-    cased, _ = make(
-        tmp_path, "cased.txt", "--nodo_lower_case", "--num_unused=3"
-    )
-    assert cased[:8] == [
-        *("[PAD]", "[unused0]", "[unused1]", "[unused2]"),
-        *("[UNK]", "[CLS]", "[SEP]", "[MASK]"),
-    ]
+    assert read_vocab(tmp_path / "again.txt") == vocab
+    cased = read_vocab(tmp_path / "cased.txt")
+    unused = [f"[unused{number}]" for number in range(3)]
+    assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
     assert "The" in cased
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        ({"input_file": "none*"}, "--input_file: no file"),
-        ({"vocab_size": 120}, "--vocab_size=120 is too small"),
-        ({"num_unused": 30520}, "--num_unused=30520 leaves no room in --vocab"),
-        ({"input_file": "empty"}, "no words in the input"),
-    ],
-)
-def test_bad_input_is_one_line(tmp_path, flags, message):
-    (tmp_path / "empty").write_text("")
-    assert message in run(tmp_path, **flags).error
-    assert not list(tmp_path.glob("vocab*"))
 
 
 def test_ideographs_need_no_row_for_going_on():
@@ -73,9 +61,100 @@ def test_ideographs_need_no_row_for_going_on():
     assert not {"##\u4e2d", "##,"} & set(vocab)
 
 
-def test_a_real_corpus_has_few_unknown(tmp_path):
+def test_a_real_corpus_has_few_unknown():
     path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
     counts = vocabulary.count_words(path.read_text().split("\n"), True)
     vocab = vocabulary.learn_vocabulary(counts, 8000, 99)
     assert len(vocab) == 8000
     assert vocabulary.unknown_share(vocab, counts) < 0.001
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory, pretrained, tiny):
+    """A folder with a text, its vocabulary, and a checkpoint for it."""
+    folder = tmp_path_factory.mktemp("extended")
+    lines = [
+        "The trabeculectomy lowers the pressure in the eye.",
+        "After trabeculectomy a phacoemulsification may follow.",
+        "Phacoemulsification is quick, and the eye rests.",
+        "",
+    ]
+    (folder / "domain.txt").write_text("\n".join(lines * 20))
+    flags = parse_flags(f"""
+        --input_file=domain.txt --extend={VOCAB} --output_file=new.txt
+        --num_new_words=120
+    """)
+    script_runner.run("tools.create_vocabulary", folder, **flags).check()
+    convert = parse_flags(f"""
+        --init_checkpoint={pretrained[0]}/model.ckpt-7
+        --bert_config_file={tiny}/bert_config.json --vocab_file={VOCAB}
+        --extended_vocab_file=new.txt --output_dir=model
+    """)
+    script_runner.run("tools.convert_checkpoint", folder, **convert).check()
+    return folder, convert
+
+
+def split(word, vocab):
+    """Returns a word's ids, by a search of our own here."""
+    found, rest, mark = [], word, ""
+    while rest:
+        ends = range(len(rest), 0, -1)
+        end = next((n for n in ends if mark + rest[:n] in vocab), None)
+        if end is None:
+            return [vocab.index("[UNK]")]
+        found.append(vocab.index(mark + rest[:end]))
+        rest, mark = rest[end:], "##"
+    return found
+
+
+def test_new_rows_are_the_mean_of_their_pieces(extended):
+    folder, convert = extended
+    old, new = read_vocab(VOCAB), read_vocab(folder / "model/vocab.txt")
+    assert new == read_vocab(folder / "new.txt")
+    assert {"trabeculectomy", "phacoemulsification"} < set(new)
+    before = values(convert["init_checkpoint"])
+    after = values(folder / "model/bert_model.ckpt")
+    config = modeling.load_config(str(folder / "model/bert_config.json"))
+    assert config.vocab_size == len(new) == len(after[WORDS])
+    for row, token in enumerate(new):
+        is_old = row < len(old) and token == old[row]
+        rows = [row] if is_old else split(token, old)
+        for name in (WORDS, BIAS):
+            expected = np.mean(before[name][rows], axis=0)
+            np.testing.assert_allclose(after[name][row], expected, atol=1e-7)
+    for name in after.keys() - {WORDS, BIAS}:
+        np.testing.assert_array_equal(after[name], before[name], name)
+
+
+def test_pretraining_resumes_from_it(extended):
+    folder, _ = extended
+    row = read_vocab(folder / "new.txt").index("trabeculectomy")
+    data = {"input_file": "domain.txt", "vocab_file": "model/vocab.txt"}
+    script_runner.create_records(folder, "domain.tfrecord", **data)
+    rows = set()
+    for record in tf.data.TFRecordDataset(str(folder / "domain.tfrecord")):
+        features = tf.train.Example.FromString(record.numpy()).features.feature
+        for name in ("input_ids", "masked_lm_ids"):
+            rows.update(features[name].int64_list.value)
+    assert row in rows
+    flags = parse_flags("""
+        --input_file=domain.tfrecord --bert_config_file=model/bert_config.json
+        --init_checkpoint=model/bert_model.ckpt --output_dir=run --do_train
+        --max_seq_length=32 --max_predictions_per_seq=5 --train_batch_size=8
+        --num_train_steps=2 --num_warmup_steps=0
+    """)
+    done = script_runner.run("run_pretraining.py", folder, **flags).check()
+    assert " variables loaded" in done.stderr and "new:" not in done.stderr
+    trained = values(folder / "run", 2)[WORDS]
+    start = values(folder / "model/bert_model.ckpt")[WORDS]
+    assert np.abs(trained[row] - start[row]).max() > 0
+
+
+def test_what_is_no_extension_is_refused(extended):
+    folder, convert = extended
+    other = [*read_vocab(VOCAB)[:-1], "zebra"]
+    (folder / "other.txt").write_text("\n".join(other) + "\n")
+    message = "--extended_vocab_file=other.txt does not extend"
+    flags = "--extended_vocab_file=other.txt --output_dir=out"
+    cases = [(flags, message, "row 1599 was")]
+    check_refusals(folder, "tools.convert_checkpoint", convert, cases)

@@ -1,8 +1,8 @@
-import csv
+"""What the scripts export, and what an export replaces."""
+
 import json
 import os
 import resource
-from pathlib import Path
 
 import keras
 import numpy as np
@@ -13,167 +13,89 @@ from data.text import tokenization
 from files import export_folders, manifests
 from serving import export
 from tests import script_runner
-
-PAIR = ("Who sang in Ostrel?", "On Thursday the singers sang for hours.")
-
-
-def serve(requests):
-    """Gives batches to SavedModels.
-
-    Args:
-        requests: list of (path of a SavedModel, list of dicts of arrays).
-
-    Returns:
-        for each of them, the list of its outputs, dicts of arrays.
-    """
-    found = []
-    for path, batches in requests:
-        # Keeps the variables alive.
-        model = tf.saved_model.load(path)
-        function = model.signatures["serving_default"]
-        found.append([])
-        for batch in batches:
-            inputs = {name: tf.constant(v) for name, v in batch.items()}
-            outputs = function(**inputs)
-            found[-1].append({k: v.numpy() for k, v in outputs.items()})
-    return found
-
-
-def tokenize(pairs, max_seq_length=None):
-    """Returns the three inputs of pairs of texts, as long as the longest."""
-    tokenizer = tokenization.FullTokenizer(
-        str(script_runner.SAMPLES / "vocab.txt")
-    )
-    rows = []
-    for first, second in pairs:
-        parts = [
-            ["[CLS]", *tokenizer.tokenize(first), "[SEP]"],
-            [*tokenizer.tokenize(second), "[SEP]"],
-        ]
-        ids = tokenizer.convert_tokens_to_ids(parts[0] + parts[1])
-        rows.append((ids, [0] * len(parts[0]) + [1] * len(parts[1])))
-    length = max_seq_length or max(len(ids) for ids, _ in rows)
-    names = ("input_ids", "input_mask", "segment_ids")
-    inputs = {name: np.zeros([len(rows), length], "int32") for name in names}
-    for row, (ids, segments) in enumerate(rows):
-        inputs["input_ids"][row, : len(ids)] = ids
-        inputs["input_mask"][row, : len(ids)] = 1
-        inputs["segment_ids"][row, : len(ids)] = segments
-    return inputs
+from tests.checkpoints import INPUTS, read_records, serve
+from tests.script_runner import parse_flags
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, tiny, model_flags):
     """A folder with an export of each script that has not trained."""
     folder = tmp_path_factory.mktemp("exports")
-    (folder / "lines.txt").write_text(f"{PAIR[0]} ||| {PAIR[1]}\n")
-    no_vocab = {k: v for k, v in model_flags.items() if k != "vocab_file"}
+    line = "Who sang in Ostrel? ||| On Thursday the singers sang for hours.\n"
+    (folder / "lines.txt").write_text(line)
+    commands = {
+        "extract_features.py": """
+            --input_file=lines.txt --output_file=features.jsonl --layers=-1
+            --max_seq_length=40 --export_dir=encoder --export_version=12
+        """,
+        "run_pretraining.py": f"""
+            --input_file={tiny}/train.tfrecord --output_dir=pretraining
+            --max_seq_length=32 --max_predictions_per_seq=5
+            --export_dir=pretrainer --export_version=1
+        """,
+        "run_squad.py": """
+            --output_dir=squad --max_seq_length=64 --max_query_length=24
+            --export_dir=span_labeler
+        """,
+    }
+    commands = {x: model_flags | parse_flags(y) for x, y in commands.items()}
+    del commands["run_pretraining.py"]["vocab_file"]
     for done in script_runner.run_all(
-        [
-            (
-                "extract_features.py",
-                folder,
-                model_flags
-                | {
-                    "input_file": "lines.txt",
-                    "output_file": "features.jsonl",
-                    "layers": "-1",
-                    "max_seq_length": 40,
-                    "export_dir": "encoder",
-                    "export_version": 12,
-                },
-            ),
-            (
-                "run_pretraining.py",
-                folder,
-                no_vocab
-                | {
-                    "input_file": tiny / "train.tfrecord",
-                    "output_dir": "pretraining",
-                    "max_seq_length": 32,
-                    "max_predictions_per_seq": 5,
-                    "export_dir": "pretrainer",
-                    "export_version": 1,
-                },
-            ),
-            (
-                "run_squad.py",
-                folder,
-                model_flags
-                | {
-                    "output_dir": "squad",
-                    "max_seq_length": 64,
-                    "max_query_length": 24,
-                    "export_dir": "span_labeler",
-                },
-            ),
-        ]
+        [(script, folder, flags) for script, flags in commands.items()]
     ):
         done.check()
+    # Versions are numbered folders and nothing else.
+    assert os.listdir(folder / "encoder") == ["12"]
+    assert os.listdir(folder / "pretrainer") == ["1"]
     return folder
 
 
 def test_serves_what_the_script_predicts(classified, exported):
     folder, _ = classified
-    with open(
-        script_runner.SAMPLES / "glue/test.tsv", encoding="utf-8"
-    ) as file:
-        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    pairs = [row[3:5] for row in rows[1:]]
-    # Those that the script did not have to cut to 32 WordPieces.
-    whole = [
-        index
-        for index, pair in enumerate(pairs)
-        if tokenize([pair])["input_ids"].size <= 32
-    ]
-    assert len(whole) > 20
-    padded = tokenize([pairs[index] for index in whole], 32)
-    short = tokenize([pairs[index] for index in whole[:3]])
-    assert short["input_ids"].shape[1] < 32
-    one = tokenize([PAIR])
-    classifier, encoder, pretrainer, span_labeler = serve(
-        [
-            (folder / "export", [padded, short]),
-            (exported / "encoder/12", [one]),
-            (exported / "pretrainer/1", [one]),
-            (exported / "span_labeler", [one, tokenize([PAIR] * 2, 60)]),
-        ],
-    )
+    inputs = read_records(folder / "run/predict.tf_record", [32])
     expected = np.loadtxt(folder / "run/test_results.tsv", delimiter="\t")
-    expected = expected[whole]
-    assert list(classifier[0]) == list(classifier[1]) == ["probabilities"]
-    assert_close(classifier[0]["probabilities"], expected)
-    assert_close(classifier[1]["probabilities"], expected[:3])
+    found = serve(folder / "export", inputs)
+    assert list(found) == ["probabilities"]
+    assert_close(found["probabilities"], expected)
+    lengths = inputs["input_mask"].sum(1)
+    shortest = lengths.argsort()[:3]
+    length = lengths[shortest].max()
+    assert length < 32
+    short = {name: value[shortest, :length] for name, value in inputs.items()}
+    found = serve(folder / "export", short)
+    assert_close(found["probabilities"], expected[shortest])
 
     line = json.loads((exported / "features.jsonl").read_text())
     values = [token["layers"][0]["values"] for token in line["features"]]
-    assert_close(encoder[0]["sequence_output"], [values])
-    assert encoder[0]["pooled_output"].shape == (1, 32)
+    tokens = [token["token"] for token in line["features"]]
+    tokenizer = tokenization.FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    ids = np.array([tokenizer.convert_tokens_to_ids(tokens)], np.int32)
+    segments = np.zeros_like(ids)
+    segments[:, tokens.index("[SEP]") + 1 :] = 1
+    one = dict(zip(INPUTS, (ids, ids * 0 + 1, segments), strict=True))
+    found = serve(exported / "encoder/12", one)
+    assert_close(found["sequence_output"], [values])
+    assert found["pooled_output"].shape == (1, 32)
 
     length = one["input_ids"].shape[1]
-    masked, following = (
-        pretrainer[0][f"{name}_probabilities"]
-        for name in ("masked_lm", "next_sentence")
-    )
+    found = serve(exported / "pretrainer/1", one)
+    masked = found["masked_lm_probabilities"]
+    following = found["next_sentence_probabilities"]
     assert masked.shape == (1, length, 1600) and following.shape == (1, 2)
     assert_close(masked.sum(-1), np.ones([1, length]))
     assert_close(following.sum(-1), [1])
 
+    expected = serve(exported / "span_labeler", one)
+    padding = [(0, 1), (0, 60 - length)]
+    two = {name: np.pad(value, padding) for name, value in one.items()}
+    found = serve(exported / "span_labeler", two)
     for name in ("start_logits", "end_logits"):
-        assert span_labeler[1][name].shape == (2, 60)
-        assert_close(
-            span_labeler[1][name][:, :length],
-            np.repeat(span_labeler[0][name], 2, axis=0),
-        )
+        assert found[name].shape == (2, 60)
+        assert_close(found[name][:1, :length], expected[name])
 
 
 def assert_close(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-
-
-def test_versions_are_numbered_folders_and_nothing_else(exported):
-    assert os.listdir(exported / "encoder") == ["12"]
-    assert os.listdir(exported / "pretrainer") == ["1"]
 
 
 def test_vocabulary_and_labels_go_with_it(tiny, classified):
@@ -188,10 +110,6 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     assert not (folder / "export.unfinished").exists()
 
 
-def endpoints(function):
-    return {"serve": (function, [tf.TensorSpec([None], tf.float32)])}
-
-
 @pytest.fixture
 def write():
     """Exports a model that doubles numbers, or another function."""
@@ -202,7 +120,8 @@ def write():
         return {"out": value * 2}
 
     def write(path, function=double, files=()):
-        export.export_saved_model(path, layer, endpoints(function), files)
+        endpoint = (function, [tf.TensorSpec([None], tf.float32)])
+        export.export_saved_model(path, layer, {"serve": endpoint}, files)
 
     return write
 
@@ -210,8 +129,8 @@ def write():
 def contents(folder):
     """Returns {path: bytes or None} of everything in a folder."""
     return {
-        path.relative_to(folder): path.read_bytes() if path.is_file() else None
-        for path in folder.rglob("*")
+        str(x.relative_to(folder)): x.read_bytes() if x.is_file() else None
+        for x in folder.rglob("*")
     }
 
 
@@ -270,9 +189,9 @@ def test_an_export_with_a_users_file_in_it_is_not_replaced(
     else:
         (path / name).write_text("mine")
     before = contents(path)
-    for refused in (lambda: export_folders.check(path), lambda: write(path)):
+    for refused in (export_folders.check, write):
         with pytest.raises(ValueError, match="export_dir.*which is not a part"):
-            refused()
+            refused(path)
     assert contents(path) == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -304,28 +223,22 @@ def test_only_an_export_is_replaced(tmp_path, write):
     assert (empty / "saved_model.pb").is_file()
 
 
+@pytest.mark.parametrize("is_export", [False, True])
 @pytest.mark.parametrize("name", ["export.unfinished", "export.replaced"])
-def test_a_users_folder_next_to_an_export_is_left_alone(tmp_path, write, name):
-    path = tmp_path / "export"
-    (tmp_path / name).mkdir()
-    (tmp_path / name / "notes.txt").write_text("mine")
-    for refused in (lambda: export_folders.check(path), lambda: write(path)):
-        with pytest.raises(ValueError, match=f"temporary name .*{name}"):
-            refused()
-    assert contents(tmp_path / name) == {Path("notes.txt"): b"mine"}
-
-
-@pytest.mark.parametrize("name", ["export.unfinished", "export.replaced"])
-def test_an_export_moved_aside_with_a_users_file_is_left_alone(
-    tmp_path, write, name
+def test_a_users_file_next_to_an_export_is_left_alone(
+    tmp_path, write, name, is_export
 ):
     path, aside = tmp_path / "export", tmp_path / name
-    write(path)
-    path.rename(aside)
+    if is_export:
+        # An earlier one that was moved aside.
+        write(aside)
+    aside.mkdir(exist_ok=True)
     (aside / "notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match=f"temporary name .*{name}"):
-        write(path)
-    assert (aside / "notes.txt").read_text() == "mine"
+    before = contents(tmp_path)
+    for refused in (export_folders.check, write):
+        with pytest.raises(ValueError, match=f"temporary name .*{name}"):
+            refused(path)
+    assert contents(tmp_path) == before
 
 
 def test_what_a_kill_left_is_cleared_away(tmp_path, write):
@@ -354,16 +267,14 @@ def test_a_killed_export_leaves_nothing_under_its_name(
     tmp_path, classified, model_flags
 ):
     folder, _ = classified
+    flags = model_flags | parse_flags(f"""
+        --init_checkpoint={folder}/run/model.ckpt-8 --task_name=mrpc
+        --data_dir={script_runner.SAMPLES}/glue --output_dir=run
+        --max_seq_length=32 --export_dir=export
+    """)
+    is_writing = (tmp_path / "export.unfinished").exists
     done = script_runner.run(
-        "run_classifier.py",
-        tmp_path,
-        kill_when=(tmp_path / "export.unfinished").exists,
-        **model_flags | {"init_checkpoint": folder / "run/model.ckpt-8"},
-        task_name="mrpc",
-        data_dir=script_runner.SAMPLES / "glue",
-        output_dir="run",
-        max_seq_length=32,
-        export_dir="export",
+        "run_classifier.py", tmp_path, kill_when=is_writing, **flags
     )
     assert done.status < 0
     assert not (tmp_path / "export").exists()

@@ -1,4 +1,4 @@
-import json
+"""extract_features.py, and its vectors against the blocks of the model."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,9 @@ import modeling
 from data.text import tokenization
 from serving import features
 from tests import golden, script_runner
+from tests.script_runner import read_lines
 
-
-def read_lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+SCRIPT = "extract_features.py"
 
 
 @pytest.mark.parametrize("case", golden.cases("extract_features"))
@@ -19,56 +18,45 @@ def test_golden_features(tmp_path, case):
     folder = case["folder"]
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags = {name: folder / case[name] for name in paths}
-    flags |= {
-        name: case[name]
-        for name in ("layers", "max_seq_length", "do_lower_case")
-    }
+    for name in ("layers", "max_seq_length", "do_lower_case"):
+        flags[name] = case[name]
     expected = read_lines(folder / case["features"])
     # Compiled, batches keep their padding.
-    variants = [
-        {"batch_size": 2, "projector_dir": "projector"},
-        {"batch_size": 32, "jit_compile": True},
+    changes = [
+        {"output_file": "0", "batch_size": 2, "projector_dir": "projector"},
+        {"output_file": "1", "batch_size": 32, "jit_compile": True},
     ]
-    runs = script_runner.run_all(
-        [
-            (
-                "extract_features.py",
-                tmp_path,
-                {**flags, "output_file": f"made/{number}", **variant},
-            )
-            for number, variant in enumerate(variants)
-        ]
-    )
-    vectors = np.loadtxt(tmp_path / "projector" / "tokens.tsv", ndmin=2)
-    shown = [
-        token["layers"][0]["values"]
-        for line in expected
-        for token in line["features"]
-    ]
-    np.testing.assert_allclose(vectors, shown, rtol=0, atol=1e-5)
-    for number, done in enumerate(runs):
+    for done in script_runner.run_each(SCRIPT, tmp_path, flags, changes):
         assert f"Wrote {len(expected)} lines" in done.check().stderr
-        lines = read_lines(tmp_path / "made" / str(number))
-        assert len(lines) == len(expected)
+    names, vectors = tokens_of(expected)
+    shown = np.loadtxt(tmp_path / "projector" / "tokens.tsv", ndmin=2)
+    np.testing.assert_allclose(shown, vectors[:, 0], rtol=0, atol=1e-5)
+    for name in "01":
+        lines = read_lines(tmp_path / name)
         for line, other in zip(lines, expected, strict=True):
             assert line["linex_index"] == other["linex_index"]
             assert len(line["features"]) == len(other["features"])
-            for token, same in zip(
-                line["features"], other["features"], strict=True
-            ):
-                assert token["token"] == same["token"]
-                for name in ("index", "values"):
-                    np.testing.assert_allclose(
-                        [layer[name] for layer in token["layers"]],
-                        [layer[name] for layer in same["layers"]],
-                        rtol=0,
-                        atol=1e-5,
-                    )
+        found, values = tokens_of(lines)
+        assert found == names
+        np.testing.assert_allclose(values, vectors, rtol=0, atol=1e-5)
+
+
+def tokens_of(lines):
+    """Returns each token with its layers' numbers, and [tokens, L, W]."""
+    tokens = [token for line in lines for token in line["features"]]
+    return (
+        [(x["token"], [y["index"] for y in x["layers"]]) for x in tokens],
+        np.array([[y["values"] for y in x["layers"]] for x in tokens]),
+    )
 
 
 @pytest.fixture(scope="module")
 def deep(tmp_path_factory):
-    """Flags of a random model of five blocks, and a text of three lines."""
+    """The folder of a random model of five blocks, and its flags.
+
+    They are those of a text of three lines, of which `all.jsonl` has the
+    vectors of all blocks.
+    """
     folder = tmp_path_factory.mktemp("deep")
     config = modeling.BertConfig(
         vocab_size=1600,
@@ -85,7 +73,7 @@ def deep(tmp_path_factory):
     (folder / "bert_config.json").write_text(config.to_json_string())
     lines = ["The river is red", "A boat ||| the water", ""]
     (folder / "input.txt").write_text("\n".join(lines) + "\n")
-    return folder, {
+    flags = {
         "init_checkpoint": folder / "bert_model.ckpt",
         "bert_config_file": folder / "bert_config.json",
         "vocab_file": script_runner.SAMPLES / "vocab.txt",
@@ -93,59 +81,38 @@ def deep(tmp_path_factory):
         "max_seq_length": 16,
         "pooled": True,
     }
+    weighted = {
+        "output_file": "made.npz",
+        "output_format": "npz",
+        "token_features": "sum_last_four",
+        "layer_weights": "0.5,0.25,0.125,2.0",
+    }
+    blocks = {"output_file": "all.jsonl", "layers": "0,1,2,3,4"}
+    for done in script_runner.run_each(
+        SCRIPT, folder, flags, (blocks, weighted)
+    ):
+        done.check()
+    return folder, flags
 
 
-@pytest.fixture(scope="module")
-def blocks(deep):
-    """Returns the output for all blocks: its lines, and [tokens, L, W]."""
-    folder, flags = deep
-    script_runner.run(
-        "extract_features.py",
-        folder,
-        **flags,
-        output_file="all.jsonl",
-        layers="0,1,2,3,4",
-    ).check()
+def test_one_vector_a_token_goes_to_arrays(deep):
+    folder, _ = deep
     lines = read_lines(folder / "all.jsonl")
-    tokens = [token for line in lines for token in line["features"]]
-    return lines, np.array(
-        [[layer["values"] for layer in token["layers"]] for token in tokens]
-    )
-
-
-def test_one_vector_a_token_goes_to_arrays(deep, blocks):
-    folder, flags = deep
-    lines, blocks = blocks
-    weights = [0.5, 0.25, 0.125, 2.0]
-    script_runner.run(
-        "extract_features.py",
-        folder,
-        **flags,
-        output_file="made.npz",
-        output_format="npz",
-        token_features="sum_last_four",
-        layer_weights=",".join(map(str, weights)),
-    ).check()
+    names, blocks = tokens_of(lines)
     with np.load(folder / "made.npz") as made:
         assert made["layers"].tolist() == ["sum_last_four"]
         counts = [len(line["features"]) for line in lines]
         assert np.diff(made["offsets"]).tolist() == counts
-        assert made["tokens"].tolist() == [
-            token["token"] for line in lines for token in line["features"]
-        ]
+        assert made["tokens"].tolist() == [token for token, _ in names]
         assert made["values"].dtype == np.float32
-        np.testing.assert_allclose(
-            made["values"][:, 0],
-            np.einsum("l,nlw->nw", weights, blocks[:, 1:]),
-            rtol=0,
-            atol=2e-5,
-        )
-        np.testing.assert_allclose(
-            made["pooled"],
-            [line["pooled"] for line in lines],
-            rtol=0,
-            atol=2e-6,
-        )
+        expected = np.einsum("l,nlw->nw", [0.5, 0.25, 0.125, 2], blocks[:, 1:])
+        for name, values, tolerance in (
+            ("values", expected[:, None], 2e-5),
+            ("pooled", [line["pooled"] for line in lines], 2e-6),
+        ):
+            np.testing.assert_allclose(
+                made[name], values, rtol=0, atol=tolerance
+            )
 
 
 @pytest.mark.parametrize(
@@ -159,9 +126,7 @@ def test_one_vector_a_token_goes_to_arrays(deep, blocks):
         ("embeddings", None),
     ],
 )
-def test_one_vector_a_token_as_the_paper_makes_them(
-    deep, blocks, name, combine
-):
+def test_one_vector_a_token_as_the_paper_makes_them(deep, name, combine):
     folder, flags = deep
     model = modeling.BertModel(modeling.load_config(flags["bert_config_file"]))
     model.build()
@@ -178,48 +143,14 @@ def test_one_vector_a_token_as_the_paper_makes_them(
         batch_size=3,
         trim=True,
     )
-    vectors, _ = extractor(batch)
-    is_token = batch["input_mask"].numpy() == 1
-    found = vectors.numpy()[:, 0][is_token]
+    vectors = extractor(batch)[0].numpy()[:, 0]
+    found = vectors[batch["input_mask"].numpy() == 1]
+    _, blocks = tokens_of(read_lines(folder / "all.jsonl"))
     if name == "embeddings":
         # Before any block a word is the same wherever it stands, but for its
         # position: [CLS] is always the first.
-        first = vectors.numpy()[:, 0, 0]
+        first = vectors[:, 0]
         np.testing.assert_allclose(first, first[[0, 0, 0]], atol=1e-6)
-        assert np.abs(found - blocks[1][:, 0]).max() > 0.1
+        assert np.abs(found - blocks[:, 0]).max() > 0.1
     else:
-        np.testing.assert_allclose(found, combine(blocks[1]), rtol=0, atol=2e-5)
-
-
-def test_flags_that_do_not_fit_are_named(deep):
-    folder, flags = deep
-    cases = [
-        (
-            {"token_features": "sum_all", "layer_weights": "1,2"},
-            "--layer_weights=1,2 must be 5 finite numbers with "
-            "--token_features=sum_all",
-        ),
-        (
-            {"token_features": "sum_last_four", "layer_weights": "1,nan,1,1"},
-            "--layer_weights=1,nan,1,1 must be 4 finite numbers",
-        ),
-        (
-            {"layer_weights": "1,2,3,4"},
-            "--layer_weights=1,2,3,4 must be left out with "
-            "--token_features=layers",
-        ),
-        ({"layers": "-1,7"}, "--layers=-1,7: '7' is not one of the model's"),
-    ]
-    done = script_runner.run_all(
-        [
-            (
-                "extract_features.py",
-                folder,
-                flags | {"output_file": "no.npz"} | more,
-            )
-            for more, _ in cases
-        ]
-    )
-    for each, (_, message) in zip(done, cases, strict=True):
-        assert message in each.error
-    assert not (folder / "no.npz").exists()
+        np.testing.assert_allclose(found, combine(blocks), rtol=0, atol=2e-5)

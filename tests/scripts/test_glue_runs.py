@@ -10,7 +10,12 @@ import pytest
 
 from tests import glue_sets, script_runner
 from tests.checkpoints import assert_exported, values
-from tests.script_runner import check_errors, read_lines, read_results
+from tests.script_runner import (
+    check_errors,
+    parse_flags,
+    read_lines,
+    read_results,
+)
 from training import metrics
 
 LABELS = ("contradiction", "entailment", "neutral")
@@ -24,61 +29,41 @@ def runs(tmp_path_factory, tiny):
     glue_sets.write_mnli(folder / "mnli-data")
     glue_sets.write_unequal(folder / "cola-data")
     glue_sets.write_table(folder / "csv-data")
-    flags = {
-        "bert_config_file": tiny / "one_block/bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "max_seq_length": 24,
-        "train_batch_size": 4,
-        "num_train_epochs": 1,
-        "learning_rate": 1e-3,
-        "do_train": True,
-    }
+    flags = parse_flags(f"""
+        --bert_config_file={tiny}/one_block/bert_config.json
+        --vocab_file={script_runner.SAMPLES}/vocab.txt --max_seq_length=24
+        --train_batch_size=4 --num_train_epochs=1 --learning_rate=1e-3
+        --do_train
+    """)
     changes = {
-        "mrpc": {
-            "data_dir": script_runner.SAMPLES / "glue",
-            "num_train_runs": 2,
-            "num_train_epochs": 0.1,
-            "save_checkpoints_steps": 20,
-            "do_predict": True,
-            "glue_submission": True,
-            "export_weights": "given",
-        },
-        "sts-b": {
-            "do_eval": True,
-            "do_predict": True,
-            "glue_submission": True,
-            "export_dir": "served",
-            "ema_decay": 0.5,
-        },
-        "mnli": {
-            "do_eval": True,
-            "early_stopping_patience": 1,
-            "class_weights": "balanced",
-            "left_to_right": True,
-            "bilstm": True,
-        },
-        "cola": {
-            "do_eval": True,
-            "class_weights": folder / "cola-data/weights.json",
-            "learning_rate": 1e-2,
-            # Both labels in each batch.
-            "train_batch_size": 16,
-            "num_train_epochs": 12,
-        },
-        "csv": {
-            "do_eval": True,
-            "do_predict": True,
-            "output_mode": "multilabel",
-            "text_column": "review",
-            "label_column": "colours",
-            "label_separator": "|",
-            "id_column": "id",
-        },
+        "mrpc": f"""
+            --data_dir={script_runner.SAMPLES}/glue --num_train_runs=2
+            --num_train_epochs=0.1 --save_checkpoints_steps=20 --do_predict
+            --glue_submission --export_weights=given
+        """,
+        "sts-b": """
+            --do_eval --do_predict --glue_submission --export_dir=served
+            --ema_decay=0.5
+        """,
+        "mnli": """
+            --do_eval --early_stopping_patience=1 --class_weights=balanced
+            --left_to_right --bilstm
+        """,
+        # Both labels in each batch.
+        "cola": f"""
+            --do_eval --class_weights={folder}/cola-data/weights.json
+            --learning_rate=1e-2 --train_batch_size=16 --num_train_epochs=12
+        """,
+        "csv": """
+            --do_eval --do_predict --output_mode=multilabel
+            --text_column=review --label_column=colours --label_separator=|
+            --id_column=id
+        """,
     }
     commands = {
         name: flags
         | {"data_dir": folder / f"{name}-data", "output_dir": folder / name}
-        | {"task_name": name, **more}
+        | {"task_name": name, **parse_flags(more)}
         for name, more in changes.items()
     }
     for done in script_runner.run_each(
@@ -238,14 +223,11 @@ def test_resumes_from_what_is_there(runs, tmp_path):
     rows[2]["colours"] = None
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
     predicting = {"do_train": False, "do_eval": False}
-    diagnosing = predicting | {
-        "task_name": "ax",
-        "do_predict": True,
-        "glue_submission": True,
-        "early_stopping_patience": 0,
-        "init_checkpoint": folder / "mnli" / "best",
-        "output_dir": tmp_path / "ax",
-    }
+    diagnosing = predicting | parse_flags(f"""
+        --task_name=ax --do_predict --glue_submission
+        --early_stopping_patience=0 --init_checkpoint={folder}/mnli/best
+        --output_dir={tmp_path}/ax
+    """)
     again, tables, _ = (
         done.check()
         for done in script_runner.run_each(

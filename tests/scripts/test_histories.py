@@ -10,29 +10,21 @@ from data.io import tfrecords
 from files import json_files
 from tests import events, script_runner
 from tests.checkpoints import assert_exported, assert_same_bits, values
+from tests.script_runner import parse_flags
 from training import checkpointing, run_settings
 from training.callbacks import history
 
 
 @pytest.fixture(scope="module")
 def flags(pretraining_flags, tiny):
-    return {
-        **pretraining_flags,
-        "bert_config_file": tiny / "one_block/bert_config.json",
-        "do_train": True,
-        "do_eval": True,
-        "num_train_steps": 8,
-        "batch_size_warmup": "4:3,8:5",
-        "ema_decay": 0.7,
-        "eval_input_file": tiny / "train.tfrecord",
-        # By which TensorBoard gets masked sentences.
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "eval_steps": 2,
-        "max_eval_steps": 2,
-        "save_checkpoints_steps": 2,
-        "keep_checkpoint_max": 0,
-        "summary_steps": 1,
-    }
+    # By its vocabulary TensorBoard gets masked sentences.
+    return pretraining_flags | parse_flags(f"""
+        --bert_config_file={tiny}/one_block/bert_config.json --do_train
+        --do_eval --num_train_steps=8 --batch_size_warmup=4:3,8:5
+        --ema_decay=0.7 --eval_input_file={tiny}/train.tfrecord --eval_steps=2
+        --vocab_file={script_runner.SAMPLES}/vocab.txt --max_eval_steps=2
+        --save_checkpoints_steps=2 --keep_checkpoint_max=0 --summary_steps=1
+    """)
 
 
 def pretrain(folder, kill_when=lambda: False, **flags):
@@ -275,21 +267,14 @@ def test_a_target_accuracy_is_in_the_summary(undisturbed, flags, tmp_path):
 
 @pytest.mark.slow
 def test_each_of_several_fine_tunings_has_its_own_time(tiny, tmp_path):
-    done = script_runner.run(
-        "run_classifier.py",
-        tmp_path,
-        bert_config_file=tiny / "one_block/bert_config.json",
-        vocab_file=script_runner.SAMPLES / "vocab.txt",
-        data_dir=script_runner.SAMPLES / "glue",
-        task_name="mrpc",
-        output_dir="timed",
-        max_seq_length=24,
-        do_train=True,
-        do_eval=True,
-        num_train_runs=2,
-        max_hours=1e-9,
-        lr_schedule="time",
-    ).check()
+    flags = parse_flags(f"""
+        --bert_config_file={tiny}/one_block/bert_config.json
+        --vocab_file={script_runner.SAMPLES}/vocab.txt --task_name=mrpc
+        --data_dir={script_runner.SAMPLES}/glue --output_dir=timed
+        --max_seq_length=24 --do_train --do_eval --num_train_runs=2
+        --max_hours=1e-9 --lr_schedule=time
+    """)
+    done = script_runner.run("run_classifier.py", tmp_path, **flags).check()
     assert done.stderr.count("Reached --max_hours after step 1.") == 2
     for number in (1, 2):
         folder = tmp_path / f"timed/run_{number}"

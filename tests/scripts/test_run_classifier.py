@@ -7,7 +7,7 @@ import run_classifier  # noqa: F401, it registers the files of its runs
 from files import run_files
 from tests import events, script_runner
 from tests.data.report_page import ReportPage
-from tests.script_runner import read_results
+from tests.script_runner import parse_flags, read_results
 
 
 def test_results_are_the_originals(classified):
@@ -86,14 +86,11 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
     tmp_path, classified, model_flags
 ):
     run = classified[0] / "run"
-    flags = model_flags | {
-        "task_name": "mrpc",
-        "data_dir": script_runner.SAMPLES / "glue",
-        "do_predict": True,
-        "max_seq_length": 32,
-        "predict_batch_size": 7,
-        "init_checkpoint": run / "model.ckpt-8",
-    }
+    flags = model_flags | parse_flags(f"""
+        --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
+        --max_seq_length=32 --predict_batch_size=7
+        --init_checkpoint={run}/model.ckpt-8
+    """)
     # A killed process left the first.
     names = ("test_results.tsv.partial-5", "notes.txt.partial-5")
     left, kept = (tmp_path / "a" / name for name in names)

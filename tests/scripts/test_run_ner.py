@@ -4,12 +4,17 @@ import json
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from data.ner import scoring
 from tests import events, golden, script_runner
+from tests.checkpoints import INPUTS, read_records, serve
 from tests.data.report_page import ReportPage
-from tests.script_runner import check_refusals, read_lines, read_results
+from tests.script_runner import (
+    check_refusals,
+    parse_flags,
+    read_lines,
+    read_results,
+)
 
 SENTENCES = [
     ["The O", "river I-LOC", "runs O"],
@@ -42,11 +47,12 @@ def runs(tmp_path_factory, tiny):
         learning_rate=2e-3,
         evaluate_each_epoch=True,
     )
-    kept = {"export_dir": "served", "export_weights": "given", "report": True}
-    documents = {"document_context": True, "num_train_epochs": 1}
-    documents["output_dir"] = "documents"
+    changes = (
+        "--export_dir=served --export_weights=given --report",
+        "--document_context --num_train_epochs=1 --output_dir=documents",
+    )
     for done in script_runner.run_each(
-        "run_ner.py", folder, flags, (kept, documents)
+        "run_ner.py", folder, flags, map(parse_flags, changes)
     ):
         done.check()
     return folder, flags
@@ -104,31 +110,24 @@ def test_predictions_are_conllevals_columns(runs):
 
 
 def test_serves_what_it_predicts(runs):
-    served = tf.saved_model.load(str(runs[0] / "served"))
-    names = ("input_ids", "input_mask", "segment_ids", "label_ids")
-    spec = dict.fromkeys(names, tf.io.FixedLenFeature([24], tf.int64))
-    records = tf.data.TFRecordDataset(str(runs[0] / "run/predict.tf_record"))
-    inputs = tf.io.parse_example(list(records), spec)
-    label_ids = inputs.pop("label_ids").numpy()
-    inputs = {k: tf.cast(value, tf.int32) for k, value in inputs.items()}
-    outputs = served.signatures["serving_default"](**inputs)
-    assert outputs["probabilities"].shape == (5, 24, 4)
+    names = (*INPUTS, "label_ids")
+    inputs = read_records(runs[0] / "run/predict.tf_record", [24], names)
+    label_ids = inputs.pop("label_ids")
+    probabilities = serve(runs[0] / "served", inputs)["probabilities"]
+    assert probabilities.shape == (5, 24, 4)
     counted = label_ids > 0
-    predicted = outputs["probabilities"].numpy().argmax(-1)
+    predicted = probabilities.argmax(-1)
     assert np.mean(predicted[counted] == label_ids[counted]) > 0.9
 
 
 def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
     folder, flags = runs
     write_set(tmp_path / "test.txt", 5, with_tags=False)
-    predicting = flags | {
-        "do_train": False,
-        "do_eval": False,
-        "evaluate_each_epoch": False,
-        "data_dir": tmp_path,
-        "init_checkpoint": folder / "given",
-        "output_dir": tmp_path / "predicted",
-    }
+    predicting = flags | parse_flags(f"""
+        --do_train=False --do_eval=False --evaluate_each_epoch=False
+        --data_dir={tmp_path} --init_checkpoint={folder}/given
+        --output_dir={tmp_path}/predicted
+    """)
     script_runner.run("run_ner.py", folder, **predicting).check()
     before, after = (
         [line["labels"] for line in read_lines(path / "predictions.jsonl")]
@@ -147,14 +146,11 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
 @pytest.mark.soak
 def test_conll_2003(tmp_path, runs):
     """The real files, every window of them; the tiny model learns little."""
-    changes = {
-        "data_dir": golden.shared("data/conll2003"),
-        "output_dir": tmp_path / "run",
-        "max_seq_length": 64,
-        "train_batch_size": 32,
-        "num_train_epochs": 1,
-        "learning_rate": 1e-3,
-        "evaluate_each_epoch": False,
-    }
-    script_runner.run("run_ner.py", tmp_path, **runs[1] | changes).check()
+    data_dir = golden.shared("data/conll2003")
+    flags = runs[1] | parse_flags(f"""
+        --data_dir={data_dir} --output_dir={tmp_path}/run --max_seq_length=64
+        --train_batch_size=32 --num_train_epochs=1 --learning_rate=1e-3
+        --evaluate_each_epoch=False
+    """)
+    script_runner.run("run_ner.py", tmp_path, **flags).check()
     assert read_results(tmp_path / "run")["accuracy"] > 0.8

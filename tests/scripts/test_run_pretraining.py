@@ -1,8 +1,11 @@
 """run_pretraining.py's results, checkpoints and resumes, and faults in it."""
 
+import json
 import math
 import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +13,9 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import read_results
+from tests.script_runner import parse_flags, read_results
 from training import checkpointing
+from training.callbacks import history
 
 WORDS = "bert/embeddings/word_embeddings"
 
@@ -103,15 +107,11 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
 def test_trains_from_a_checkpoint_the_same_each_time(
     tmp_path, pretrained, pretraining_flags
 ):
-    flags = pretraining_flags | {
-        "init_checkpoint": pretrained[0] / "model.ckpt-7",
-        "do_train": True,
-        "do_eval": True,
-        "max_eval_steps": 5,
-        "num_train_steps": 2,
-        "num_warmup_steps": 0,
-        "train_batch_size": 8,
-    }
+    flags = pretraining_flags | parse_flags(f"""
+        --init_checkpoint={pretrained[0]}/model.ckpt-7 --do_train --do_eval
+        --max_eval_steps=5 --num_train_steps=2 --num_warmup_steps=0
+        --train_batch_size=8
+    """)
     changes = (
         {"output_dir": "a"},
         {"output_dir": "b", "deterministic": True},
@@ -155,16 +155,12 @@ def test_compiled_training_is_the_same(tmp_path, pretraining_flags):
 def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
     pretraining_flags, tmp_path
 ):
-    flags = pretraining_flags | {
-        "output_dir": "run",
-        "do_train": True,
-        "num_warmup_steps": 0,
-        # The weights stay finite, and so does their norm.
-        "learning_rate": 1e15,
-        "num_train_steps": 100,
-        "save_checkpoints_steps": 1,
-        "max_nonfinite_steps": 3,
-    }
+    # The weights stay finite, and so does their norm.
+    flags = pretraining_flags | parse_flags("""
+        --output_dir=run --do_train --num_warmup_steps=0 --learning_rate=1e15
+        --num_train_steps=100 --save_checkpoints_steps=1
+        --max_nonfinite_steps=3
+    """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags)
     assert "3 steps in a row" in done.error
     # The records of the batch are named: file and numbers.
@@ -179,6 +175,7 @@ FULL_DISK = f"""
 import resource, runpy, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from training import checkpointing
+from training.callbacks import history
 save = checkpointing.Checkpointer.save
 def limited(self, step):
     if step == 3:
@@ -193,15 +190,91 @@ def test_a_full_disk_leaves_the_earlier_checkpoints(
     pretraining_flags, tmp_path
 ):
     (tmp_path / "full_disk.py").write_text(FULL_DISK)
-    flags = pretraining_flags | {
-        "output_dir": tmp_path / "run",
-        "do_train": True,
-        "num_train_steps": 4,
-        "num_warmup_steps": 0,
-        "save_checkpoints_steps": 1,
-        "summary_steps": 0,
-    }
+    flags = pretraining_flags | parse_flags("""
+        --output_dir=run --do_train --num_train_steps=4 --num_warmup_steps=0
+        --save_checkpoints_steps=1 --summary_steps=0
+    """)
     done = script_runner.run(tmp_path / "full_disk.py", tmp_path, **flags)
     assert "step 2 is intact" in done.error
     assert not [*tmp_path.glob("run/model.ckpt-3*")]
     assert values(tmp_path / "run", 2)["global_step"] == 2
+
+
+@pytest.mark.slow
+def test_losses_in_bfloat16_stay_close(tmp_path):
+    num_steps = 200
+    script_runner.create_records(tmp_path, "train.tfrecord", dupe_factor=5)
+    # As wide as the forms for real sizes begin. At a rate of 1e-3 single steps
+    # spike, and rounding decides how far.
+    flags = parse_flags(f"""
+        --input_file=train.tfrecord --do_train --do_eval --max_seq_length=32
+        --bert_config_file={script_runner.SAMPLES}/bert_config.json
+        --max_predictions_per_seq=5 --train_batch_size=16
+        --num_train_steps={num_steps} --num_warmup_steps=20
+        --learning_rate=3e-4 --summary_steps=1
+    """)
+    precisions = ("float32", "bfloat16")
+    changes = [{"output_dir": x, "mixed_precision": x} for x in precisions]
+    for done in script_runner.run_each(
+        "run_pretraining.py", tmp_path, flags, changes
+    ):
+        done.check()
+    for name in ("masked_lm_loss", "next_sentence_loss"):
+        exact, rounded = (
+            np.array(
+                [
+                    line["metrics"][name]
+                    for line in history.read(tmp_path / run / history.FILE)
+                    if line["kind"] == "train"
+                ]
+            ).reshape(10, -1)
+            for run in precisions
+        )
+        assert exact.size == num_steps
+        # Of 20 steps each. No rounding in a step may add up.
+        np.testing.assert_allclose(
+            rounded.mean(-1), exact.mean(-1), rtol=0.005, err_msg=name
+        )
+        assert not np.array_equal(rounded, exact)
+        assert exact[-1].mean() < exact[0].mean()
+
+
+# Other tests fork their processes from one, and have small models, whose graphs
+# TensorFlow rewrites less.
+LARGER = {
+    "vocab_size": 8192,
+    "hidden_size": 256,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "intermediate_size": 1024,
+    "max_position_embeddings": 128,
+}
+LENGTHS = "--max_seq_length=128 --max_predictions_per_seq=26"
+FLAGS = f"""
+    --input_file=train.tfrecord --do_train --bert_config_file=bert_config.json
+    --summary_steps=1 --num_train_steps=3 --train_batch_size=64
+    --num_warmup_steps=1 {LENGTHS}
+"""
+
+
+@pytest.mark.soak
+def test_processes_that_share_nothing_have_the_same_bits(tmp_path):
+    (tmp_path / "bert_config.json").write_text(json.dumps(LARGER))
+    lengths = parse_flags(LENGTHS)
+    script_runner.create_records(
+        tmp_path, "train.tfrecord", dupe_factor=10, **lengths
+    )
+    found = []
+    script = script_runner.ROOT / "run_pretraining.py"
+    for number in range(5):
+        command = [sys.executable, script, f"--output_dir={number}"]
+        command += FLAGS.split()
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        lines = history.read(tmp_path / str(number) / history.FILE)
+        steps = [x["metrics"] for x in lines if x["kind"] == "train"]
+        found.append([(x["loss"], x["gradient_norm"]) for x in steps])
+    assert len(found[0]) == 3
+    assert all(steps == found[0] for steps in found), found

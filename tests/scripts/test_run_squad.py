@@ -9,7 +9,7 @@ import pytest
 from data.squad import answers
 from tests import events, golden, script_runner
 from tests.checkpoints import values
-from tests.script_runner import read_results
+from tests.script_runner import parse_flags, read_results
 
 SQUAD = script_runner.SAMPLES / "squad"
 CONTEXT = "黄河长5464公里，流经九省。长江更长，約6300公里!"
@@ -74,56 +74,37 @@ def answered(tmp_path_factory, tiny, model_flags):
         qa["answers"][0]["text"] = "Nowhere to be found"
     (folder / "train.json").write_text(json.dumps(content))
     write_without_spaces(folder, tiny)
-    flags = model_flags | {
-        "do_train": True,
-        "do_predict": True,
-        "max_seq_length": 64,
-        "max_query_length": 24,
-        "doc_stride": 16,
-        "n_best_size": 5,
-        "train_batch_size": 8,
-    }
+    flags = model_flags | parse_flags("""
+        --do_train --do_predict --max_seq_length=64 --max_query_length=24
+        --doc_stride=16 --n_best_size=5 --train_batch_size=8
+    """)
     runs = {
-        "v1": {
-            "train_file": SQUAD / "train.json",
-            "predict_file": SQUAD / "dev.json",
-            "num_train_epochs": 0.1,
-        },
-        "v2": {
-            "train_file": folder / "train.json",
-            "predict_file": SQUAD / "dev-v2.json",
-            "num_train_epochs": 0.2,
-            "version_2_with_negative": True,
-            "left_to_right": True,
-            "bilstm": True,
-        },
-        "few": {
-            "init_checkpoint": None,
-            "vocab_file": folder / "vocab.txt",
-            "train_file": folder / "few.json",
-            "predict_file": folder / "few.json",
-            "max_seq_length": 48,
-            "max_query_length": 16,
-            "train_batch_size": 1,
-            "num_train_epochs": 40,
-            "learning_rate": 2e-3,
-            "use_char_offsets": True,
-            "report": True,
-        },
+        "v1": f"""
+            --train_file={SQUAD}/train.json --predict_file={SQUAD}/dev.json
+            --num_train_epochs=0.1
+        """,
+        "v2": f"""
+            --train_file=train.json --predict_file={SQUAD}/dev-v2.json
+            --num_train_epochs=0.2 --version_2_with_negative --left_to_right
+            --bilstm
+        """,
+        "few": """
+            --vocab_file=vocab.txt --train_file=few.json
+            --predict_file=few.json --max_seq_length=48 --max_query_length=16
+            --train_batch_size=1 --num_train_epochs=40 --learning_rate=2e-3
+            --use_char_offsets --report
+        """,
     }
     if write_some_xquad(folder):
-        runs["xquad"] = runs["few"] | {
-            "bert_config_file": folder / "large.json",
-            "vocab_file": folder / "chinese.txt",
-            "predict_file": folder / "xquad.json",
-            "num_train_epochs": 2,
-        }
-    done = script_runner.run_each(
-        "run_squad.py",
-        folder,
-        flags,
-        [{"output_dir": name, **more} for name, more in runs.items()],
-    )
+        runs["xquad"] = f"""
+            {runs["few"]} --bert_config_file=large.json
+            --vocab_file=chinese.txt --predict_file=xquad.json
+            --num_train_epochs=2
+        """
+    changes = [{"output_dir": x, **parse_flags(runs[x])} for x in runs]
+    for without_start in changes[2:]:
+        without_start["init_checkpoint"] = None
+    done = script_runner.run_each("run_squad.py", folder, flags, changes)
     return folder, dict(zip(runs, [one.check() for one in done], strict=True))
 
 

@@ -6,11 +6,15 @@ import shutil
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests import events, golden, script_runner
-from tests.checkpoints import values
-from tests.script_runner import check_refusals, read_lines, read_results
+from tests.checkpoints import read_records, serve, values
+from tests.script_runner import (
+    check_refusals,
+    parse_flags,
+    read_lines,
+    read_results,
+)
 
 SUBJECTS = ["The river", "A boat", "Water", "The sky"]
 ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
@@ -77,15 +81,10 @@ def test_results_and_predictions(run):
 
 
 def test_serves_what_it_predicts(run):
-    served = tf.saved_model.load(str(run[0] / "served"))
-    records = tf.data.TFRecordDataset(str(run[0] / "run/predict.tf_record"))
-    names = ("input_ids", "input_mask", "segment_ids")
-    spec = dict.fromkeys(names, tf.io.FixedLenFeature([4, 24], tf.int64))
-    inputs = tf.io.parse_example(list(records), spec)
-    inputs = {k: tf.cast(value, tf.int32) for k, value in inputs.items()}
-    outputs = served.signatures["serving_default"](**inputs)
+    inputs = read_records(run[0] / "run/predict.tf_record", [4, 24])
+    found = serve(run[0] / "served", inputs)["probabilities"]
     expected = np.loadtxt(run[0] / "run/test_results.tsv", delimiter="\t")
-    np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 @pytest.mark.slow
@@ -101,14 +100,11 @@ def test_resumes_and_names_what_is_wrong(run, tmp_path):
         shutil.copy(rows, tmp_path / "val.jsonl")
     else:
         shutil.copy(folder / "val.csv", tmp_path)
-    evaluating = {
-        "data_dir": tmp_path,
-        "output_dir": tmp_path / "evaluated",
-        "init_checkpoint": folder / "run/model.ckpt-8",
-        "do_train": False,
-        "do_predict": False,
-        "export_weights": tmp_path / "given.ckpt",
-    }
+    evaluating = parse_flags(f"""
+        --data_dir={tmp_path} --output_dir={tmp_path}/evaluated
+        --init_checkpoint={folder}/run/model.ckpt-8 --do_train=False
+        --do_predict=False --export_weights={tmp_path}/given.ckpt
+    """)
     further, _ = (
         done.check()
         for done in script_runner.run_each(

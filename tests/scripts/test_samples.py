@@ -16,10 +16,7 @@ from data.text import tokenization
 from tests.golden import ROOT
 
 SAMPLES = ROOT / "examples/samples"
-TABLES = {
-    f"glue/{name}": rows
-    for name, rows in [("train.tsv", 900), ("dev.tsv", 120), ("test.tsv", 60)]
-}
+TABLES = {"glue/train.tsv": 900, "glue/dev.tsv": 120, "glue/test.tsv": 60}
 # Passages, questions, questions without an answer.
 QUESTIONS = {
     "squad/train.json": (100, 600, 0),
@@ -29,7 +26,8 @@ QUESTIONS = {
 }
 
 
-def read_documents():
+@pytest.fixture(scope="module")
+def documents():
     text = (SAMPLES / "corpus.txt").read_text(encoding="utf-8")
     return [part.splitlines() for part in text.strip().split("\n\n")]
 
@@ -45,18 +43,7 @@ def read_paragraphs(name):
     return [p for article in content["data"] for p in article["paragraphs"]]
 
 
-def read_all_texts():
-    yield from (line for document in read_documents() for line in document)
-    for name in TABLES:
-        yield from (text for row in read_table(name)[1:] for text in row[3:])
-    for name in QUESTIONS:
-        for paragraph in read_paragraphs(name):
-            yield paragraph["context"]
-            yield from (qa["question"] for qa in paragraph["qas"])
-
-
-def test_corpus_has_one_sentence_a_line_and_no_sentence_twice():
-    documents = read_documents()
+def test_corpus_has_one_sentence_a_line_and_no_sentence_twice(documents):
     assert len(documents) == 57
     assert {len(document) for document in documents} <= set(range(8, 21))
     lines = [line for document in documents for line in document]
@@ -64,74 +51,84 @@ def test_corpus_has_one_sentence_a_line_and_no_sentence_twice():
     assert all(line == line.strip() and len(line) > 10 for line in lines)
 
 
-def test_vocabulary_covers_every_text():
-    vocab_file = SAMPLES / "vocab.txt"
-    tokenizer = tokenization.FullTokenizer(str(vocab_file), do_lower_case=True)
-    lines = vocab_file.read_text(encoding="utf-8").splitlines()
-    assert len(lines) == len(set(lines)) == len(tokenizer.vocab)
-    assert lines[0] == "[PAD]"
-    assert {"[UNK]", "[CLS]", "[SEP]", "[MASK]"} < set(lines)
+def test_vocabulary_covers_every_text(documents):
+    tokenizer = tokenization.FullTokenizer(SAMPLES / "vocab.txt")
     config = json.loads((SAMPLES / "bert_config.json").read_text())
-    assert config["vocab_size"] == len(lines)
-
-    counts = collections.Counter()
-    for text in read_all_texts():
-        counts.update(tokenizer.tokenize(text))
+    tokenizer.check_vocab(config["vocab_size"])
+    assert len(tokenizer.tokens) == config["vocab_size"]
+    assert tokenizer.tokens[0] == "[PAD]"
+    texts = [line for document in documents for line in document]
+    for name in TABLES:
+        texts += [text for row in read_table(name)[1:] for text in row[3:]]
+    for paragraph in (p for name in QUESTIONS for p in read_paragraphs(name)):
+        texts += [paragraph["context"]]
+        texts += [qa["question"] for qa in paragraph["qas"]]
+    counts = collections.Counter(
+        token for text in texts for token in tokenizer.tokenize(text)
+    )
     assert counts["[UNK]"] < 0.001 * counts.total()
     # Mostly whole words, so that a short sequence holds a passage.
     pieces = sum(n for token, n in counts.items() if token.startswith("##"))
     assert pieces < 0.1 * counts.total()
 
 
+def test_tables_are_reproduced_byte_for_byte(tmp_path):
+    script = SAMPLES / "make_tables.py"
+    subprocess.run([sys.executable, script, tmp_path], check=True)
+    for name in [*TABLES, *QUESTIONS]:
+        made = (tmp_path / name).read_bytes()
+        assert made == (SAMPLES / name).read_bytes(), name
+
+
 def test_pairs_have_the_columns_of_mrpc_and_no_pair_twice():
-    ids, pairs = [], []
+    found = []
     for name, size in TABLES.items():
         header, *rows = read_table(name)
         first = "index" if "test" in name else "Quality"
         assert header == [first, "#1 ID", "#2 ID", "#1 String", "#2 String"]
-        assert len(rows) == size
-        assert {len(row) for row in rows} == {5}
+        assert {len(row) for row in rows} == {5} and len(rows) == size
         keys = [row[0] for row in rows]
         if "test" in name:
             assert keys == [str(index) for index in range(size)]
         else:
             assert collections.Counter(keys) == {"0": size / 2, "1": size / 2}
-        ids += [cell for row in rows for cell in row[1:3]]
-        pairs += [frozenset(row[3:]) for row in rows]
-    assert len(set(ids)) == len(ids)
-    assert len(set(pairs)) == len(pairs)
+        found += rows
+    assert len({cell for row in found for cell in row[1:3]}) == 2 * len(found)
+    assert len({frozenset(row[3:]) for row in found}) == len(found)
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_answers_are_whole_words_where_the_file_says(name):
-    paragraphs = read_paragraphs(name)
-    questions = [(p["context"], qa) for p in paragraphs for qa in p["qas"]]
-    impossible = [qa for _, qa in questions if qa.get("is_impossible")]
-    sizes = (len(paragraphs), len(questions), len(impossible))
-    assert sizes == QUESTIONS[name]
-    assert len({qa["id"] for _, qa in questions}) == len(questions)
-    for context, qa in questions:
-        assert ("is_impossible" in qa) == ("-v2" in name)
-        assert bool(qa["answers"]) != qa.get("is_impossible", False)
-        # Training takes one answer; scoring takes the best of several.
-        assert "train" not in name or len(qa["answers"]) <= 1
-        for answer in qa["answers"]:
-            start = answer["answer_start"]
-            end = start + len(answer["text"])
-            assert context[start:end] == answer["text"]
-            assert context[start - 1] == " " and context[end] in " ."
-
-
-def test_train_and_dev_share_no_passage():
-    train = {p["context"] for p in read_paragraphs("squad/train.json")}
-    dev = {p["context"] for p in read_paragraphs("squad/dev.json")}
+def test_answers_are_whole_words_where_the_file_says():
+    for name, sizes in QUESTIONS.items():
+        paragraphs = read_paragraphs(name)
+        questions = [(p["context"], qa) for p in paragraphs for qa in p["qas"]]
+        impossible = [qa for _, qa in questions if qa.get("is_impossible")]
+        assert sizes == (len(paragraphs), len(questions), len(impossible))
+        assert len({qa["id"] for _, qa in questions}) == len(questions)
+        for context, qa in questions:
+            assert ("is_impossible" in qa) == ("-v2" in name)
+            assert bool(qa["answers"]) != qa.get("is_impossible", False)
+            # Training takes one answer; scoring takes the best of several.
+            assert "train" not in name or len(qa["answers"]) <= 1
+            for answer in qa["answers"]:
+                start = answer["answer_start"]
+                end = start + len(answer["text"])
+                assert context[start:end] == answer["text"]
+                assert context[start - 1] == " " and context[end] in " ."
+    train, dev = (
+        {paragraph["context"] for paragraph in read_paragraphs(name)}
+        for name in ("squad/train.json", "squad/dev.json")
+    )
     assert not train & dev
 
 
-def test_the_demo_finds_its_files_from_any_folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def demo():
+    return runpy.run_path(ROOT / "examples/demo.py")
+
+
+def test_the_demo_finds_its_files_from_any_folder(tmp_path, monkeypatch, demo):
     monkeypatch.chdir(tmp_path)
     # It is stopped before its first minute of work.
-    demo = runpy.run_path(ROOT / "examples/demo.py")
     main = demo["main"]
     monkeypatch.setitem(main.__globals__, "begin_folder", lambda: sys.exit(7))
     with pytest.raises(SystemExit, match="7"):
@@ -139,22 +136,19 @@ def test_the_demo_finds_its_files_from_any_folder(tmp_path, monkeypatch):
     assert (demo["SAMPLES"] / "corpus.txt").is_file()
 
 
-def test_the_demos_exports_take_text():
-    demo = runpy.run_path(ROOT / "examples/demo.py")
+def test_the_demos_exports_take_text(demo):
     for name in ("PRETRAIN", "CLASSIFY", "ANSWER", "EXTRACT"):
         flags = {flag.partition("=")[0] for flag in demo[name]}
         assert {"--export_dir", "--vocab_file"} < flags, name
 
 
-def test_the_demo_evaluates_held_out_documents_and_draws_them(tmp_path):
-    demo = runpy.run_path(ROOT / "examples/demo.py")
-    script, *flags = [
-        one.replace(str(demo["VOCAB"]), str(SAMPLES / "vocab.txt")).replace(
-            str(demo["OUTPUT"]), str(tmp_path)
-        )
-        for one in demo["CREATE_DATA"]
-    ]
-    subprocess.run([sys.executable, script, *flags], cwd=ROOT, check=True)
+def test_the_demo_evaluates_held_out_documents_and_draws_them(tmp_path, demo):
+    made = {demo["VOCAB"]: SAMPLES / "vocab.txt", demo["OUTPUT"]: tmp_path}
+    command = " ".join(demo["CREATE_DATA"])
+    for before, after in made.items():
+        command = command.replace(str(before), str(after))
+    command = [sys.executable, *command.split()]
+    subprocess.run(command, cwd=ROOT, check=True)
     given = dict(one.partition("=")[::2] for one in demo["PRETRAIN"])
     for name in ("--input_file", "--eval_input_file"):
         path = Path(given[name])
@@ -172,10 +166,8 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     folder.mkdir()
     for path in ROOT.glob("*.py"):
         shutil.copy(path, folder)
-    for name in (
-        *("data", "examples", "files", "modeling", "serving", "tools"),
-        "training",
-    ):
+    names = "data examples files modeling serving tools training"
+    for name in names.split():
         shutil.copytree(ROOT / name, folder / name)
     done = subprocess.run(
         [sys.executable, folder / "examples/demo.py"],
@@ -194,11 +186,3 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     assert points["1000"] == f"{float(accuracy):.3f}"
     assert (made / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert re.search(r"\n    -> \S", done.stdout)
-
-
-def test_tables_are_reproduced_byte_for_byte(tmp_path):
-    script = SAMPLES / "make_tables.py"
-    subprocess.run([sys.executable, script, tmp_path], check=True)
-    for name in [*TABLES, *QUESTIONS]:
-        made = (tmp_path / name).read_bytes()
-        assert made == (SAMPLES / name).read_bytes(), name

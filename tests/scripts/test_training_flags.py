@@ -9,21 +9,15 @@ import tensorflow as tf
 
 from tests import events, script_runner
 from tests.checkpoints import values
-from tests.script_runner import check_refusals
+from tests.script_runner import check_refusals, parse_flags
 from training import checkpointing
 
 
 @pytest.fixture(scope="module")
 def flags(pretraining_flags, pretrained):
-    folder, _ = pretrained
-    return {
-        **pretraining_flags,
-        "init_checkpoint": folder / "model.ckpt-7",
-        "do_train": True,
-        "num_train_steps": 4,
-        "num_warmup_steps": 0,
-        "summary_steps": 1,
-    }
+    start = f"--init_checkpoint={pretrained[0]}/model.ckpt-7"
+    flags = "--do_train --num_train_steps=4 --num_warmup_steps=0"
+    return pretraining_flags | parse_flags(f"{start} {flags} --summary_steps=1")
 
 
 @pytest.fixture(scope="module")
@@ -31,52 +25,39 @@ def runs(flags, tiny, tmp_path_factory):
     """Runs that differ in one flag each: {name: (folder, Done)}."""
     folder = tmp_path_factory.mktemp("runs")
     changes = {
-        "plain": {},
-        "gradient_checkpointing": {"gradient_checkpointing": True},
-        "frozen": {
-            "freeze_layers": 1,
-            "next_sentence": False,
-            "left_to_right": True,
-            "do_eval": True,
-            "max_eval_steps": 2,
-        },
-        "layerwise": {"layerwise_lr_decay": 0.1},
-        "scratch": {
-            "init_from": "scratch",
-            "init_checkpoint": None,
-            "eval_input_file": tiny / "train.tfrecord",
-            "eval_steps": 2,
-            "max_eval_steps": 3,
-        },
-        "numbers": {
-            "adam_beta_1": 0.5,
-            "adam_beta_2": 0.8,
-            "weight_decay": 3.0,
-            "clip_norm": 0.01,
-            "num_train_steps": 1,
-        },
-        "poly_power_lamb": {
-            "optimizer": "lamb",
-            "poly_power": 2.0,
-            "num_train_steps": 6,
-            "num_warmup_steps": 3,
-            "save_checkpoints_steps": 1,
-            "keep_checkpoint_max": 2,
-        },
-        "continuous_float16": {
-            "mixed_precision": "float16",
-            "lr_schedule": "continuous",
-            "num_train_steps": 6,
-            "num_warmup_steps": 3,
-            "save_checkpoints_steps": 1,
-            "keep_checkpoint_max": 0,
-        },
+        "plain": "",
+        "gradient_checkpointing": "--gradient_checkpointing",
+        "frozen": """
+            --freeze_layers=1 --next_sentence=False --left_to_right --do_eval
+            --max_eval_steps=2
+        """,
+        "layerwise": "--layerwise_lr_decay=0.1",
+        "scratch": f"""
+            --init_from=scratch --eval_steps=2
+            --eval_input_file={tiny}/train.tfrecord --max_eval_steps=3
+        """,
+        "numbers": """
+            --adam_beta_1=0.5 --adam_beta_2=0.8 --weight_decay=3.0
+            --clip_norm=0.01 --num_train_steps=1
+        """,
+        "poly_power_lamb": """
+            --optimizer=lamb --poly_power=2.0 --num_train_steps=6
+            --num_warmup_steps=3 --save_checkpoints_steps=1
+            --keep_checkpoint_max=2
+        """,
+        "continuous_float16": """
+            --mixed_precision=float16 --lr_schedule=continuous
+            --num_train_steps=6 --num_warmup_steps=3 --save_checkpoints_steps=1
+            --keep_checkpoint_max=0
+        """,
     }
+    changes = {
+        name: {"output_dir": name, **parse_flags(text)}
+        for name, text in changes.items()
+    }
+    changes["scratch"]["init_checkpoint"] = None
     done = script_runner.run_each(
-        "run_pretraining.py",
-        folder,
-        flags,
-        [{"output_dir": name, **more} for name, more in changes.items()],
+        "run_pretraining.py", folder, flags, changes.values()
     )
     return {
         name: (folder / name, one.check())
@@ -123,31 +104,27 @@ def test_recomputing_activations_changes_only_rounding(runs):
         np.testing.assert_allclose(found[name], value, atol=2e-5, err_msg=name)
 
 
-def test_frozen_layers_stay_as_they_were(runs, pretrained):
-    before = values(pretrained[0], 7)
-    after = values(runs["frozen"][0], 4)
-    for name in (
+def test_frozen_and_lower_layers_move_less(runs, pretrained):
+    lowest, *kernels = (
         "bert/embeddings/word_embeddings",
         "bert/encoder/layer_0/output/dense/kernel",
-    ):
-        np.testing.assert_array_equal(after[name], before[name])
-        assert f"{name}/adam_m" not in after
-    moved = "bert/encoder/layer_1/output/dense/kernel"
-    assert not np.array_equal(after[moved], before[moved])
-
-
-def test_layerwise_decay_moves_lower_layers_less(runs, pretrained):
+        "bert/encoder/layer_1/output/dense/kernel",
+    )
     before = values(pretrained[0], 7)
-
-    def moved(run):
-        after = values(runs[run][0], 4)
-        name = "bert/encoder/layer_{}/output/dense/kernel"
-        names = [name.format(index) for index in (0, 1)]
-        return [np.abs(after[n] - before[n]).max() for n in names]
-
-    plain, layerwise = moved("plain"), moved("layerwise")
-    assert layerwise[0] < 0.02 * plain[0] * 2
-    assert 0.05 * plain[1] < layerwise[1] < 0.2 * plain[1]
+    plain, frozen, layerwise = (
+        values(runs[name][0], 4) for name in ("plain", "frozen", "layerwise")
+    )
+    for name in (lowest, kernels[0]):
+        np.testing.assert_array_equal(frozen[name], before[name])
+        assert f"{name}/adam_m" not in frozen
+    assert not np.array_equal(frozen[kernels[1]], before[kernels[1]])
+    first, second = (
+        np.abs(layerwise[name] - before[name]).max()
+        / np.abs(plain[name] - before[name]).max()
+        for name in kernels
+    )
+    assert first < 0.04
+    assert 0.05 < second < 0.2
 
 
 def test_other_optimizers_precisions_and_losses_train(runs):
@@ -251,7 +228,6 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
             writer.write(record.numpy())
     size = (tmp_path / "train.tfrecord").stat().st_size
     same = f"['train.tfrecord', {size}, "
-    received = f"received [{same}"
     cases = [
         ("--train_batch_size=8", "batch_size=16; received 8"),
         (
@@ -261,8 +237,7 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
         ("--optimizer=lamb", "optimizer=adamw; received lamb"),
         (
             f"--input_file={tmp_path}/train.tfrecord",
-            f"input_file=[{same}",
-            received,
+            *(f"input_file=[{same}", f"received [{same}"),
         ),
         ("--next_sentence=False", "next_sentence=True; received False"),
         ("--batch_size_warmup=2:3", "batch_size_warmup=None; received 2:3."),
@@ -276,20 +251,15 @@ def test_two_phases_of_lengths(pretrained, pretraining_flags, tmp_path):
     folder, _ = pretrained
     # Most steps on short records, then some on long ones from the first
     # phase's weights, with a schedule of their own (paper A.2).
-    lengths = {"max_seq_length": 64, "max_predictions_per_seq": 10}
+    lengths = parse_flags("--max_seq_length=64 --max_predictions_per_seq=10")
     script_runner.create_records(tmp_path, "long.tfrecord", **lengths)
-    second = {
-        **pretraining_flags,
-        **lengths,
-        "input_file": "long.tfrecord",
-        "init_checkpoint": folder / "model.ckpt-7",
-        "output_dir": "phase2",
-        "do_train": True,
-        "num_train_steps": 2,
-        "num_warmup_steps": 0,
-        "summary_steps": 1,
-    }
-    done = script_runner.run("run_pretraining.py", tmp_path, **second).check()
+    flags = pretraining_flags | lengths
+    flags |= parse_flags(f"""
+        --input_file=long.tfrecord --init_checkpoint={folder}/model.ckpt-7
+        --output_dir=phase2 --do_train --num_train_steps=2
+        --num_warmup_steps=0 --summary_steps=1
+    """)
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert " variables loaded" in done.stderr
     after = values(tmp_path / "phase2", 2)
     assert after["global_step"] == 2

@@ -1,0 +1,138 @@
+"""Output folders that are in use, or whose names are odd."""
+
+import concurrent.futures
+import json
+import threading
+import time
+
+import pytest
+
+from tests import script_runner
+from tests.scripts.test_run_ner import write_set
+from training import checkpointing
+from training.config import DeviceConfig
+
+
+def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
+    flags = pretraining_flags | script_runner.parse_flags("""
+        --output_dir=run --do_train --num_train_steps=100000
+        --save_checkpoints_steps=1
+    """)
+    folder, ended = tmp_path / "run", threading.Event()
+
+    def run(**more):
+        return script_runner.run("run_pretraining.py", tmp_path, **flags | more)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        first = pool.submit(run, kill_when=ended.is_set)
+        while not first.done() and not list(folder.glob("*.index")):
+            time.sleep(0.1)
+        pid = json.loads((folder / ".lock").read_text())["pid"]
+        try:
+            # Whatever the second one asks for, it would write there.
+            refused = run(), run(do_train=False, export_dir="export")
+        finally:
+            ended.set()
+    assert first.result().status < 0, first.result().stderr
+    for each in refused:
+        assert f"--output_dir=run is in use by process {pid}" in each.error
+    assert not (tmp_path / "export").exists()
+    assert (folder / ".lock").exists()
+
+    # The warmup and decay belong to the number of steps, so it resumes with
+    # that; the folder is free again when it ends.
+    step = checkpointing.checkpoint_steps(folder)[-1] + 1
+    done = run(num_train_steps=step).check()
+    assert f"left unfinished by process {pid}" in done.stderr
+    assert f"Training step {step} of {step}" in done.stderr
+    assert not (folder / ".lock").exists()
+
+
+WORKERS = {"worker": ["a", "b"]}
+WITH_CHIEF = {"chief": ["a"], "worker": ["b"]}
+
+
+@pytest.mark.parametrize(
+    "cluster_spec, task, expected",
+    [
+        (None, None, True),
+        (WORKERS, {"index": 0}, True),
+        (WORKERS, {"type": "worker", "index": 0}, True),
+        (WORKERS, {"type": "worker", "index": "1"}, False),
+        (WITH_CHIEF, {"type": "worker", "index": 0}, False),
+        (WITH_CHIEF, {"type": "chief", "index": 0}, True),
+        # Of no known form.
+        (None, ["worker"], None),
+        ("a", None, None),
+        (None, {"type": "worker", "index": "first"}, None),
+    ],
+)
+def test_of_several_workers_the_chief_locks(
+    monkeypatch, cluster_spec, task, expected
+):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    config = {"cluster": cluster_spec, "task": task}
+    config = {key: value for key, value in config.items() if value}
+    if config:
+        monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    if expected is None:
+        with pytest.raises(ValueError, match="^TF_CONFIG: "):
+            assert DeviceConfig().is_chief
+        return
+    assert DeviceConfig().is_chief == expected
+    # Their variable does not concern a run on a TPU, nor one on one device.
+    assert DeviceConfig(use_tpu=True).is_chief
+    assert DeviceConfig(distribution_strategy="one_device").is_chief
+
+
+# Shells and TensorFlow take these for patterns.
+NAME = "50% [new] *run?* \\{b}"
+
+
+def test_training_resumes_exports_and_predicts(
+    tmp_path, tiny, pretraining_flags
+):
+    folder = tmp_path / NAME
+    folder.mkdir()
+    write_set(folder / "train.txt", 12)
+    write_set(folder / "test.txt", 2)
+    script_runner.create_records(folder, folder / "records")
+
+    def run(script, **flags):
+        return script_runner.run(script, folder, **flags).check()
+
+    flags = pretraining_flags | {
+        "input_file": folder / "rec*",
+        "output_dir": folder / "pretraining",
+        "do_train": True,
+        "save_checkpoints_steps": 2,
+    }
+    for steps in (2, 4):
+        done = run("run_pretraining.py", **flags, num_train_steps=steps)
+    restored = f"Restored the checkpoint {folder}/pretraining/model.ckpt-2"
+    assert restored in done.stderr
+    flags = script_runner.fine_tuning_flags(
+        folder,
+        tiny,
+        do_eval=None,
+        # The newest checkpoint of a folder.
+        init_checkpoint=folder / "pretraining",
+        num_train_epochs=1,
+        export_dir=folder / "served",
+        export_weights=folder / "given [1].ckpt",
+    )
+    run("run_ner.py", **flags)
+    # One checkpoint, whose own name is odd.
+    run(
+        "tools.convert_checkpoint",
+        init_checkpoint=folder / "given [1].ckpt",
+        bert_config_file=flags["bert_config_file"],
+        vocab_file=flags["vocab_file"],
+        model="token_classifier",
+        output_format="huggingface",
+        output_dir=folder / "converted",
+    )
+    (folder / "texts.jsonl").write_text('{"text": "The boat"}\n')
+    asked = {"model": folder / "served", "input_file": folder / "texts.jsonl"}
+    done = run("predict.py", **asked)
+    assert json.loads(done.stdout)["words"] == ["The", "boat"]
