@@ -134,14 +134,9 @@ def create_as_original(
             functools.partial(progress.track, unit="document", label="Reading"),
         )
         logging.info("The first instance:\n%s", made[0])
+        encode = instances.InstanceEncoder(tokenizer.vocab, config)
         for instance in progress.track(made, len(made), "instance", "Writing"):
-            features = instances.instance_features(
-                instance,
-                tokenizer,
-                config.max_seq_length,
-                config.max_predictions_per_seq,
-            )
-            writer.write(records.encode_example(features))
+            writer.write(encode(instance))
     return (
         len(made),
         f"written to {len(output_files)} file(s), {config.output_file}",

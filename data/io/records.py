@@ -29,6 +29,7 @@ def encode_example(features: Mapping[str, Sequence]) -> bytes:
     Args:
         features: dict of name to a list of ints (an int64 feature, each at
             least 0) or of floats (a float feature); the first value decides.
+            Bytes are ints as `encode_rows` encodes them.
 
     Returns:
         bytes.
@@ -38,7 +39,9 @@ def encode_example(features: Mapping[str, Sequence]) -> bytes:
     """
     entries = []
     for name, values in features.items():
-        if values and isinstance(values[0], float):
+        if isinstance(values, bytes):
+            entries.append(_entry(name, _INTS, len(values)) + values)
+        elif values and isinstance(values[0], float):
             packed = struct.pack(f"<{len(values)}f", *values)
             entries.append(_entry(name, _FLOATS, len(packed)) + packed)
         else:
@@ -62,7 +65,7 @@ def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
         if values.dtype == np.float32:
             kind, packed = _FLOATS, [row.tobytes() for row in values]
         else:
-            kind, packed = _INTS, _varint_rows(values)
+            kind, packed = _INTS, encode_rows(values)
         columns.append(
             [_entry(name, kind, len(value)) + value for value in packed]
         )
@@ -71,8 +74,8 @@ def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
     ]
 
 
-def _varint_rows(values: np.ndarray) -> list[bytes]:
-    """Returns the varints of each row of an array, a list of bytes."""
+def encode_rows(values: np.ndarray) -> list[bytes]:
+    """Returns the varints of each row of an array of integers from 0 up."""
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
         return [row.tobytes() for row in values.astype(np.uint8)]
@@ -121,7 +124,7 @@ def _varint_table() -> list[bytes]:
 
     Larger integers are encoded on demand.
     """
-    return _varint_rows(np.arange(1 << 17)[:, np.newaxis])
+    return encode_rows(np.arange(1 << 17)[:, np.newaxis])
 
 
 def _varints(name: str, values: Sequence[int]) -> bytes:

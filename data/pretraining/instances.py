@@ -11,11 +11,12 @@ import collections
 import dataclasses
 import itertools
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import numpy as np
 from absl import logging
 
-from data.io import text_files
+from data.io import records, text_files
 from data.pretraining import corpus_report
 from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
@@ -96,38 +97,54 @@ def read_documents(
     return documents
 
 
-def instance_features(
-    instance: TrainingInstance,
-    tokenizer: FullTokenizer,
-    max_seq_length: int,
-    max_predictions_per_seq: int,
-) -> dict[str, list]:
-    """Returns the original's features of an instance, padded with zeros.
+class InstanceEncoder:
+    """Encodes instances as records: the original's features, padded with zeros.
 
     Args:
-        instance: a TrainingInstance.
-        tokenizer: a FullTokenizer.
-        max_seq_length: length of the features that have one value a
-            WordPiece.
-        max_predictions_per_seq: length of those that have one a prediction.
-
-    Returns:
-        dict of name to a list of int or float.
+        vocab: dict of WordPiece to id.
+        options: InstanceOptions. With `dynamic_masking` the records have no
+            masks.
     """
-    num_tokens = len(instance.tokens)
-    num_masked = len(instance.masked_lm_positions)
-    padding = [0] * (max_seq_length - num_tokens)
-    mask_padding = [0] * (max_predictions_per_seq - num_masked)
-    to_ids = tokenizer.convert_tokens_to_ids
-    return {
-        "input_ids": to_ids(instance.tokens) + padding,
-        "input_mask": [1] * num_tokens + padding,
-        "segment_ids": instance.segment_ids + padding,
-        "masked_lm_positions": instance.masked_lm_positions + mask_padding,
-        "masked_lm_ids": to_ids(instance.masked_lm_labels) + mask_padding,
-        "masked_lm_weights": [1.0] * num_masked + [0.0] * len(mask_padding),
-        "next_sentence_labels": [int(instance.is_random_next)],
-    }
+
+    def __init__(
+        self, vocab: Mapping[str, int], options: InstanceOptions
+    ) -> None:
+        ids = np.array(list(vocab.values()))
+        self._ids = dict(
+            zip(vocab, records.encode_rows(ids[:, None]), strict=True)
+        )
+        positions = np.arange(options.max_seq_length)
+        self._positions = records.encode_rows(positions[:, None])
+        self._options = options
+
+    def __call__(self, instance: TrainingInstance) -> bytes:
+        """Returns the record of a TrainingInstance."""
+        num_tokens = len(instance.tokens)
+        padding = bytes(self._options.max_seq_length - num_tokens)
+        # Encoded piece by piece from tables: lists of numbers take four times
+        # as long.
+        to_id = self._ids.__getitem__
+        features: dict[str, bytes | list[float]] = {
+            "input_ids": b"".join(map(to_id, instance.tokens)) + padding,
+            "input_mask": b"\1" * num_tokens + padding,
+            "segment_ids": bytes(instance.segment_ids) + padding,
+        }
+        if not self._options.dynamic_masking:
+            positions = instance.masked_lm_positions
+            num_padded = self._options.max_predictions_per_seq - len(positions)
+            padding = bytes(num_padded)
+            features |= {
+                "masked_lm_positions": b"".join(
+                    map(self._positions.__getitem__, positions)
+                )
+                + padding,
+                "masked_lm_ids": b"".join(map(to_id, instance.masked_lm_labels))
+                + padding,
+                "masked_lm_weights": [1.0] * len(positions)
+                + [0.0] * num_padded,
+            }
+        features["next_sentence_labels"] = bytes([instance.is_random_next])
+        return records.encode_example(features)
 
 
 def create_training_instances(
@@ -209,7 +226,7 @@ def create_instances_from_document(
             continue
 
         a_end = rng.randint(1, len(chunk) - 1) if len(chunk) >= 2 else 1
-        tokens_a = [token for segment in chunk[:a_end] for token in segment]
+        tokens_a = list(itertools.chain.from_iterable(chunk[:a_end]))
         is_random_next = len(chunk) == 1 or rng.random() < 0.5
         if is_random_next:
             tokens_b = _draw_tokens(
@@ -220,7 +237,7 @@ def create_instances_from_document(
             )
             i -= len(chunk) - a_end  # put back
         else:
-            tokens_b = [token for segment in chunk[a_end:] for token in segment]
+            tokens_b = list(itertools.chain.from_iterable(chunk[a_end:]))
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
 
         tokens, positions, labels = create_masked_lm_predictions(
@@ -269,13 +286,15 @@ def truncate_seq_pair(
     The longer one loses a token, at random from its front or back, until they
     fit.
     """
-    lists = (tokens_a, tokens_b)
     lengths = [len(tokens_a), len(tokens_b)]
-    fronts = [0, 0]
-    for _ in range(sum(lengths) - max_num_tokens):
-        longer = 0 if lengths[0] > lengths[1] else 1
-        lengths[longer] -= 1
-        fronts[longer] += rng.random() < 0.5
-    for tokens, length, front in zip(lists, lengths, fronts, strict=True):
-        if length < len(tokens):
-            tokens[:] = tokens[front : front + length]
+    num_dropped = max(sum(lengths) - max_num_tokens, 0)
+    is_front = [rng.random() < 0.5 for _ in range(num_dropped)]
+    # The longer list loses tokens until both are equally long. Then they take
+    # turns, and B begins.
+    num_uneven = abs(lengths[0] - lengths[1])
+    drops = [is_front[num_uneven + 1 :: 2], is_front[num_uneven::2]]
+    drops[lengths[0] < lengths[1]] += is_front[:num_uneven]
+    for tokens, dropped in zip((tokens_a, tokens_b), drops, strict=True):
+        if dropped:
+            front = sum(dropped)
+            tokens[:] = tokens[front : len(tokens) - len(dropped) + front]

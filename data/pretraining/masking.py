@@ -33,14 +33,18 @@ def create_masked_lm_predictions(
         (tokens after masking, positions ascending, labels), three lists.
     """
     whole_words = options.do_whole_word_mask
-    candidates: list = []
-    for index, token in enumerate(tokens):
-        if token == "[CLS]" or token == "[SEP]":
-            continue
-        if whole_words and candidates and token.startswith("##"):
-            candidates[-1].append(index)
-        else:
-            candidates.append([index] if whole_words else index)
+    candidates: list = [
+        index
+        for index, token in enumerate(tokens)
+        if token != "[CLS]" and token != "[SEP]"
+    ]
+    if whole_words:
+        pieces, candidates = candidates, []
+        for index in pieces:
+            if candidates and tokens[index].startswith("##"):
+                candidates[-1].append(index)
+            else:
+                candidates.append([index])
     shuffle(candidates, rng)
     num_to_predict = min(
         options.max_predictions_per_seq,
@@ -55,19 +59,19 @@ def create_masked_lm_predictions(
     else:
         chosen = candidates[:num_to_predict]
 
-    # Of those that do not become [MASK]; rounded, so that 0.1 of 0.2 is 0.5.
-    others = 1.0 - options.mask_token_prob
+    # Share kept among those not replaced by [MASK]; rounded so that 0.1 / 0.2
+    # gives 0.5.
+    mask_prob = options.mask_token_prob
     same_of_others = 0.0
-    if others:
-        same_of_others = round(options.same_token_prob / others, 9)
+    if mask_prob < 1.0:
+        same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
+    random_draw = rng.random
     output_tokens = list(tokens)
     for index in chosen:
-        if rng.random() < options.mask_token_prob:
+        if random_draw() < mask_prob:
             output_tokens[index] = "[MASK]"
-        elif rng.random() >= same_of_others:
-            output_tokens[index] = vocab_words[
-                rng.randint(0, len(vocab_words) - 1)
-            ]
+        elif random_draw() >= same_of_others:
+            output_tokens[index] = rng.choice(vocab_words)
     chosen.sort()
     return output_tokens, chosen, [tokens[index] for index in chosen]
 
