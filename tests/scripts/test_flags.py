@@ -1,5 +1,6 @@
 """Every flag of the original, under its name and with its default."""
 
+import ast
 import concurrent.futures
 import contextlib
 import importlib
@@ -207,6 +208,11 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
         if flag == "--help":
             listed = re.findall(r"^ +--(?:\[no\])?(\w+):", done.stdout, re.M)
             assert documented and documented <= {*listed}
+            # The script's own text, and its path as the user types it.
+            path = ROOT / f"{script.replace('.', '/')}.py"
+            purpose = ast.get_docstring(ast.parse(path.read_text()))
+            assert done.stdout.startswith(purpose.splitlines()[0])
+            assert f"\n{path.relative_to(ROOT)}:\n" in done.stdout
 
 
 def frozen_weights(script, arguments):
