@@ -1,6 +1,7 @@
 """TensorFlow fuses operations on the CPU, and results do not change."""
 
 import collections
+import re
 from pathlib import Path
 
 import keras
@@ -60,7 +61,11 @@ def create_batch(lengths, length):
 
 
 def operations(forward, *inputs):
-    """Returns {name: number} in the graph that runs; a fusion's parts too."""
+    """Returns {name: number} in the graph that runs.
+
+    A fusion's name has its parts, and a call that XLA compiles has the name of
+    the function.
+    """
     context.enable_run_metadata()
     # What others left there.
     context.export_run_metadata()
@@ -70,10 +75,11 @@ def operations(forward, *inputs):
     names = []
     for function in metadata.function_graphs:
         for node in function.post_optimization_graph.node:
-            parts = node.attr["fused_ops"].list.s
-            names.append(
-                "+".join([node.op, *(part.decode() for part in parts)])
-            )
+            parts = [part.decode() for part in node.attr["fused_ops"].list.s]
+            if "_XlaMustCompile" in node.attr:
+                name = node.attr["f"].func.name
+                parts = [re.fullmatch(r"__inference__?(\w+)_\d+", name)[1]]
+            names.append("+".join([node.op, *parts]))
     return collections.Counter(names)
 
 
@@ -103,6 +109,36 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
         # Query, key, value and context of two layers; oneDNN's are slow.
         "Transpose": 8,
         "_MklTranspose": 0,
+    }
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.skipif(
+    not test_util.IsMklEnabled(), reason="this TensorFlow has no oneDNN"
+)
+def test_training_runs_compiled_kernels_and_fused_products():
+    model = create_model("gelu", "float32")
+
+    @tf.function(autograph=False)
+    def differentiate(*inputs):
+        features = dict(zip(INPUTS, inputs, strict=True))
+        with tf.GradientTape() as tape:
+            outputs = model(features, training=True)["pooled_output"]
+            loss = tf.reduce_sum(outputs**2)
+        return tape.gradient(loss, [v.value for v in model.trainable_variables])
+
+    found = operations(differentiate, *create_batch(*MANY))
+    expected = {
+        # After the embeddings; after attention and activation of two layers.
+        "PartitionedCall+dropout": 1,
+        "PartitionedCall+dropout_add_norm": 4,
+        "PartitionedCall+activation": 2,
+        "PartitionedCall+backward": 7,
+        # Six dense layers in each of two, and the pooler.
+        "_FusedMatMul+BiasAdd": 12,
+        "_FusedMatMul+BiasAdd+Tanh": 1,
+        # Attention's scores, scaled and masked.
+        "_MklFusedBatchMatMulV2+Mul+Add": 2,
     }
     assert {name: found[name] for name in expected} == expected
 
