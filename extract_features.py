@@ -15,8 +15,9 @@ from absl import logging
 import modeling
 import serving
 from data.classification.examples import InputExample
-from data.io import feature_files, projector, text_files
+from data.io import feature_files, text_files
 from data.text import tokenization
+from files import export_folders
 from files.flags import flag, like
 from files.paths import Kind
 from training.command_line import cli
@@ -60,7 +61,7 @@ class Config(ModelConfig, TextConfig, DeviceConfig):
         None,
         "Folder for TensorBoard's embedding projector: the pooled vector of "
         "each line, and the first of the vectors of each token; at most "
-        f"{projector.MAX_POINTS} of each.",
+        f"{feature_files.MAX_POINTS} of each.",
         kind=Kind.RUN_FOLDER,
     )
     token_features: str = flag(
@@ -183,8 +184,8 @@ def extract(
     """Writes --output_file and --projector_dir, whole or not at all.
 
     Args:
-        trainer: Trainer of a token_features.TokenFeatures.
-        batches: see token_features.create_batches.
+        trainer: Trainer of a features.TokenFeatures.
+        batches: see features.create_batches.
         tokenizer: FullTokenizer.
         options: the script's flags.
     """
@@ -200,7 +201,7 @@ def extract(
         project = None
         if options.projector_dir:
             project = stack.enter_context(
-                projector.projector_writer(options.projector_dir)
+                feature_files.projector_writer(options.projector_dir)
             )
         for features, (layers, pooled) in trainer.predict(
             batches, label="Extracting"
@@ -227,13 +228,11 @@ def extract(
 def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
-    from serving import token_features
+    from serving import features
     from training import devices, start
-    from training.outputs import export, export_formats
     from training.trainer import Trainer
 
     devices.pack_weights(options)
-    export_formats.check(options)
     config = start.load_config(
         options.bert_config_file,
         options.max_seq_length,
@@ -245,7 +244,7 @@ def main(options: Config) -> None:
     block_weights = parse_weights(options.layer_weights, name, num_blocks)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
-        export.check_export_dir(options.export_dir)
+        export_folders.check(options.export_dir)
     strategy = devices.strategy_of(options)
     devices.set_precision(options.mixed_precision)
     with strategy.scope():
@@ -255,7 +254,7 @@ def main(options: Config) -> None:
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
     trainer = Trainer(
-        token_features.TokenFeatures(model, layer_names, block_weights),
+        features.TokenFeatures(model, layer_names, block_weights),
         None,
         None,
         options,
@@ -263,7 +262,7 @@ def main(options: Config) -> None:
     )
 
     def create_batches() -> Any:
-        return token_features.create_batches(
+        return features.create_batches(
             read_examples(options.input_file),
             tokenizer,
             options.max_seq_length,

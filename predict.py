@@ -189,60 +189,52 @@ def write_answers(
     """
     num_answers = num_errors = 0
     for batch in batches:
-        checked = [check_request(task, item) for _, item in batch]
-        asked = [item for item in checked if not isinstance(item, ValueError)]
-        found = iter(task.answer(asked) if asked else [])
+        requests: dict[int, dict[str, Any]] = {}
+        results: dict[int, Any] = {}
+        for number, item in batch:
+            try:
+                requests[number] = check_request(task, item)
+            except ValueError as error:
+                results[number] = error
+        found = task.answer([*requests.values()])
+        results |= zip(requests, found, strict=True)
         answers: list[dict[str, Any]] = []
-        for (number, item), answer in zip(batch, checked, strict=True):
-            if not isinstance(answer, ValueError):
-                answer = _checked(next(found))
-            if isinstance(answer, ValueError):
+        for number, item in batch:
+            request_id = {}
+            if isinstance(item, dict) and _can_write(item.get("id")):
+                request_id = {"id": item["id"]} if "id" in item else {}
+            answer = results[number]
+            try:
+                if isinstance(answer, ValueError):
+                    raise answer
+                format_json(answer, "the answer")
+                num_answers += 1
+            except ValueError as error:
                 if strict:
                     write(answers)
-                    raise ValueError(f"line {number}: {answer}")
-                logging.warning("line %d: %s", number, answer)
-                answer = {"line": number, "error": str(answer)}
+                    raise ValueError(f"line {number}: {error}") from None
+                logging.warning("line %d: %s", number, error)
+                answer = {"line": number, "error": str(error)}
                 num_errors += 1
-            else:
-                num_answers += 1
-            answers.append(_id_of(item) | answer)
+            answers.append(request_id | answer)
         write(answers)
     return num_answers, num_errors
 
 
 def check_request(
     task: "text_task.TextTask", item: dict[str, Any] | ValueError
-) -> dict[str, Any] | ValueError:
-    """Returns a request, or its error."""
+) -> dict[str, Any]:
+    """Returns a request.
+
+    Raises:
+        ValueError: it could not be read, or cannot be answered.
+    """
     if isinstance(item, ValueError):
-        return item
+        raise item
     if not _can_write(item.get("id")):
-        return ValueError("'id' is nested too deeply")
-    try:
-        task.check(item)
-    except ValueError as error:
-        return error
+        raise ValueError("'id' is nested too deeply")
+    task.check(item)
     return item
-
-
-def _checked(
-    answer: dict[str, Any] | ValueError,
-) -> dict[str, Any] | ValueError:
-    """Returns an answer, or its error."""
-    if isinstance(answer, ValueError):
-        return answer
-    try:
-        format_json(answer, "the answer")
-    except ValueError as error:
-        return error
-    return answer
-
-
-def _id_of(item: dict[str, Any] | ValueError) -> dict[str, Any]:
-    """Returns {"id": ..} if the request has one that can be written."""
-    if isinstance(item, ValueError) or not _can_write(item.get("id")):
-        return {}
-    return {"id": item["id"]} if "id" in item else {}
 
 
 def _can_write(request_id: object) -> bool:
@@ -260,7 +252,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         return draw_attention(config, arguments)
     # Flags are checked before the seconds that TensorFlow takes to load.
     import serving
-    from serving import json_lines, requests
+    from serving import requests
     from serving.text_task import TaskOptions
 
     # Not sys.stdin, which could not be closed while a thread waits for it.
@@ -283,7 +275,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
 
     def write_to(writer: IO[bytes]) -> tuple[int, int]:
         def write(answers: list[dict[str, Any]]) -> None:
-            writer.write(json_lines.to_json_lines(answers))
+            writer.write(requests.to_json_lines(answers))
             writer.flush()
 
         return write_answers(task, batches, write, config.strict)

@@ -18,7 +18,6 @@ from data.classification import (
     decoding,
     features,
     glue,
-    processors,
     report,
     table_task,
 )
@@ -36,7 +35,7 @@ class Config(DataFolderConfig, table_task.TableOptions):
 
     task_name: str = flag(
         ...,
-        f"One of {', '.join(processors.NAMES)}; csv is your own train, dev "
+        f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
         "and test files, .csv, .tsv or .jsonl.",
     )
     xnli_language: str = flag(
@@ -76,12 +75,11 @@ class ClassifierTask(task.Task):
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
         options, name = self.options, self.options.task_name.lower()
-        self.writes_report = options.report
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
-        self.processors = processors.create_processors(
+        self.processors = glue.create_processors(
             options.task_name, options.data_dir, table, options.xnli_language
         )
         # MultiNLI has mismatched sets, too.
@@ -174,6 +172,8 @@ class ClassifierTask(task.Task):
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
         """See Task."""
+        if not self.options.report:
+            return
         labels, outputs = metrics.concatenate(batches)
         suffix = split.removeprefix("eval")
         path = os.path.join(output_dir, f"report{suffix}.html")

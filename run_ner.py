@@ -63,7 +63,6 @@ class NerTask(task.Task):
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Finds the tags: those given, saved, or of the train set."""
         options, labels = self.options, self.options.labels
-        self.writes_report = options.report
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         if labels is None and saved_labels and not options.do_train:
@@ -112,9 +111,10 @@ class NerTask(task.Task):
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
         """See Task."""
-        path = os.path.join(output_dir, "report.html")
-        tags = self._tag(split, batches)
-        report.write_report(path, self.examples[split], tags)
+        if self.options.report:
+            path = os.path.join(output_dir, "report.html")
+            tags = self._tag(split, batches)
+            report.write_report(path, self.examples[split], tags)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

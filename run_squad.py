@@ -18,7 +18,6 @@ from data.squad import (
     answers,
     decoding,
     reading,
-    records,
     report,
     scoring,
     windows,
@@ -140,7 +139,7 @@ class SquadTask(task.Task):
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task; in "eval" with padding left out, the longest come first."""
         if split == "train":
-            return records.create_records(
+            return windows.create_records(
                 examples,
                 self.tokenizer,
                 self.options,
@@ -156,7 +155,7 @@ class SquadTask(task.Task):
             # Windows of similar length share a batch, and a lack of memory
             # shows at once. Ids identify the questions.
             features = sorted(features, key=lambda each: -len(each.tokens))
-        return (records.encode_squad_features(each, False) for each in features)
+        return (windows.encode_squad_features(each, False) for each in features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """See Task."""

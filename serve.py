@@ -198,13 +198,13 @@ def main(config: Config) -> int:
 
     # Before the minutes that large models take to load.
     listener = process.listen(config.host, config.port)
-    seen = monitoring.Monitoring(config.request_log)
+    monitor = monitoring.Monitoring(config.request_log)
     options = batching.BatchingOptions(
         config.max_batch_size, config.batch_wait_ms / 1000, config.max_queue
     )
     # Before the models are loaded, so that a signal then ends at once.
     served = {
-        name: versions.ServedModel(name, Path(path), options, seen.on_batch)
+        name: versions.ServedModel(name, Path(path), options, monitor.on_batch)
         for name, path in models.items()
     }
     for model in served.values():
@@ -221,7 +221,7 @@ def main(config: Config) -> int:
             "--host=%s lets other machines in without a --token_file",
             config.host,
         )
-    server = app.Server(served, limits, seen, config.poll_s)
+    server = app.Server(served, limits, monitor, config.poll_s)
     process.serve(server, listener)
     for model in served.values():
         if model.current:

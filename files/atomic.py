@@ -48,17 +48,17 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     path = os.fspath(path)
     # The error of a full disk does not name the file.
+    opened: contextlib.AbstractContextManager[IO[bytes]]
     with named_errors(path):
         if is_remote(path):
-            with _remote_open(path) as file:
-                yield file
+            opened = _remote_open(path)
         elif _takes_bytes_directly(path):
-            with open(path, "wb") as file:
-                yield file
+            opened = open(path, "wb")
         else:
             # Follow links, so that the link itself is not replaced.
-            with _local_open(os.path.realpath(path)) as file:
-                yield file
+            opened = _local_open(os.path.realpath(path))
+        with opened as file:
+            yield file
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -113,13 +113,11 @@ def copy_file(
     if os.path.exists(destination) and os.path.samefile(source, destination):
         return
     with open(source, "rb") as reader, atomic_open(destination) as writer:
-        while block := _read_block(reader, source):
+        block = b"at first"
+        while block:
+            with named_errors(source):
+                block = reader.read(1 << 20)
             writer.write(block)
-
-
-def _read_block(reader: IO[bytes], path: str | os.PathLike[str]) -> bytes:
-    with named_errors(path):
-        return reader.read(1 << 20)
 
 
 @contextlib.contextmanager

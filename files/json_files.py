@@ -3,6 +3,7 @@
 Any problem becomes a one-line ValueError that names the file.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -127,9 +128,7 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
 
     Reads the text again: keeping track of keys would slow down valid files.
     """
-
-    class FoundError(Exception):
-        pass
+    keys: list[str] = []
 
     def is_bad(value: Any) -> bool:
         if isinstance(value, list):
@@ -137,13 +136,10 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
         return isinstance(value, float) and not math.isfinite(value)
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        for key, value in pairs:
-            if is_bad(value):
-                raise FoundError(key)
+        keys.extend(key for key, value in pairs if is_bad(value))
         return dict(pairs)
 
-    try:
+    # The text may be damaged after that number.
+    with contextlib.suppress(ValueError, RecursionError):
         json.loads(text, object_pairs_hook=look)
-    except FoundError as found:
-        return f'"{found}": {error}'
-    return str(error)
+    return f'"{keys[0]}": {error}' if keys else str(error)

@@ -13,18 +13,17 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, TextIO
 
 from files.atomic import is_remote
 from files.json_files import parse_json
+from files.named_errors import named_errors
 
 # Errors of file systems that cannot lock; then only another host's file counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
-
 # Attempts to create a folder that another process keeps removing.
 _ATTEMPTS = 1000
-
 # First bytes of a lock file.
 _BEGIN = '{"host": '
 
@@ -48,29 +47,40 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
     if is_remote(path):
         yield
         return
-    missing = _missing_folders(os.path.dirname(os.path.abspath(path)))
+    missing = []
+    folder = os.path.dirname(os.path.abspath(path))
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
     try:
-        file = _acquire(path, name)
-        try:
-            yield
-        finally:
-            # Removed while still locked; the next process creates a new file.
-            if _is_at(path, file):
-                os.remove(path)
-            file.close()
+        with _acquire(path, name) as file:
+            try:
+                yield
+            finally:
+                # Removed while locked; the next process creates a new file.
+                if _is_at(path, file):
+                    os.remove(path)
     finally:
         for folder in missing:
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
 
 
-def _missing_folders(folder: str) -> list[str]:
-    """Returns the missing folders of a path, deepest first."""
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    return missing
+def _acquire(path: str, name: str) -> TextIO:
+    """Returns the lock file, open, locked and naming this process."""
+    while True:
+        with contextlib.ExitStack() as stack:
+            file = stack.enter_context(_open(path))
+            if not _lock(file):
+                raise BlockingIOError(
+                    f"{name} is in use by {_describe(_read_owner(file))}; "
+                    "wait for it to end, or give another path"
+                )
+            # Otherwise the previous owner removed it between the lines above.
+            if _is_at(path, file):
+                _sign(path, file, name)
+                stack.pop_all()
+                return file
 
 
 def _open(path: str) -> TextIO:
@@ -87,24 +97,20 @@ def _open(path: str) -> TextIO:
                 raise
 
 
-def _acquire(path: str, name: str) -> TextIO:
-    """Returns the lock file, open, locked and naming this process."""
-    while True:
-        file = _open(path)
-        try:
-            if not _lock(file):
-                raise BlockingIOError(
-                    f"{name} is in use by {_describe(_read_owner(file))}; "
-                    "wait for it to end, or give another path"
-                )
-            # Otherwise the previous owner removed it between the lines above.
-            if _is_at(path, file):
-                _sign(path, file, name)
-                return file
-        except BaseException:
-            file.close()
+def _lock(file: TextIO) -> bool:
+    try:
+        import fcntl
+    except ImportError:
+        # On Windows, as on a file system that cannot lock.
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
             raise
-        file.close()
+    return True
 
 
 def _sign(path: str, file: TextIO, name: str) -> None:
@@ -112,9 +118,14 @@ def _sign(path: str, file: TextIO, name: str) -> None:
 
     Raises:
         OSError: the previous owner was on another host, so it may still run; or
-            the file is not a lock.
+            the file is not a lock or the beginning of one.
     """
-    _check_is_lock(path, file, name)
+    file.seek(0)
+    if not _BEGIN.startswith(file.read(len(_BEGIN))):
+        raise FileExistsError(
+            f"{name} needs the name {path} for its lock, but there is another "
+            "file of that name; rename that file, or give another path"
+        )
     owner = _read_owner(file)
     host = socket.gethostname()
     if owner and owner["host"] != host:
@@ -128,39 +139,13 @@ def _sign(path: str, file: TextIO, name: str) -> None:
         )
     now = datetime.datetime.now().isoformat(" ", "seconds")
     try:
-        file.truncate(0)
-        json.dump({"host": host, "pid": os.getpid(), "started": now}, file)
-        file.flush()
-    except OSError as error:
+        with named_errors(path):
+            file.truncate(0)
+            json.dump({"host": host, "pid": os.getpid(), "started": now}, file)
+            file.flush()
+    except OSError:
         os.remove(path)
-        raise OSError(error.errno, error.strerror, path) from error
-
-
-def _check_is_lock(path: str, file: TextIO, name: str) -> None:
-    """Refuses a file that does not hold a lock or its beginning."""
-    file.seek(0)
-    begin = file.read(len(_BEGIN))
-    if not _BEGIN.startswith(begin):
-        raise FileExistsError(
-            f"{name} needs the name {path} for its lock, but there is another "
-            "file of that name; rename that file, or give another path"
-        )
-
-
-def _lock(file: TextIO) -> bool:
-    try:
-        import fcntl
-    except ImportError:
-        # As on a file system that cannot lock.
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:
-        if error.errno not in _UNSUPPORTED:
-            raise
-    return True
+        raise
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
@@ -169,11 +154,11 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
     try:
         owner = parse_json(file.read(), "the lock")
         return {key: owner[key] for key in ("host", "pid", "started")}
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, KeyError):
         return None
 
 
-def _describe(owner: Mapping[str, Any] | None) -> str:
+def _describe(owner: dict[str, Any] | None) -> str:
     if owner is None:
         return "another process"
     return "process {pid} on host {host}, since {started}".format(**owner)

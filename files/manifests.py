@@ -16,12 +16,9 @@ EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
 # All that a release, a Hugging Face model or a conversion may consist of.
 MODEL_FILES = frozenset(
-    {
-        *("bert_model.ckpt.index", "bert_model.ckpt.data-00000-of-00001"),
-        *("bert_config.json", "labels.txt", "vocab.txt"),
-        *("model.safetensors", "config.json", "tokenizer.json"),
-        *("tokenizer_config.json", "special_tokens_map.json"),
-    }
+    "bert_model.ckpt.index bert_model.ckpt.data-00000-of-00001 "
+    "bert_config.json labels.txt vocab.txt model.safetensors config.json "
+    "tokenizer.json tokenizer_config.json special_tokens_map.json".split()
 )
 
 
@@ -36,11 +33,9 @@ def check(
 ) -> None:
     """Refuses to overwrite files that are not ours.
 
-    Folders of these names are refused when they are in the way.
-
     Args:
         folder: the folder.
-        names: of the files to write.
+        names: names of the files to write.
         where: what the message begins with, such as a flag.
 
     Raises:
@@ -86,12 +81,7 @@ def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
 def write(
     folder: str | os.PathLike[str], name: str, names: Iterable[str]
 ) -> None:
-    """Writes a folder's list, replacing an earlier one.
-
-    Args:
-        folder: the folder.
-        name: EXPORT or WEIGHTS.
-        names: paths in the folder.
+    """Writes a folder's list of paths in it, under the name EXPORT or WEIGHTS.
 
     Raises:
         OSError: the list cannot be written.
@@ -100,11 +90,7 @@ def write(
 
 
 def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
-    """Returns the names in a folder's list; empty if there is no list.
-
-    Args:
-        folder: the folder.
-        name: EXPORT or WEIGHTS.
+    """Returns the paths in a folder's list; empty if there is no list.
 
     Raises:
         OSError: the list cannot be read.
@@ -127,15 +113,14 @@ def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
 def _existing(
     folder: str | os.PathLike[str], names: Iterable[str]
 ) -> list[str]:
-    """Returns which of the files exist in a folder, sorted."""
+    """Returns which of the files, not folders, are in a folder, sorted."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile
 
         exists, is_folder = gfile.exists, gfile.isdir
-    paths = {name: os.path.join(folder, name) for name in names}
-    return sorted(
+    return [
         name
-        for name, path in paths.items()
-        if exists(path) and not is_folder(path)
-    )
+        for name in sorted(names)
+        if exists(path := os.path.join(folder, name)) and not is_folder(path)
+    ]

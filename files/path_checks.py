@@ -1,18 +1,31 @@
 """Checks all paths that flags name, before any work.
 
-Outputs must not overwrite inputs or each other; see overlaps.py.
+Outputs must not overwrite inputs or each other. Paths are compared by file:
+`a`, `./a`, a symbolic link to it and a hard link to it are one.
 """
 
+import dataclasses
+import functools
+import glob
 import os
 import re
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
 
-from files import manifests, overlaps
+from files import manifests
 from files.atomic import is_remote
 from files.paths import FILES, OUTPUTS, Kind, PathFlag
+from files.patterns import find_matches
+from files.run_files import is_run_file
 
 # Line ends, tabs and the like, which are never intended in a path.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Suffixes that records made at scale add to the output's name.
+_SHARD = re.compile(
+    r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
+)
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
@@ -28,14 +41,15 @@ def check_paths(given: Sequence[PathFlag]) -> None:
         OSError: a path is a folder instead of a file or the reverse, or an
             output cannot be written.
     """
-    for flag in given:
-        for path in flag.parts:
-            _check_text(flag, path)
-    for flag in given:
-        for path in flag.parts:
-            if not is_remote(path):
-                _check_type(flag, path)
-    overlaps.check(given)
+    paths = [(flag, path) for flag in given for path in flag.parts]
+    for flag, path in paths:
+        _check_text(flag, path)
+    for flag, path in paths:
+        if not is_remote(path):
+            _check_type(flag, path)
+            if flag.kind in OUTPUTS:
+                _check_writable(flag, path)
+    _check_overlaps(given)
     for flag in given:
         if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
             folder, names = flag.value, list(manifests.MODEL_FILES)
@@ -88,37 +102,30 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Refuses a file where a folder is needed, or the reverse.
-
-    Raises:
-        OSError: it is the wrong kind, or an output that cannot be written.
-    """
+    """Refuses a file where a folder is needed, or the reverse."""
     if flag.kind in FILES:
-        if os.path.isdir(path) or (
-            flag.kind in OUTPUTS and path.endswith(os.sep)
-        ):
+        is_new_folder = flag.kind in OUTPUTS and path.endswith(os.sep)
+        if os.path.isdir(path) or is_new_folder:
             raise IsADirectoryError(
                 f"{flag}: {path} is a folder; give the path of a file"
             )
-    elif flag.kind is not Kind.MODEL and not flag.is_prefix:
-        # With a trailing slash, a link counts as its target.
-        path = path.rstrip(os.sep) or os.sep
-        if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
-            raise ValueError(
-                f"{flag} is a symbolic link, which an export would replace; "
-                "give the folder itself"
-            )
-        if os.path.islink(path) and not os.path.exists(path):
-            raise FileNotFoundError(
-                f"{flag} is a symbolic link to {os.readlink(path)}, which is "
-                "not there; give a folder"
-            )
-        if os.path.exists(path) and not os.path.isdir(path):
-            raise NotADirectoryError(
-                f"{flag} is a file; give the path of a folder"
-            )
-    if flag.kind in OUTPUTS:
-        _check_writable(flag, path)
+        return
+    if flag.kind is Kind.MODEL or flag.is_prefix:
+        return
+    # With a trailing slash, a link counts as its target.
+    path = path.rstrip(os.sep) or os.sep
+    if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
+        raise ValueError(
+            f"{flag} is a symbolic link, which an export would replace; "
+            "give the folder itself"
+        )
+    if os.path.islink(path) and not os.path.exists(path):
+        raise FileNotFoundError(
+            f"{flag} is a symbolic link to {os.readlink(path)}, which is "
+            "not there; give a folder"
+        )
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise NotADirectoryError(f"{flag} is a file; give the path of a folder")
 
 
 def _check_writable(flag: PathFlag, path: str) -> None:
@@ -143,3 +150,177 @@ def _check_writable(flag: PathFlag, path: str) -> None:
     raise OSError(
         f"{flag} cannot be written: {folder} is {reason}; give another path"
     )
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Place:
+    """A file or folder that a flag names, with all its parent folders."""
+
+    flag: PathFlag
+    path: str
+    # Identities of the place and all its parents, up to the root.
+    lineage: Sequence[object]
+
+    @property
+    def kind(self) -> Kind:
+        return self.flag.kind
+
+    @property
+    def is_output(self) -> bool:
+        return self.kind in OUTPUTS
+
+    def __str__(self) -> str:
+        named = str(self.flag)
+        if self.path == self.flag.value:
+            return named
+        return f"{named} ({self.path})"
+
+
+def _check_overlaps(given: Sequence[PathFlag]) -> None:
+    """Refuses an output that would harm another named path."""
+    _identity.cache_clear()
+    places = [place for flag in given for place in _find_places(flag)]
+    at: dict[object, list[_Place]] = {}
+    for place in places:
+        at.setdefault(place.lineage[0], []).append(place)
+    for inner in places:
+        for depth, key in enumerate(inner.lineage):
+            for outer in at.get(key, ()):
+                if outer is inner:
+                    continue
+                # Equal places are compared twice; let the output be first.
+                if depth == 0 and inner.is_output:
+                    _check_equal(inner, outer)
+                elif depth and (inner.is_output or outer.is_output):
+                    _check_inside(inner, outer, is_direct=depth == 1)
+    for output in places:
+        if output.kind is Kind.OUTPUT_FILES and not is_remote(output.path):
+            _check_shards(output, places)
+
+
+def _check_equal(output: _Place, other: _Place) -> None:
+    if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
+        # A run that resumes from its own folder.
+        return
+    if output.flag == other.flag:
+        raise ValueError(f"{output.flag}: {other.path} is named twice")
+    raise ValueError(f"{output} and {other} are the same; give another path")
+
+
+def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
+    """Refuses a place inside another that could destroy it."""
+
+    def refuse(reason: str) -> NoReturn:
+        raise ValueError(
+            f"{inner} is inside {outer}: {reason}; give another path"
+        )
+
+    is_input = not inner.is_output
+    if Kind.EXPORT_FOLDER in (inner.kind, outer.kind):
+        if outer.kind is Kind.DATA_FOLDER:
+            return
+        refuse("an export needs a folder of its own")
+    if outer.kind in FILES:
+        refuse("that is a file")
+    if outer.kind is Kind.MODEL and inner.kind in FILES:
+        refuse("that is a model to read")
+    if outer.kind is Kind.MODEL_OUTPUT and is_input and is_direct:
+        if not os.path.isdir(inner.path):
+            refuse("it could be overwritten there")
+    if outer.kind is Kind.RUN_FOLDER and is_direct:
+        is_other = is_input and inner.kind is not Kind.MODEL
+        # Writing to a link writes to its target.
+        paths = inner.path, os.path.realpath(inner.path)
+        if (is_other or inner.kind in FILES) and any(
+            is_run_file(os.path.basename(path)) for path in paths
+        ):
+            refuse("the run writes a file of that name")
+
+
+def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
+    """Refuses inputs that are part of an output, by name or link."""
+    parts = {
+        _identity(os.path.realpath(path))
+        for path in glob.iglob(f"{glob.escape(output.path)}*")
+        if _SHARD.fullmatch(path[len(output.path) :])
+    }
+    for place in places:
+        if not place.is_output and not parts.isdisjoint(place.lineage):
+            raise ValueError(
+                f"{place} has the name of a part of {output}, which could "
+                "replace it; give another path"
+            )
+
+
+def _find_places(flag: PathFlag) -> Iterator[_Place]:
+    """Yields the files and folders that a flag names.
+
+    Except devices, such as /dev/null and terminals, and missing inputs.
+    """
+    for part in flag.parts:
+        part = part.removeprefix("file://")
+        if is_remote(part):
+            yield _Place(flag, part, _remote_lineage(part))
+            continue
+        for path in _matches(flag, part):
+            is_missing = flag.kind not in OUTPUTS and not os.path.exists(path)
+            if is_missing or _is_device(path):
+                continue
+            lineage = _lineage(os.path.realpath(path))
+            yield _Place(flag, path, lineage)
+            if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
+                # The run writes through such links.
+                for entry in os.scandir(path):
+                    if entry.is_symlink() and is_run_file(entry.name):
+                        target = _lineage(os.path.realpath(entry.path))
+                        yield _Place(flag, entry.path, target)
+            if flag.kind not in OUTPUTS and os.path.islink(path):
+                # An output may be written through the link.
+                folder = os.path.realpath(os.path.dirname(path))
+                yield _Place(flag, path, [lineage[0], *_lineage(folder)])
+
+
+def _matches(flag: PathFlag, path: str) -> list[str]:
+    """Returns the local files or folders that a path or pattern matches."""
+    if flag.kind is Kind.INPUT_FILES:
+        return find_matches(path)
+    if flag.kind is Kind.MODEL and (
+        os.path.exists(f"{path}.index") or not os.path.exists(path)
+    ):
+        return [path, *glob.glob(f"{glob.escape(path)}.*")]
+    if flag.kind is Kind.RUNS:
+        # The files read there.
+        histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
+        return [path, f"{path}/history.jsonl", *histories]
+    if flag.is_prefix:
+        return [f"{path}.index", f"{path}.data-00000-of-00001"]
+    return [path]
+
+
+def _is_device(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
+@functools.lru_cache(maxsize=4096)
+def _identity(path: str) -> object:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return path
+    return status.st_dev, status.st_ino
+
+
+def _lineage(path: str) -> list[object]:
+    """Returns identities of a real path and each folder above it."""
+    return [*map(_identity, [path, *map(str, Path(path).parents)])]
+
+
+def _remote_lineage(path: str) -> list[object]:
+    scheme, _, rest = path.partition("://")
+    parts = rest.strip("/").split("/")
+    lengths = range(len(parts), 0, -1)
+    return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]

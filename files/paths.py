@@ -29,15 +29,13 @@ class Kind(enum.Enum):
     EXPORT_FOLDER = "folder of an export"
 
 
-INPUTS = (
-    Kind.INPUT_FILE,
-    Kind.INPUT_FILES,
-    Kind.DATA_FOLDER,
-    Kind.RUNS,
-    Kind.MODEL,
-    Kind.MODELS,
+OUTPUTS = (
+    Kind.OUTPUT_FILE,
+    Kind.OUTPUT_FILES,
+    Kind.RUN_FOLDER,
+    Kind.MODEL_OUTPUT,
+    Kind.EXPORT_FOLDER,
 )
-OUTPUTS = tuple(kind for kind in Kind if kind not in INPUTS)
 FILES = (
     Kind.INPUT_FILE,
     Kind.INPUT_FILES,

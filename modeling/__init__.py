@@ -43,37 +43,31 @@ if TYPE_CHECKING:
 
 # Each name is imported when it is first used: a script answers --help and names
 # a wrong flag before it needs TensorFlow.
+_NAMES = {
+    "attention": "AttentionLayer",
+    "bert": "BertModel",
+    "checkpoints": (
+        "extend_model find_checkpoint huggingface load_checkpoint read_shapes"
+    ),
+    "checkpoints.huggingface": "load_config load_huggingface save_huggingface",
+    "checkpoints.labels": "load_labels save_labels",
+    "checkpoints.names": "named_variables",
+    "checkpoints.tf1": "save_checkpoint save_release",
+    "config": "BertConfig",
+    "distillation": "DistillationLoss Distiller",
+    "losses": (
+        "ClassifierLoss MultiLabelLoss MultipleChoiceLoss PretrainingLoss "
+        "RegressionLoss SpanLoss TokenLoss"
+    ),
+    "tasks": (
+        "BertClassifier BertMultipleChoice BertPretrainer BertSpanLabeler "
+        "BertTokenClassifier"
+    ),
+}
 _MODULES = {
-    "AttentionLayer": "modeling.attention",
-    "BertClassifier": "modeling.tasks",
-    "BertConfig": "modeling.config",
-    "BertModel": "modeling.bert",
-    "BertMultipleChoice": "modeling.tasks",
-    "BertPretrainer": "modeling.tasks",
-    "BertSpanLabeler": "modeling.tasks",
-    "BertTokenClassifier": "modeling.tasks",
-    "ClassifierLoss": "modeling.losses",
-    "DistillationLoss": "modeling.distillation",
-    "Distiller": "modeling.distillation",
-    "MultiLabelLoss": "modeling.losses",
-    "MultipleChoiceLoss": "modeling.losses",
-    "PretrainingLoss": "modeling.losses",
-    "RegressionLoss": "modeling.losses",
-    "SpanLoss": "modeling.losses",
-    "TokenLoss": "modeling.losses",
-    "extend_model": "modeling.checkpoints",
-    "find_checkpoint": "modeling.checkpoints",
-    "huggingface": "modeling.checkpoints",
-    "load_checkpoint": "modeling.checkpoints",
-    "load_config": "modeling.checkpoints.huggingface",
-    "load_huggingface": "modeling.checkpoints.huggingface",
-    "load_labels": "modeling.checkpoints.labels",
-    "named_variables": "modeling.checkpoints.names",
-    "read_shapes": "modeling.checkpoints",
-    "save_checkpoint": "modeling.checkpoints.tf1",
-    "save_huggingface": "modeling.checkpoints.huggingface",
-    "save_labels": "modeling.checkpoints.labels",
-    "save_release": "modeling.checkpoints.tf1",
+    name: f"modeling.{module}"
+    for module, names in _NAMES.items()
+    for name in names.split()
 }
 
 __all__ = [*_MODULES]

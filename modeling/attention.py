@@ -62,10 +62,11 @@ class AttentionLayer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        for name, size in (
-            ("num_attention_heads", num_attention_heads),
-            ("size_per_head", size_per_head),
-        ):
+        sizes = {
+            "num_attention_heads": num_attention_heads,
+            "size_per_head": size_per_head,
+        }
+        for name, size in sizes.items():
             if size < 1:
                 raise ValueError(
                     f"`{name}` must be at least 1. Received: {name}={size}"
@@ -81,9 +82,9 @@ class AttentionLayer(keras.layers.Layer):
         self.kernel_initializer = keras.initializers.get(
             kernel_initializer
         ) or create_initializer(0.02)
-        self.query = self._create_projection("query")
-        self.key = self._create_projection("key")
-        self.value = self._create_projection("value")
+        self.query, self.key, self.value = map(
+            self._create_projection, ("query", "key", "value")
+        )
 
     def _create_projection(self, name: str) -> Dense:
         initializer = self.kernel_initializer
@@ -100,10 +101,11 @@ class AttentionLayer(keras.layers.Layer):
 
     def build(self, from_tensor_shape: Shape, to_tensor_shape: Shape) -> None:
         """Creates the three projections."""
-        for name, shape in (
-            ("from_tensor", from_tensor_shape),
-            ("to_tensor", to_tensor_shape),
-        ):
+        shapes = {
+            "from_tensor": from_tensor_shape,
+            "to_tensor": to_tensor_shape,
+        }
+        for name, shape in shapes.items():
             if len(shape) != 3:
                 raise ValueError(
                     f"`{name}` must have rank 3, [batch, length, width]. "
@@ -126,7 +128,7 @@ class AttentionLayer(keras.layers.Layer):
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
-            self._split_heads(project(inputs), rows, training)
+            self.split_heads(project(inputs), rows, training)
             for project, inputs in (
                 (self.query, from_tensor),
                 (self.key, to_tensor),
@@ -149,14 +151,9 @@ class AttentionLayer(keras.layers.Layer):
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
         context_layer = keras.ops.matmul(probs, value_layer)
         context_layer = ops.transpose_heads(context_layer, training=training)
-        batch_size, from_length = keras.ops.shape(context_layer)[:2]
+        width = self.num_attention_heads * self.size_per_head
         context_layer = keras.ops.reshape(
-            context_layer,
-            (
-                batch_size,
-                from_length,
-                self.num_attention_heads * self.size_per_head,
-            ),
+            context_layer, (*keras.ops.shape(context_layer)[:2], width)
         )
         if rows:
             context_layer = rows.unpad(context_layer)
@@ -164,16 +161,15 @@ class AttentionLayer(keras.layers.Layer):
             return context_layer, probs
         return context_layer
 
-    def _split_heads(
+    def split_heads(
         self, projected: Tensor, rows: Rows | None, training: bool
     ) -> Tensor:
-        """[B, length, N * H] or its rows -> [B, N, length, H]."""
+        """Turns [B, length, N * H], or its rows, into [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
-        batch_size, length = keras.ops.shape(projected)[:2]
+        heads = self.num_attention_heads, self.size_per_head
         projected = keras.ops.reshape(
-            projected,
-            (batch_size, length, self.num_attention_heads, self.size_per_head),
+            projected, (*keras.ops.shape(projected)[:2], *heads)
         )
         return ops.transpose_heads(projected, training=training)
 

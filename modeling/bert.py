@@ -165,8 +165,7 @@ class BertModel(FeaturesModel):
                     "Give all features in the dict, or each as an argument. "
                     "Received: a dict and further tensors"
                 )
-            features = input_ids
-            input_ids = get_feature(features, "input_ids")
+            features, input_ids = input_ids, get_feature(input_ids, "input_ids")
             input_mask = features.get("input_mask")
             token_type_ids = features.get(
                 "segment_ids", features.get("token_type_ids")
@@ -193,30 +192,25 @@ class BertModel(FeaturesModel):
             seed=dropout_seed(seed, 0),
             training=training,
         )
-        all_encoder_layers = self.encoder(
+        encoded = self.encoder(
             embedding_output,
             create_attention_mask_from_input_mask(
                 input_mask, self.left_to_right
             ),
             seed=seed,
             training=training,
-            first_dropout=1,
             rows=rows,
             packed=packed,
             return_attention_probs=return_attention_probs,
         )
-        attention = {}
-        if return_attention_probs:
-            all_encoder_layers, probs = all_encoder_layers
-            attention["attention_probs"] = probs
-        sequence_output = all_encoder_layers[-1]
-        return {
+        layers, probs = encoded if return_attention_probs else (encoded, None)
+        outputs = {
             "embedding_output": embedding_output,
-            "all_encoder_layers": all_encoder_layers,
-            "sequence_output": sequence_output,
-            "pooled_output": self._pool(sequence_output, given_mask),
-            **attention,
+            "all_encoder_layers": layers,
+            "sequence_output": layers[-1],
+            "pooled_output": self._pool(layers[-1], given_mask),
         }
+        return outputs | ({"attention_probs": probs} if probs else {})
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
@@ -272,11 +266,8 @@ class BertModel(FeaturesModel):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
-        return {**super().get_config(), **self.get_options()}
-
-    def get_options(self) -> dict[str, Any]:
-        """Returns those arguments that `keras.Model` does not have."""
         return {
+            **super().get_config(),
             "config": self.config.to_dict(),
             "use_one_hot_embeddings": self.use_one_hot_embeddings,
             "gradient_checkpointing": self.gradient_checkpointing,

@@ -60,15 +60,8 @@ class BertConfig:
 
     def __post_init__(self) -> None:
         """Checks every value."""
-        for name in (
-            "vocab_size",
-            "hidden_size",
-            "num_hidden_layers",
-            "num_attention_heads",
-            "intermediate_size",
-            "max_position_embeddings",
-            "type_vocab_size",
-        ):
+        sizes = [f.name for f in dataclasses.fields(self) if f.type is int]
+        for name in sizes:
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= _LARGEST:
                 raise ValueError(
@@ -106,18 +99,12 @@ class BertConfig:
         """Number of weights of a `BertModel` of this configuration."""
         width, inner = self.hidden_size, self.intermediate_size
         dense, layer_norm = width * (width + 1), 2 * width
-        rows = (
-            self.vocab_size
-            + self.max_position_embeddings
-            + self.type_vocab_size
-        )
-        attention = 4 * dense + layer_norm
-        feed_forward = 2 * width * inner + inner + width + layer_norm
+        rows = self.vocab_size + self.type_vocab_size
+        rows += self.max_position_embeddings
+        feed_forward = 2 * width * inner + inner + width
+        block = 4 * dense + feed_forward + 2 * layer_norm
         return (
-            rows * width
-            + layer_norm
-            + self.num_hidden_layers * (attention + feed_forward)
-            + dense
+            rows * width + layer_norm + self.num_hidden_layers * block + dense
         )
 
     @classmethod

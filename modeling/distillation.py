@@ -7,7 +7,7 @@ B = batch, T = length in WordPieces, W = hidden size, N = heads.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -72,19 +72,20 @@ class Distiller:
         self.loss: Any = loss
         self._read_outputs = read_outputs or (lambda features: None)
         self.projection = None
-        if loss.layers and teacher is not None:
-            width, needed = (
-                model.config.hidden_size for model in (student, teacher)
+        if not loss.layers or teacher is None:
+            return
+        width, needed = (
+            model.config.hidden_size for model in (student, teacher)
+        )
+        if width != needed:
+            self.projection = keras.layers.Dense(
+                needed,
+                use_bias=False,
+                kernel_initializer=keras.initializers.GlorotUniform(seed),
+                name="distillation",
+                dtype=student.dtype_policy,
             )
-            if width != needed:
-                self.projection = keras.layers.Dense(
-                    needed,
-                    use_bias=False,
-                    kernel_initializer=keras.initializers.GlorotUniform(seed),
-                    name="distillation",
-                    dtype=student.dtype_policy,
-                )
-                self.projection.build((None, None, width))
+            self.projection.build((None, None, width))
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
@@ -110,30 +111,27 @@ class Distiller:
                 self._read_outputs(features),
             )
         student, outputs = _run(self.student, features, training, seed)
-        teacher, teacher_outputs = _run(self.teacher, features, False, None)
-        teacher_outputs = _stop_gradient(teacher_outputs)
+        teacher, teacher_outputs = _stop_gradient(
+            _run(self.teacher, features, False, None)
+        )
         if not self.loss.layers:
             return Distilled(outputs, teacher_outputs)
         mapping = map_layers(len(student) - 1, len(teacher) - 1)
-        chosen = [teacher[layer] for layer in mapping]
         project = self.projection or (lambda states: states)
-        return Distilled(
-            outputs,
-            teacher_outputs,
-            [
-                (project(mine), _stop_gradient(theirs))
-                for mine, theirs in zip(student, chosen, strict=True)
-            ],
-            [
-                (
-                    attention_scores(self.student, student, layer),
-                    _stop_gradient(
-                        attention_scores(self.teacher, teacher, mapping[layer])
-                    ),
-                )
-                for layer in range(1, len(student))
-            ],
-        )
+        hidden_states = [
+            (project(states), teacher[layer])
+            for states, layer in zip(student, mapping, strict=True)
+        ]
+        scores = [
+            (
+                attention_scores(self.student, student, layer),
+                _stop_gradient(
+                    attention_scores(self.teacher, teacher, mapping[layer])
+                ),
+            )
+            for layer in range(1, len(student))
+        ]
+        return Distilled(outputs, teacher_outputs, hidden_states, scores)
 
 
 def _run(
@@ -167,18 +165,8 @@ def attention_scores(
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
     # Rows of padding may hold anything; the loss masks them.
-    inputs = states[layer - 1]
-    batch_size, length = keras.ops.shape(inputs)[:2]
-    shape = (
-        batch_size,
-        length,
-        attention.num_attention_heads,
-        attention.size_per_head,
-    )
     query, key = (
-        keras.ops.transpose(
-            keras.ops.reshape(project(inputs), shape), (0, 2, 1, 3)
-        )
+        attention.split_heads(project(states[layer - 1]), None, training=True)
         for project in (attention.query, attention.key)
     )
     scores = keras.ops.matmul(query, keras.ops.swapaxes(key, -1, -2))
@@ -204,32 +192,27 @@ class DistillationLoss(Loss):
         self, loss: Loss, temperature: float, alpha: float, layers: bool = False
     ) -> None:
         self.loss, self.layers = loss, layers
-        self.temperature, self.alpha = temperature, alpha
+        self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}
-        names = [
-            f"{kind}_{name}" for kind in self.shares for name in loss.names
-        ]
-        self.epsilon = {
+        self.names = tuple(self._of_each_kind(dict.fromkeys(loss.names)))
+        self.epsilon = self._of_each_kind(loss.epsilon)
+        if layers:
+            self.names += ("hidden_loss", "attention_loss")
+            self.epsilon |= {"hidden_loss": 0.0, "attention_loss": 0.0}
+
+    def _of_each_kind(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {
             f"{kind}_{name}": value
             for kind in self.shares
-            for name, value in loss.epsilon.items()
+            for name, value in values.items()
         }
-        if layers:
-            names += ["hidden_loss", "attention_loss"]
-            self.epsilon |= {"hidden_loss": 0.0, "attention_loss": 0.0}
-        self.names = tuple(names)
 
     def weights(self, features: Features) -> Features:
         """Returns each part's divisor; see `Loss.weights`."""
-        divisors = {
-            f"{kind}_{name}": value
-            for kind in self.shares
-            for name, value in self.loss.weights(features).items()
-        }
+        divisors = self._of_each_kind(self.loss.weights(features))
         if self.layers:
-            mask = _mask(features)
-            lengths = keras.ops.sum(mask, axis=-1)
+            lengths = keras.ops.sum(_mask(features), axis=-1)
             divisors["hidden_loss"] = keras.ops.sum(lengths)
             divisors["attention_loss"] = keras.ops.sum(lengths * lengths)
         return divisors
@@ -258,13 +241,9 @@ class DistillationLoss(Loss):
         if self.layers:
             mask = _mask(features)
             pairs = mask[:, :, None] * mask[:, None, :]
-            totals["hidden_loss"] = sum(
-                weighted_sum(_mean_square(mine, theirs, -1), mask)
-                for mine, theirs in outputs.hidden_states
-            )
-            totals["attention_loss"] = sum(
-                weighted_sum(_mean_square(mine, theirs, 1), pairs)
-                for mine, theirs in outputs.attention_scores
+            totals["hidden_loss"] = _distance(outputs.hidden_states, -1, mask)
+            totals["attention_loss"] = _distance(
+                outputs.attention_scores, 1, pairs
             )
         return totals
 
@@ -277,6 +256,13 @@ def _mask(features: Features) -> Tensor:
     return keras.ops.cast(mask, "float32")
 
 
-def _mean_square(mine: Tensor, theirs: Tensor, axis: int) -> Tensor:
-    difference = at_least_float32(mine) - at_least_float32(theirs)
-    return keras.ops.mean(keras.ops.square(difference), axis=axis)
+def _distance(
+    pairs: Sequence[tuple[Tensor, Tensor]], axis: int, weights: Tensor
+) -> Tensor:
+    """Returns the weighted sum of squared differences, their mean over axis."""
+    total = 0.0
+    for mine, theirs in pairs:
+        difference = at_least_float32(mine) - at_least_float32(theirs)
+        squares = keras.ops.mean(keras.ops.square(difference), axis=axis)
+        total += weighted_sum(squares, weights)
+    return total

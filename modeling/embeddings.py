@@ -13,8 +13,6 @@ from modeling.layers import BertLayer
 from modeling.model import Shape
 from modeling.ops import Tensor
 
-LAYER_NORM_EPSILON = 1e-12
-
 
 @keras.saving.register_keras_serializable(package="bert")
 class Embeddings(BertLayer):
@@ -22,8 +20,7 @@ class Embeddings(BertLayer):
 
     Args:
         config: `BertConfig`.
-        initializer: initializer of the three tables; None = a truncated
-            normal of `config.initializer_range`.
+        initializer: initializer of the three tables.
         use_one_hot_embeddings: look words up by a product with one-hot rows
             (faster on some accelerators) instead of a gather.
 
@@ -46,11 +43,7 @@ class Embeddings(BertLayer):
     ) -> None:
         super().__init__(config, initializer, **kwargs)
         self.use_one_hot_embeddings = use_one_hot_embeddings
-        self.layer_norm = keras.layers.LayerNormalization(
-            epsilon=LAYER_NORM_EPSILON,
-            name="LayerNorm",
-            dtype=self.dtype_policy,
-        )
+        self.layer_norm = self.create_layer_norm()
 
     def build(self, input_shape: Any = None) -> None:
         """Creates the three tables and the normalisation's weights."""
@@ -92,9 +85,8 @@ class Embeddings(BertLayer):
         )
         seq_length = keras.ops.shape(input_ids)[1]
         positions = self.position_embeddings[:seq_length]
-        embeddings = words + token_types + positions
         embeddings = ops.layer_norm(
-            embeddings, self.layer_norm, training=training
+            words + token_types + positions, self.layer_norm, training=training
         )
         return ops.dropout(
             embeddings, self.config.hidden_dropout_prob, seed=seed

@@ -11,7 +11,6 @@ import keras
 from modeling import ops
 from modeling.attention import AttentionLayer
 from modeling.config import BertConfig
-from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.layers import BertLayer, Dense
 from modeling.model import Shape
 from modeling.ops import Tensor, dropout_seed
@@ -22,27 +21,17 @@ from modeling.unpadding import PackedRows, PaddedRows, Rows
 class TransformerBlock(BertLayer):
     """Self-attention, then a feed-forward layer.
 
-    Each is followed by dropout, the residual sum and a layer normalisation. A
+    Each is followed by dropout, the residual sum and a layer normalization. A
     pure function of its inputs and `seed`, so that the backward pass can
     recompute it with the same dropout.
 
-    Args:
-        config: `BertConfig`.
-        initializer: initializer of the kernels.
-
-    Call arguments:
-        inputs: float [R, W].
-        rows: a view of the batch (modeling/unpadding.py); None = `inputs`
-            and the result are [B, F, W].
-        attention_mask: int [B, F, F] or [B, 1, F], 1 = may attend.
-        seed: int [2], seed of the block's first dropout, the others follow;
-            None = no dropout.
-        training: whether the call is part of a training step.
-        return_attention_probs: as `AttentionLayer`.
+    Call arguments, where those not listed are as in `AttentionLayer`:
+        inputs: float [R, W]; [B, F, W] without `rows`.
+        seed: int [2], seed of the block's first dropout; the others follow.
 
     Returns:
-        float [R, W]; with `return_attention_probs` a pair of that and the
-        attention weights.
+        float, shaped as `inputs`; with `return_attention_probs` a pair of that
+        and the attention weights.
     """
 
     num_dropouts = 3
@@ -52,20 +41,20 @@ class TransformerBlock(BertLayer):
     ) -> None:
         super().__init__(config, initializer, **kwargs)
         self.attention = AttentionLayer(
-            num_attention_heads=config.num_attention_heads,
-            size_per_head=config.hidden_size // config.num_attention_heads,
-            attention_probs_dropout_prob=config.attention_probs_dropout_prob,
-            kernel_initializer=self.initializer,
+            config.num_attention_heads,
+            config.hidden_size // config.num_attention_heads,
+            config.attention_probs_dropout_prob,
+            self.initializer,
             name="self",
             dtype=self.dtype_policy,
         )
         self.attention_output = self._create_dense(config.hidden_size)
-        self.attention_layer_norm = self._create_layer_norm()
+        self.attention_layer_norm = self.create_layer_norm()
         self.intermediate = self._create_dense(
             config.intermediate_size, config.hidden_act
         )
         self.output_dense = self._create_dense(config.hidden_size)
-        self.output_layer_norm = self._create_layer_norm()
+        self.output_layer_norm = self.create_layer_norm()
 
     def _create_dense(self, units: int, hidden_act: str | None = None) -> Dense:
         return Dense(
@@ -73,13 +62,6 @@ class TransformerBlock(BertLayer):
             hidden_act,
             kernel_initializer=self.initializer,
             name="dense",
-            dtype=self.dtype_policy,
-        )
-
-    def _create_layer_norm(self) -> keras.layers.LayerNormalization:
-        return keras.layers.LayerNormalization(
-            epsilon=LAYER_NORM_EPSILON,
-            name="LayerNorm",
             dtype=self.dtype_policy,
         )
 
@@ -153,17 +135,13 @@ class Transformer(BertLayer):
             rest in the backward pass: about a third more time for much less
             memory.
 
-    Call arguments:
+    Call arguments, where those not listed are as in `AttentionLayer`:
         inputs: float [B, F, W].
-        attention_mask: as `TransformerBlock`.
         seed: int [2], seed of the pass; None = no dropout.
-        training: whether the call is part of a training step.
-        first_dropout: index in the pass of the first block's first dropout.
         rows: `UnpaddedRows`: the blocks skip padding, where outputs are
             meaningless; None = padding is computed too.
         packed: `PackedRows` of `rows`, which attention takes in their place;
             `attention_mask` is then [S, F, F] for S packed sequences.
-        return_attention_probs: return the attention weights too.
 
     Returns:
         list of float [B, F, W], each block's output, the last block's last;
@@ -201,7 +179,6 @@ class Transformer(BertLayer):
         attention_mask: Tensor | None = None,
         seed: Tensor | None = None,
         training: bool = False,
-        first_dropout: int = 0,
         rows: Rows | None = None,
         packed: PackedRows | None = None,
         return_attention_probs: bool = False,
@@ -227,7 +204,8 @@ class Transformer(BertLayer):
         )
         all_encoder_layers, all_attention_probs = [], []
         for index, block in enumerate(self.blocks):
-            first = first_dropout + index * block.num_dropouts
+            # The pass's first dropout is that of the embeddings.
+            first = 1 + index * block.num_dropouts
             apply_this = functools.partial(
                 apply_block, block, dropout_seed(seed, first)
             )

@@ -9,7 +9,6 @@ from typing import Any
 import keras
 
 from modeling.config import BertConfig
-from modeling.embeddings import LAYER_NORM_EPSILON
 from modeling.layers import BertLayer
 from modeling.model import Shape
 from modeling.ops import ACTIVATIONS, Tensor, dense
@@ -106,12 +105,11 @@ class BidirectionalLSTM(keras.layers.Layer):
                 f"Received: hidden_size={hidden_size}"
             )
         self.hidden_size = hidden_size
+        initializers = keras.initializers
         half = keras.layers.LSTM(
             hidden_size // 2,
-            kernel_initializer=keras.initializers.GlorotUniform(seed_generator),
-            recurrent_initializer=keras.initializers.Orthogonal(
-                seed=seed_generator
-            ),
+            kernel_initializer=initializers.GlorotUniform(seed_generator),
+            recurrent_initializer=initializers.Orthogonal(seed=seed_generator),
             return_sequences=True,
             name="lstm",
             dtype=self.dtype_policy,
@@ -159,10 +157,6 @@ class MaskedLanguageModelHead(BertLayer):
     A dense layer and normalisation, then a product with the word embeddings,
     plus a bias for each WordPiece.
 
-    Args:
-        config: `BertConfig`.
-        initializer: initializer of the dense kernel.
-
     Call arguments:
         inputs: float [B, P, W], the encoder's output at those positions.
         word_embeddings: float [V, W].
@@ -182,11 +176,7 @@ class MaskedLanguageModelHead(BertLayer):
             name="dense",
             dtype=self.dtype_policy,
         )
-        self.layer_norm = keras.layers.LayerNormalization(
-            epsilon=LAYER_NORM_EPSILON,
-            name="LayerNorm",
-            dtype=self.dtype_policy,
-        )
+        self.layer_norm = self.create_layer_norm()
 
     def build(self, input_shape: Any = None) -> None:
         """Creates the weights, the output bias among them."""

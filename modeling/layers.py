@@ -39,6 +39,12 @@ class BertLayer(keras.layers.Layer):
             initializer
         ) or create_initializer(config.initializer_range)
 
+    def create_layer_norm(self) -> keras.layers.LayerNormalization:
+        """Returns a layer normalization as all of BERT's are."""
+        return keras.layers.LayerNormalization(
+            epsilon=1e-12, name="LayerNorm", dtype=self.dtype_policy
+        )
+
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return {

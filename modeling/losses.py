@@ -16,9 +16,7 @@ from typing import Any
 
 import keras
 
-from modeling.ops import Tensor, at_least_float32, cross_entropy
-
-Features = Mapping[str, Tensor]
+from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
 
 
 class Loss(abc.ABC):
@@ -37,11 +35,7 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def weights(self, features: Features) -> Features:
-        """Returns a dict of each part's divisor, scalars.
-
-        Args:
-            features: dict of the batch's tensors, labels included.
-        """
+        """Returns a dict of each part's divisor, scalars; see `sums`."""
 
     @abc.abstractmethod
     def sums(self, outputs: Any, features: Features) -> Features:
@@ -69,8 +63,7 @@ class Loss(abc.ABC):
             temperature: divides both logits before the softmax.
 
         Returns:
-            a dict of each part's sum over the batch, with the divisors of
-            `weights`.
+            a dict of each part's sum over the batch, to divide by `weights`.
         """
         raise ValueError(f"{type(self).__name__} cannot be distilled")
 
@@ -133,10 +126,8 @@ class WeightedLoss(Loss):
         temperature: float,
     ) -> Features:
         """Returns the parts' weighted sums; see `Loss.divergences`."""
-        divergences = self.value_divergences(
-            outputs, teacher_outputs, temperature
-        )
-        return self._weighted_sums(divergences, features)
+        values = self.value_divergences(outputs, teacher_outputs, temperature)
+        return self._weighted_sums(values, features)
 
     def _weighted_sums(self, values: Features, features: Features) -> Features:
         weights = self.value_weights(features)
@@ -175,10 +166,7 @@ class ClassifierLoss(WeightedLoss):
 
 
 class MultipleChoiceLoss(ClassifierLoss):
-    """Cross entropy of the right choice, mean over the examples.
-
-    Reads `label_ids` int [B] and logits [B, C].
-    """
+    """`ClassifierLoss` of the right choice, with logits [B, C]."""
 
 
 class RegressionLoss(WeightedLoss):
@@ -212,10 +200,9 @@ class MultiLabelLoss(WeightedLoss):
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
-        label_loss = labels * keras.ops.softplus(-logits) + (
-            1.0 - labels
-        ) * keras.ops.softplus(logits)
-        return {"loss": keras.ops.mean(label_loss, axis=-1)}
+        is_set = labels * keras.ops.softplus(-logits)
+        is_not = (1.0 - labels) * keras.ops.softplus(logits)
+        return {"loss": keras.ops.mean(is_set + is_not, axis=-1)}
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
@@ -239,24 +226,20 @@ class SpanLoss(WeightedLoss):
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each example's loss, float [B]."""
-        start_loss = cross_entropy(
-            outputs["start_logits"], features["start_positions"]
+        start, end = (
+            cross_entropy(
+                outputs[f"{side}_logits"], features[f"{side}_positions"]
+            )
+            for side in ("start", "end")
         )
-        end_loss = cross_entropy(
-            outputs["end_logits"], features["end_positions"]
-        )
-        return {"loss": (start_loss + end_loss) / 2.0}
+        return {"loss": (start + end) / 2.0}
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
         """Returns each example's mean of start and end, float [B]."""
         start, end = (
-            _divergence(
-                outputs[name],
-                _like(outputs[name], teacher_outputs[name]),
-                temperature,
-            )
+            _token_divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("start_logits", "end_logits")
         )
         return {"loss": (start + end) / 2.0}
@@ -284,8 +267,9 @@ class TokenLoss(WeightedLoss):
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
         """Returns each WordPiece's, float [B, T]."""
-        teacher_outputs = _like(outputs, teacher_outputs)
-        return {"loss": _divergence(outputs, teacher_outputs, temperature)}
+        return {
+            "loss": _token_divergence(outputs, teacher_outputs, temperature)
+        }
 
 
 class PretrainingLoss(WeightedLoss):
@@ -298,10 +282,10 @@ class PretrainingLoss(WeightedLoss):
         next_sentence: False omits the next sentence loss (paper 5.1).
     """
 
+    names: tuple[str, ...] = ("masked_lm_loss", "next_sentence_loss")
     epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
 
     def __init__(self, next_sentence: bool = True) -> None:
-        self.names = ("masked_lm_loss", "next_sentence_loss")
         if not next_sentence:
             self.names = ("masked_lm_loss",)
 
@@ -315,7 +299,7 @@ class PretrainingLoss(WeightedLoss):
         }
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns those of masked positions, [B, P], and examples, [B]."""
+        """Returns the loss of masked positions [B, P] and of examples [B]."""
         next_sentence_labels = keras.ops.reshape(
             features["next_sentence_labels"], (-1,)
         )
@@ -331,14 +315,14 @@ class PretrainingLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns those of masked positions, [B, P], and examples, [B]."""
-        masked_lm, next_sentence = (
-            _divergence(outputs[name], teacher_outputs[name], temperature)
-            for name in ("masked_lm_logits", "next_sentence_logits")
-        )
+        """Returns that of masked positions [B, P] and of examples [B]."""
         return {
-            "masked_lm_loss": masked_lm,
-            "next_sentence_loss": next_sentence,
+            f"{part}_loss": _divergence(
+                outputs[f"{part}_logits"],
+                teacher_outputs[f"{part}_logits"],
+                temperature,
+            )
+            for part in ("masked_lm", "next_sentence")
         }
 
 
@@ -372,6 +356,9 @@ def _divergence(
     return temperature**2 * keras.ops.sum(terms, axis=-1)
 
 
-def _like(logits: Tensor, teacher_logits: Tensor) -> Tensor:
-    """Cuts a teacher's logits [B, T, ...] to the length of the student's."""
-    return teacher_logits[:, : keras.ops.shape(logits)[1]]
+def _token_divergence(
+    logits: Tensor, teacher_logits: Tensor, temperature: float
+) -> Tensor:
+    """Returns `_divergence` of logits [B, T, ...], of the teacher's first T."""
+    length = keras.ops.shape(logits)[1]
+    return _divergence(logits, teacher_logits[:, :length], temperature)

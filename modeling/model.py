@@ -4,7 +4,7 @@ Such a model knows its inputs, so `build` creates the weights without a batch.
 Methods in which Keras would guess are overridden.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import keras
@@ -44,30 +44,20 @@ class FeaturesModel(keras.Model):
     ) -> None:
         """Exports as `keras.Model.export` does, without a call before.
 
-        Args:
-            filepath: file or folder to write.
-            format: as in `keras.Model.export`.
-            verbose: as in `keras.Model.export`.
-            input_signature: as in `keras.Model.export`; None = a dict of all
-                features in `feature_ranks`, with free sizes.
-            **kwargs: as in `keras.Model.export`.
+        Without an `input_signature`, the inputs are a dict of all features in
+        `feature_ranks`, with free sizes.
         """
         self.build_once()
         if input_signature is None:
-            specs = {
-                name: keras.InputSpec(
-                    shape=(None,) * rank, dtype="int32", name=name
-                )
-                for name, rank in self.feature_ranks.items()
-            }
-            input_signature = [specs]
+            input_signature = [
+                {
+                    name: keras.InputSpec("int32", (None,) * rank, name=name)
+                    for name, rank in self.feature_ranks.items()
+                }
+            ]
+        model = self.exported_model()
         keras.Model.export(
-            self.exported_model(),
-            filepath,
-            format,
-            verbose,
-            input_signature,
-            **kwargs,
+            model, filepath, format, verbose, input_signature, **kwargs
         )
 
     def exported_model(self) -> keras.Model:
@@ -83,17 +73,17 @@ class FeaturesModel(keras.Model):
     # before, because a graph compiled by XLA cannot use the seed generator's
     # state.
     def make_train_function(self, force: bool = False) -> Any:
-        """Returns the function that `fit` calls, as `keras.Model` does."""
+        """Returns the function that `fit` calls."""
         self.build_once()
         return super().make_train_function(force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Returns the function that `evaluate` calls, as `keras.Model` does."""
+        """Returns the function that `evaluate` calls."""
         self.build_once()
         return super().make_test_function(force)
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Returns the function that `predict` calls, as `keras.Model` does."""
+        """Returns the function that `predict` calls."""
         self.build_once()
         return super().make_predict_function(force)
 
@@ -114,7 +104,7 @@ class FeaturesModel(keras.Model):
         return model
 
 
-def get_feature(features: dict[str, Any], name: str) -> Any:
+def get_feature(features: Mapping[str, Any], name: str) -> Any:
     """Returns one feature.
 
     Raises:
@@ -142,27 +132,21 @@ def _inner_layers(
         if isinstance(value, list):
             members = {f"{name}/{i}": each for i, each in enumerate(value)}
         for member, inner in members.items():
-            if name.startswith("_") or not isinstance(
-                inner, keras.layers.Layer
-            ):
-                continue
-            yield path + member, inner, layer
-            yield from _inner_layers(inner, f"{path}{member}/")
+            is_layer = isinstance(inner, keras.layers.Layer)
+            if is_layer and not name.startswith("_"):
+                yield path + member, inner, layer
+                yield from _inner_layers(inner, f"{path}{member}/")
 
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
     """Returns {path: settings} of the layers that differ from their parents."""
     by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
-        settings = {}
         if layer.trainable != parent.trainable:
-            settings["trainable"] = layer.trainable
+            by_path.setdefault(path, {})["trainable"] = layer.trainable
         if layer.dtype_policy != parent.dtype_policy:
-            settings["dtype_policy"] = keras.dtype_policies.serialize(
-                layer.dtype_policy
-            )
-        if settings:
-            by_path[path] = settings
+            policy = keras.dtype_policies.serialize(layer.dtype_policy)
+            by_path.setdefault(path, {})["dtype_policy"] = policy
     return by_path
 
 

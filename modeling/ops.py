@@ -1,7 +1,7 @@
 """Building blocks in plain `keras.ops`, the reference for all faster forms.
 
-B = batch, F = from length, T = to length in WordPieces, N = heads, W = width,
-R = rows.
+B = batch, F = from length, T = to length in WordPieces, N = heads, H = size
+of a head, W = width, V = width of the outputs, L = labels.
 
 The network calls these functions and makes no choice of its own. Those marked
 `Overridable` may have a faster form (modeling/accelerated/), whose results
@@ -14,7 +14,7 @@ import contextlib
 import functools
 import importlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -22,6 +22,8 @@ import keras
 
 # A tensor of whichever backend Keras runs on.
 Tensor = Any
+# Tensors by name: a model's inputs and labels, or its outputs.
+Features = Mapping[str, Tensor]
 # (name, first argument, training) -> the faster form of a function, or None.
 Chooser = Callable[[str, Any, bool], Callable | None]
 P = ParamSpec("P")
@@ -118,16 +120,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Draws which elements a dropout keeps.
-
-    Args:
-        shape: of the result.
-        dropout_prob: in [0, 1), the share that is dropped.
-        seed: int [2]; the same seed keeps the same elements.
-
-    Returns:
-        bool of that shape.
-    """
+    """Returns which elements a `dropout` keeps, bool of a shape."""
     return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
 
 
@@ -137,12 +130,11 @@ def dropout(
 ) -> Tensor:
     """Sets a fraction of `inputs` to 0 and scales up the others.
 
-    The same `seed` drops the same elements, so a pass can be repeated.
-
     Args:
         inputs: float tensor.
-        dropout_prob: in [0, 1), the share that is dropped.
-        seed: int [2]; None = drop nothing.
+        dropout_prob: in [0, 1), the fraction that is dropped.
+        seed: int [2]; the same seed drops the same elements, so a pass can be
+            repeated. None = drop nothing.
     """
     if seed is None or dropout_prob == 0:
         return inputs
@@ -157,7 +149,7 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """Normalises the last axis of `inputs` [..., W] by a layer."""
+    """Normalizes the last axis of `inputs` [..., W] by a layer."""
     return layer(inputs)
 
 
@@ -170,30 +162,14 @@ def dropout_add_norm(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Dropout, the residual sum and a layer normalisation.
-
-    Args:
-        inputs: float [..., W].
-        residual: as `inputs`.
-        layer: the normalisation.
-        dropout_prob: in [0, 1), the share of `inputs` that is dropped.
-        seed: int [2]; None = drop nothing.
-    """
+    """Returns `layer_norm` of `dropout(inputs) + residual`, float [..., W]."""
     dropped = dropout.plain(inputs, dropout_prob, seed=seed)
     return layer(dropped + residual)
 
 
 @Overridable
 def transpose_heads(inputs: Tensor, *, training: bool) -> Tensor:
-    """Swaps the axes of positions and heads.
-
-    Args:
-        inputs: float [B, F, N, H] or [B, N, F, H], H the size of a head.
-        training: whether the call is part of a training step.
-
-    Returns:
-        float [B, N, F, H] or [B, F, N, H].
-    """
+    """Swaps positions and heads: float [B, F, N, H] <-> [B, N, F, H]."""
     return keras.ops.transpose(inputs, (0, 2, 1, 3))
 
 
@@ -206,7 +182,7 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Softmax of `scale * attention_scores + adder`, with dropout.
+    """Returns `dropout` of softmax(`scale * attention_scores + adder`).
 
     Computed in at least float32. Dropout hides whole positions, as in the
     original.
@@ -216,11 +192,11 @@ def attention_probs(
         adder: float32 or more, broadcasts to the scores; no gradient is
             needed.
         scale: factor of the scores.
-        dropout_prob: in [0, 1), the share of the result that is dropped.
-        seed: int [2]; None = drop nothing.
+        dropout_prob: as `dropout`.
+        seed: as `dropout`.
 
     Returns:
-        float [B, N, F, T], each row a distribution, of the scores' dtype.
+        as the scores, each row a distribution.
     """
     scaled = at_least_float32(attention_scores) * scale
     probs = keras.ops.softmax(scaled + adder, axis=-1)
@@ -244,7 +220,7 @@ def trace_once(
     A faster form may trace one graph for all layers.
 
     Args:
-        function: (layer, *tensors) -> tensors; of variables it may use only
+        function: (layer, *tensors) -> tensors, which uses no variables but
             the layer's.
         layers: built layers.
         training: whether the call is part of a training step.
@@ -298,7 +274,7 @@ def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
     """Derives the seed of one dropout from its pass's seed.
 
     Args:
-        seed: int [2], what `keras.random.SeedGenerator.next` gives: the
+        seed: int [2], the result of `keras.random.SeedGenerator.next`: the
             generator's own number and a count of its draws. None stays None.
         index: distinct for each dropout of the pass.
     """

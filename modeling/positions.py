@@ -35,20 +35,18 @@ def create_attention_mask_from_input_mask(
         )
     # `expand_dims`, not `[:, None]`, for which LiteRT has no operation.
     mask = input_mask if rank == 3 else keras.ops.expand_dims(input_mask, 1)
-    if left_to_right:
-        order = keras.ops.arange(keras.ops.shape(mask)[-1])
-        past = keras.ops.expand_dims(order, 1) >= order
-        past = keras.ops.cast(past, mask.dtype)
-        mask = mask * past
-    return mask
+    if not left_to_right:
+        return mask
+    order = keras.ops.arange(keras.ops.shape(mask)[-1])
+    past = keras.ops.expand_dims(order, 1) >= order
+    return mask * keras.ops.cast(past, mask.dtype)
 
 
 def attended_positions(input_mask: Tensor) -> Tensor:
     """Returns which positions any other attends to, int [B, T].
 
     Args:
-        input_mask: int [B, T] or [B, F, T]; see
-            `create_attention_mask_from_input_mask`.
+        input_mask: as `create_attention_mask_from_input_mask`.
     """
     if len(input_mask.shape) == 2:
         return input_mask
@@ -81,16 +79,6 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
 
 
 def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Gathers one vector of each sequence.
-
-    Args:
-        sequence_tensor: float [B, T, W].
-        positions: int [B], each in [0, T).
-
-    Returns:
-        float [B, W].
-    """
-    vectors = gather_indexes(
-        sequence_tensor, keras.ops.expand_dims(positions, 1)
-    )
-    return keras.ops.squeeze(vectors, 1)
+    """Gathers one vector of each sequence [B, W], at `positions` [B]."""
+    positions = keras.ops.expand_dims(positions, 1)
+    return keras.ops.squeeze(gather_indexes(sequence_tensor, positions), 1)

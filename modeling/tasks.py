@@ -11,22 +11,146 @@ entries that it does not know, so a whole training batch can be given:
     segment_ids: int [B, T]; absent = zeros.
 """
 
+import abc
 from typing import Any
 
 import keras
 
+from modeling.bert import BertModel
 from modeling.config import BertConfig
 from modeling.heads import (
+    BidirectionalLSTM,
     MaskedLanguageModelHead,
+    OutputHead,
 )
-from modeling.model import Shape, get_feature
-from modeling.ops import Tensor, dropout
-from modeling.positions import gather_indexes
-from modeling.task_model import TaskModel
+from modeling.model import FeaturesModel, Shape, get_feature
+from modeling.ops import Features, Tensor, dropout, dropout_seed
+from modeling.positions import attended_positions, gather_indexes
 
 # As in the original, this one is fixed: keep 0.9, regardless of the
 # configuration.
 HEAD_DROPOUT_PROB = 0.1
+
+
+class TaskModel(FeaturesModel, abc.ABC):
+    """A `BertModel` named `bert`; subclasses add the head.
+
+    Args:
+        config: `BertConfig`.
+        name: as `keras.Model`; so are `dtype` and `trainable`.
+        bilstm: put a bidirectional LSTM between encoder and head (paper 5.1);
+            its outputs replace the encoder's.
+        **options: arguments of `BertModel`: `use_one_hot_embeddings`,
+            `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
+
+    Call arguments:
+        features: dict of tensors; see the top of this file.
+        training: whether to apply dropout.
+        seed: int [2], seed of this pass's dropout, for a caller that needs
+            different masks on each replica; None = draw one.
+
+    Raises:
+        ValueError: a feature is missing or has a wrong shape.
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        name: str | None = None,
+        dtype: Any = None,
+        trainable: bool = True,
+        bilstm: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, trainable=trainable)
+        self.bert = BertModel(config, dtype=self.dtype_policy, **options)
+        self.bilstm: BidirectionalLSTM | None = None
+        if bilstm:
+            self.bilstm = BidirectionalLSTM(
+                config.hidden_size,
+                self.bert.seed_generator,
+                name="bilstm",
+                dtype=self.dtype_policy,
+            )
+
+    @property
+    def config(self) -> BertConfig:
+        """The `BertConfig`."""
+        return self.bert.config
+
+    def build(self, input_shape: Any = None) -> None:
+        """Creates all weights; no input is needed."""
+        self.bert.build()
+        if self.bilstm:
+            self.bilstm.build()
+        self.build_head()
+
+    def build_head(self) -> None:
+        """Creates the head's weights."""
+        self.head.build()
+
+    def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
+        """Returns a linear head of `num_outputs` logits."""
+        return OutputHead(
+            num_outputs,
+            self.config.hidden_size,
+            self.bert.initializer,
+            name=name,
+            dtype=self.dtype_policy,
+        )
+
+    def draw_seed(self, training: bool) -> Tensor | None:
+        """Returns a new seed for one pass's dropout, None if not `training`."""
+        return self.bert.draw_seed(training)
+
+    def call(
+        self,
+        features: Features,
+        training: bool = False,
+        seed: Tensor | None = None,
+    ) -> Any:
+        """Encodes the features and applies the head; see the class."""
+        encoded, seed = self.encode(features, training, seed)
+        return self.apply_head(encoded, features, seed)
+
+    @abc.abstractmethod
+    def apply_head(
+        self, encoded: Features, features: Features, seed: Tensor | None
+    ) -> Any:
+        """Returns the head's outputs.
+
+        Args:
+            encoded: `BertModel`'s outputs for the features.
+            features: dict of tensors; see the top of this file.
+            seed: int [2], seed of the head's dropout; None = no dropout.
+        """
+
+    def encode(
+        self, features: Features, training: bool, seed: Tensor | None
+    ) -> tuple[Features, Tensor | None]:
+        """Returns `BertModel`'s outputs and the seed for the head's dropout."""
+        if seed is None:
+            seed = self.draw_seed(training)
+        input_ids = get_feature(features, "input_ids")
+        mask = features.get("input_mask")
+        segment_ids = features.get("segment_ids")
+        outputs = self.bert(
+            input_ids, mask, segment_ids, training=training, seed=seed
+        )
+        if self.bilstm:
+            outputs["sequence_output"], outputs["pooled_output"] = self.bilstm(
+                outputs["sequence_output"],
+                None if mask is None else attended_positions(mask),
+            )
+        return outputs, dropout_seed(seed, self.bert.num_dropouts)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return {
+            **self.bert.get_config(),
+            **super().get_config(),
+            "bilstm": self.bilstm is not None,
+        }
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -59,18 +183,14 @@ class BertPretrainer(TaskModel):
             self.next_sentence.build()
 
     def apply_head(
-        self,
-        encoded: dict[str, Any],
-        features: dict[str, Tensor],
-        seed: Tensor | None,
-    ) -> dict[str, Tensor]:
+        self, encoded: Features, features: Features, seed: Tensor | None
+    ) -> Features:
         """Computes both heads' logits; see the class."""
         positions = get_feature(features, "masked_lm_positions")
         masked = gather_indexes(encoded["sequence_output"], positions)
+        words = self.bert.embeddings.word_embeddings
         return {
-            "masked_lm_logits": self.masked_lm(
-                masked, self.bert.embeddings.word_embeddings
-            ),
+            "masked_lm_logits": self.masked_lm(masked, words),
             "next_sentence_logits": self.next_sentence(
                 encoded["pooled_output"]
             ),
@@ -80,16 +200,10 @@ class BertPretrainer(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of what `call` returns."""
-        batch_size, num_positions = get_feature(
-            features_shape, "masked_lm_positions"
-        )
+        masked = get_feature(features_shape, "masked_lm_positions")
         return {
-            "masked_lm_logits": (
-                batch_size,
-                num_positions,
-                self.config.vocab_size,
-            ),
-            "next_sentence_logits": (batch_size, 2),
+            "masked_lm_logits": (*masked, self.config.vocab_size),
+            "next_sentence_logits": (masked[0], 2),
         }
 
 
@@ -122,10 +236,7 @@ class BertClassifier(TaskModel):
         self.head = self.create_output_head(num_labels, "classifier")
 
     def apply_head(
-        self,
-        encoded: dict[str, Any],
-        features: dict[str, Tensor],
-        seed: Tensor | None,
+        self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Computes the logits; see the class."""
         inputs = encoded[self.head_input]
@@ -133,8 +244,10 @@ class BertClassifier(TaskModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
-        input_shape = get_feature(features_shape, "input_ids")
-        return (input_shape[0], self.num_labels)
+        batch_size, *length = get_feature(features_shape, "input_ids")
+        if self.head_input == "pooled_output":
+            return (batch_size, self.num_labels)
+        return (batch_size, *length, self.num_labels)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -155,11 +268,6 @@ class BertTokenClassifier(BertClassifier):
     """
 
     head_input = "sequence_output"
-
-    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of what `call` returns."""
-        input_shape = get_feature(features_shape, "input_ids")
-        return (*input_shape, self.num_labels)
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -183,11 +291,8 @@ class BertSpanLabeler(TaskModel):
             self.head.build()
 
     def apply_head(
-        self,
-        encoded: dict[str, Any],
-        features: dict[str, Tensor],
-        seed: Tensor | None,
-    ) -> dict[str, Tensor]:
+        self, encoded: Features, features: Features, seed: Tensor | None
+    ) -> Features:
         """Computes the logits; see the class."""
         logits = self.head(encoded["sequence_output"])
         mask = features.get("input_mask")
@@ -222,11 +327,8 @@ class BertMultipleChoice(TaskModel):
         self.head = self.create_output_head(1, "multiple_choice")
 
     def encode(
-        self,
-        features: dict[str, Tensor],
-        training: bool,
-        seed: Tensor | None,
-    ) -> tuple[dict[str, Any], Tensor | None]:
+        self, features: Features, training: bool, seed: Tensor | None
+    ) -> tuple[Features, Tensor | None]:
         """Encodes each choice as a sequence like any other."""
         input_ids = get_feature(features, "input_ids")
         if len(input_ids.shape) != 3:
@@ -236,18 +338,15 @@ class BertMultipleChoice(TaskModel):
             )
         length = keras.ops.shape(input_ids)[-1]
         # [B, C, T] -> [B * C, T]
-        flat: dict[str, Tensor] = {
+        flat = {
             name: keras.ops.reshape(features[name], (-1, length))
-            for name in ("input_ids", "input_mask", "segment_ids")
+            for name in self.feature_ranks
             if name in features
         }
         return super().encode(flat, training, seed)
 
     def apply_head(
-        self,
-        encoded: dict[str, Any],
-        features: dict[str, Tensor],
-        seed: Tensor | None,
+        self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Computes the logits; see the class."""
         logits = self.head(

@@ -9,7 +9,6 @@ B = batch, T = length in WordPieces, W = width, R = rows that are kept,
 S = packed sequences.
 """
 
-import abc
 from collections.abc import Callable
 
 import keras
@@ -64,19 +63,21 @@ class PaddedRows:
         )
 
 
-class _KeptRows(abc.ABC):
+class _KeptRows:
     """Gathers the rows of WordPieces from tensors of two axes, and restores.
 
     Attributes:
         _shape: the two axes, such as (B, T).
         _positions: int [R], each row's position among all of both axes.
-        _row_indexes: int [both axes], the row of each position; a subclass
-            says what it is for padding.
+        _row_numbers: int [both axes], the row of each position, counted from
+            1; 0 = padding.
+        _spare: int, index of the row that padding gets.
     """
 
     _shape: tuple[Tensor | int, Tensor | int]
     _positions: Tensor
-    _row_indexes: Tensor
+    _row_numbers: Tensor
+    _spare: Tensor | int = 0
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
@@ -86,26 +87,29 @@ class _KeptRows(abc.ABC):
 
     def pad(self, rows: Tensor) -> Tensor:
         """Returns [B, T, W] or [S, T, W]; padding gets some row of them."""
-        return _linear(self._scatter_with_any, self._gather)(rows)
+        # Nothing to append saves a pass over the rows.
+        return _linear(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
         return keras.ops.take(flat, self._positions, axis=0)
 
-    def _scatter(self, rows: Tensor, row_indexes: Tensor) -> Tensor:
+    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
+        zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
+        rows = keras.ops.concatenate([zero, rows], axis=0)
+        return self._scatter(rows, self._row_numbers)
+
+    def _scatter_with_spare(self, rows: Tensor) -> Tensor:
+        numbers = self._row_numbers
+        indexes = keras.ops.where(numbers > 0, numbers - 1, self._spare)
+        return self._scatter(rows, indexes)
+
+    def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
         """Returns the row at each index, on both axes."""
         return keras.ops.reshape(
-            keras.ops.take(rows, row_indexes, axis=0),
+            keras.ops.take(rows, indexes, axis=0),
             (*self._shape, rows.shape[-1]),
         )
-
-    @abc.abstractmethod
-    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
-        """Returns the rows at their positions, and zeros as padding."""
-
-    @abc.abstractmethod
-    def _scatter_with_any(self, rows: Tensor) -> Tensor:
-        """Returns the rows at their positions, and any of them as padding."""
 
 
 class UnpaddedRows(_KeptRows):
@@ -133,24 +137,13 @@ class UnpaddedRows(_KeptRows):
         positions = ops.arange(num_positions, dtype="int32")
         order = ops.argsort(is_padding * num_positions + positions)
         self._positions = ops.cast(order, "int32")[:num_rows]
-        # Each position's row; beyond the last one for padding without a row.
-        self._row_indexes = ops.cast(ops.argsort(order), "int32")
-        self._last = num_rows - 1
+        numbers = ops.cast(ops.argsort(order), "int32") + 1
+        self._row_numbers = ops.where(numbers <= num_rows, numbers, 0)
+        self._spare = num_rows - 1
 
     def packed(self) -> "PackedRows":
         """Returns the view of these rows as few full sequences."""
         return PackedRows(self._positions, self._lengths, self._shape[1])
-
-    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
-        zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
-        rows = keras.ops.concatenate([rows, zero], axis=0)
-        indexes = keras.ops.minimum(self._row_indexes, self._last + 1)
-        return self._scatter(rows, indexes)
-
-    def _scatter_with_any(self, rows: Tensor) -> Tensor:
-        # Padding takes the last row: nothing to append, a pass saved.
-        indexes = keras.ops.minimum(self._row_indexes, self._last)
-        return self._scatter(rows, indexes)
 
 
 class PackedRows(_KeptRows):
@@ -177,8 +170,8 @@ class PackedRows(_KeptRows):
     #     packed, S = 1    a b c d e .
     #     sequence         0 0 0 1 1 0                  of each row
     #     _positions       0 1 2 3 4 0                  of each row, 0 = padding
-    #     _row_indexes     1 2 3 4 5 0                  from 1, 0 = free
-    #     sequences        1 1 1 2 2 0                  likewise
+    #     _row_numbers     1 2 3 4 5 0                  from 1, 0 = free
+    #     sequences        1 1 1 2 2 0                  from 1, 0 = free
     #
     # "d e" begins at 3, after "a b c". In the attention mask a, b and c see
     # each other, d and e see each other, and the free position sees itself.
@@ -201,7 +194,7 @@ class PackedRows(_KeptRows):
             is_padding, 0, ops.take(starts, sequence) + offset
         )
         # Each position's row, counted from 1, and its sequence; 0 = free.
-        self._row_indexes, sequences = (
+        self._row_numbers, sequences = (
             ops.scatter(
                 self._positions[:, None],
                 ops.where(is_padding, 0, values + 1),
@@ -217,15 +210,6 @@ class PackedRows(_KeptRows):
     def _gather(self, padded: Tensor) -> Tensor:
         # Rows of padding have no position of their own and use another row's.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
-
-    def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
-        zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
-        rows = keras.ops.concatenate([zero, rows], axis=0)
-        return self._scatter(rows, self._row_indexes)
-
-    def _scatter_with_any(self, rows: Tensor) -> Tensor:
-        indexes = keras.ops.maximum(self._row_indexes - 1, 0)
-        return self._scatter(rows, indexes)
 
 
 Rows = PaddedRows | UnpaddedRows | PackedRows

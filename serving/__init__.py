@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
-    from serving.classifier import export_classifier
+    from serving.classifier import export_classifier, export_multiple_choice
     from serving.features import export_encoder
     from serving.models import TextModel, load
-    from serving.multiple_choice import export_multiple_choice
     from serving.ner import export_token_classifier
     from serving.pretraining import export_pretrainer
     from serving.signatures import ServingOptions
@@ -24,7 +23,7 @@ _MODULES = {
     "TextModel": "serving.models",
     "export_classifier": "serving.classifier",
     "export_encoder": "serving.features",
-    "export_multiple_choice": "serving.multiple_choice",
+    "export_multiple_choice": "serving.classifier",
     "export_pretrainer": "serving.pretraining",
     "export_span_labeler": "serving.squad",
     "export_token_classifier": "serving.ner",

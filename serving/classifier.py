@@ -1,6 +1,6 @@
-"""run_classifier.py's model over ids, and over one or two texts.
+"""Classifiers over ids and over text, and multiple choice over ids.
 
-N = texts, L = labels.
+N = texts, L = labels, B = batch, C = choices, F = length of an input.
 """
 
 import os
@@ -10,10 +10,10 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from data.text.ragged import rows
+from data.text.tokenization import FullTokenizer
 from serving import inspection, signatures
 from serving.signatures import Features
-from training.outputs import export
+from training.config import ExportConfig
 
 
 def export_classifier(
@@ -45,8 +45,6 @@ def export_classifier(
         options: longer texts are cut.
         output_mode: "classification", "multilabel" or "regression".
     """
-    packing = options.create_packing()
-    signature = signatures.text_signature("text_a", "text_b")
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -56,34 +54,31 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
+    packing = options.create_packing()
     predict = signatures.trace_once(predict, options.export)
     classify = _classify(predict, packing, label_list, options, output_mode)
 
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, tf.zeros_like(text))
 
-    export.export_saved_model(
+    endpoints: signatures.Endpoints = {
+        "serve": signatures.serve_ids(predict, model.config, options.export),
+        "classify": (classify, signatures.text_signature("text_a", "text_b")),
+        "classify_text": (classify_text, signatures.text_signature("text")),
+        **inspection.inspect(model.bert, packing),
+    }
+    signatures.export_model(
         export_dir,
         model,
-        {
-            "serve": signatures.serve_ids(
-                predict, model.config, options.export
-            ),
-            "classify": (classify, signature),
-            "classify_text": (
-                classify_text,
-                signatures.text_signature("text"),
-            ),
-            **inspection.inspect(model.bert, packing),
-        },
-        signatures.bert_files(model, label_list),
-        options.export,
+        endpoints,
         options.tokenizer,
+        options.export,
+        label_list,
     )
 
 
 def _classify(
-    predict: Callable[[Features], Features],
+    predict: Callable[..., Features],
     packing: PackingLayer,
     label_list: Sequence[str] | None,
     options: signatures.ServingOptions,
@@ -102,35 +97,53 @@ def _classify(
     )
     def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
-
-        def classify_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = packing.pack(
-                *(rows(some, begin, end) for some in tokens)
-            )
-            return predict(signatures.trim(features))
-
+        num_texts = tf.shape(text_a)[0]
         outputs = signatures.call_in_batches(
-            classify_some,
-            tf.shape(text_a)[0],
+            lambda begin, end: predict(
+                signatures.pack_rows(packing, tokens, begin, end)
+            ),
+            num_texts,
             options.predict_batch_size,
             specs,
         )
         if label_list is None:
             return outputs
-        return outputs | _name_labels(
-            outputs["probabilities"], label_list, output_mode
-        )
+        probabilities = outputs["probabilities"]
+        labels = tf.tile([label_list], [num_texts, 1])
+        if output_mode == "multilabel":
+            label = tf.where(probabilities > 0.5, labels, "")
+        else:
+            label = tf.gather(label_list, tf.argmax(probabilities, -1))
+        return {**outputs, "label": label, "labels": labels}
 
     return classify
 
 
-def _name_labels(
-    probabilities: tf.Tensor, label_list: Sequence[str], output_mode: str
-) -> Features:
-    """Returns `label` and `labels`; see `export_classifier`."""
-    labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-    if output_mode == "multilabel":
-        label = tf.where(probabilities > 0.5, labels, "")
-    else:
-        label = tf.gather(label_list, tf.argmax(probabilities, -1))
-    return {"label": label, "labels": labels}
+def export_multiple_choice(
+    export_dir: str | os.PathLike,
+    model: keras.Model,
+    tokenizer: FullTokenizer,
+    export_options: ExportConfig | None = None,
+) -> None:
+    """Exports a multiple-choice model as one signature, `serve`.
+
+    `serve` takes `input_ids`, `input_mask` and `segment_ids`, int32
+    [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].
+
+    Args:
+        export_dir: folder to write, whole or not at all.
+        model: BertMultipleChoice.
+        tokenizer: FullTokenizer of the model, whose files go with it.
+        export_options: format of the export; None for a SavedModel.
+    """
+
+    def predict(features: Features) -> Features:
+        logits = tf.cast(model(features, training=False), tf.float32)
+        return {"probabilities": tf.nn.softmax(logits)}
+
+    serve = signatures.serve_ids(
+        predict, model.config, export_options, num_dimensions=3
+    )
+    signatures.export_model(
+        export_dir, model, {"serve": serve}, tokenizer, export_options
+    )

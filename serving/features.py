@@ -1,19 +1,25 @@
 """extract_features.py's model over ids, and over text.
 
-N = texts, T = WordPieces of the longest, W = hidden size.
+N = texts, B = batch, T = WordPieces of the longest, L = layers,
+W = hidden size.
 """
 
+import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
+from data.classification.features import InputExample, convert_single_example
+from data.io import tfrecords
 from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
-from serving import inspection, signatures
+from data.text.tokenization import FullTokenizer
+from modeling import BertModel
+from serving import export, inspection, signatures
 from serving.signatures import Features
-from training.outputs import export
 
 # Maximum values of an output, padding too, unless at least a quarter are real:
 # 256 MB.
@@ -46,37 +52,28 @@ def export_encoder(
     packing = options.create_packing()
 
     def encode(features: Features) -> Features:
-        outputs = model(
-            features["input_ids"],
-            features["input_mask"],
-            features["segment_ids"],
-            training=False,
-        )
+        outputs = model(features, training=False)
         return {
             name: tf.cast(outputs[name], tf.float32)
             for name in ("sequence_output", "pooled_output")
         }
 
     encode = signatures.trace_once(encode, options.export)
-    export.export_saved_model(
-        export_dir,
-        model,
-        {
-            "serve": signatures.serve_ids(encode, model.config, options.export),
-            "embed": (
-                _embed(encode, packing, options, model.config.hidden_size),
-                signatures.text_signature("text"),
-            ),
-            **inspection.inspect(model, packing),
-        },
-        signatures.bert_files(model),
-        options.export,
-        options.tokenizer,
+    endpoints: signatures.Endpoints = {
+        "serve": signatures.serve_ids(encode, model.config, options.export),
+        "embed": (
+            _embed(encode, packing, options, model.config.hidden_size),
+            signatures.text_signature("text"),
+        ),
+        **inspection.inspect(model, packing),
+    }
+    signatures.export_model(
+        export_dir, model, endpoints, options.tokenizer, options.export
     )
 
 
 def _embed(
-    encode: Callable[[Features], Features],
+    encode: Callable[..., Features],
     packing: PackingLayer,
     options: signatures.ServingOptions,
     width: int,
@@ -90,12 +87,8 @@ def _embed(
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
 
         def embed_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = {
-                name: value[:, :longest]
-                for name, value in packing.pack(
-                    rows(tokens, begin, end)
-                ).items()
-            }
+            packed = packing.pack(rows(tokens, begin, end))
+            features = {name: ids[:, :longest] for name, ids in packed.items()}
             outputs = encode(features)
             is_real = features["input_mask"] > 0
             names = tf.gather(packing.tokenizer.vocab, features["input_ids"])
@@ -108,7 +101,7 @@ def _embed(
             }
 
         check = signatures.check_padding(lengths, _MAX_PADDING // width)
-        with tf.control_dependencies([check] if check is not None else []):
+        with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = signatures.call_in_batches(
             embed_some,
@@ -123,3 +116,90 @@ def _embed(
         return {**outputs, "lengths": lengths}
 
     return embed
+
+
+def create_batches(
+    examples: Iterable[InputExample],
+    tokenizer: FullTokenizer,
+    max_seq_length: int,
+    batch_size: int,
+    trim: bool,
+) -> Iterator[dict[str, tf.Tensor]]:
+    """Yields the features of up to `batch_size` examples, int32 [B, T] each.
+
+    Args:
+        examples: their label is "0".
+        tokenizer: FullTokenizer.
+        max_seq_length: WordPieces of an example; longer ones are cut.
+        batch_size: maximum B.
+        trim: whether to cut batches to their longest example; see
+            tfrecords.trim_padding.
+    """
+    converted = (
+        convert_single_example(index, example, ["0"], max_seq_length, tokenizer)
+        for index, example in enumerate(examples)
+    )
+    while batch := [*itertools.islice(converted, batch_size)]:
+        features = {
+            name: tf.constant([getattr(f, name) for f in batch], tf.int32)
+            for name in export.INPUT_NAMES
+        }
+        yield tfrecords.trim_padding(features) if trim else features
+
+
+class TokenFeatures(keras.Model):
+    """Computes the vectors that extract_features.py writes.
+
+    Args:
+        bert: a built BertModel.
+        layer_names: numbers of blocks, or the name of one combination:
+            "embeddings", "last", "second_to_last", "sum_last_four",
+            "concat_last_four" or "sum_all".
+        block_weights: list of float, weights of the blocks in a sum.
+
+    Returns:
+        float32 [B, L, T, W], and the pooled output, [B, W].
+    """
+
+    def __init__(
+        self,
+        bert: BertModel,
+        layer_names: Sequence[int | str],
+        block_weights: Sequence[float],
+    ) -> None:
+        super().__init__(dtype=bert.dtype_policy)
+        self.bert = bert
+        self.layer_names = layer_names
+        self.block_weights = block_weights
+
+    def call(
+        self, features: dict[str, tf.Tensor], training: bool = False
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Encodes a batch; see the class."""
+        inputs = [features[name] for name in export.INPUT_NAMES]
+        outputs = self.bert(*inputs, training=training)
+        layers = [self._combine(name, outputs) for name in self.layer_names]
+        return (
+            tf.cast(tf.stack(layers, axis=1), tf.float32),
+            tf.cast(outputs["pooled_output"], tf.float32),
+        )
+
+    def _combine(self, name: int | str, outputs: dict[str, Any]) -> tf.Tensor:
+        blocks = outputs["all_encoder_layers"]
+        if isinstance(name, int):
+            return blocks[name]
+        if name == "embeddings":
+            return outputs["embedding_output"]
+        if name in ("last", "second_to_last"):
+            return blocks[-1 if name == "last" else -2]
+        if name == "concat_last_four":
+            return tf.concat(blocks[-4:], axis=-1)
+        blocks = blocks if name == "sum_all" else blocks[-4:]
+        return tf.add_n(
+            [
+                tf.cast(weight, block.dtype) * block
+                for weight, block in zip(
+                    self.block_weights, blocks, strict=True
+                )
+            ]
+        )

@@ -3,7 +3,6 @@
 N = texts, T = WordPieces of the longest, L = blocks, A = heads.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -18,10 +17,7 @@ from serving.signatures import Features
 MAX_WEIGHTS = 12 * 12 * 512 * 512
 
 
-def inspect(
-    bert: BertModel,
-    packing: PackingLayer,
-) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
+def inspect(bert: BertModel, packing: PackingLayer) -> signatures.Endpoints:
     """Returns the two endpoints that all exports over text share.
 
     Both take `text_a` and `text_b`, string [N]; "" is no second text.
@@ -58,23 +54,23 @@ def inspect(
         }
 
     def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens, found = read(text_a, text_b)
+        tokens, outputs = read(text_a, text_b)
         counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
-        return {**found, "num_wordpieces": tf.add_n(counts)}
+        return {**outputs, "num_wordpieces": tf.add_n(counts)}
 
     def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens, found = read(text_a, text_b)
-        check = _check_size(bert, found["lengths"], packing.max_seq_length)
-        with tf.control_dependencies([check] if check is not None else []):
+        tokens, outputs = read(text_a, text_b)
+        check = _check_size(bert, outputs["lengths"], packing.max_seq_length)
+        with tf.control_dependencies([check]):
             features = signatures.trim(packing.pack(*tokens))
-            outputs = bert(features, return_attention_probs=True)
+            computed = bert(features, return_attention_probs=True)
         # [B, A, T, T] of each block -> [B, L, A, T, T]
-        probs = tf.stack(outputs["attention_probs"], axis=1)
+        probs = tf.stack(computed["attention_probs"], axis=1)
         is_real = features["input_mask"] > 0
         probs = tf.where(
             is_real[:, None, None, :, None], tf.cast(probs, tf.float32), 0.0
         )
-        return {**found, "attention_probs": probs}
+        return {**outputs, "attention_probs": probs}
 
     return {
         "tokenize": (tokenize, signature),

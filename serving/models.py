@@ -48,7 +48,7 @@ class TextModel:
             try:
                 self.saved_model = tf.saved_model.load(name)
             except Exception as error:
-                # Of a damaged file TensorFlow may raise anything.
+                # TensorFlow may raise any exception for a damaged file.
                 reason = str(error).replace(name, self.path)
                 raise OSError(
                     f"{self.path} cannot be loaded; export the model again, or "
@@ -197,7 +197,7 @@ class TextModel:
         ]
         for request in requests:
             task.check(request)
-        replies = task.answer(requests) if requests else []
+        replies = task.answer(requests)
         for row, reply in enumerate(replies):
             if isinstance(reply, ValueError):
                 where = f"text {row + 1}: " if counts else ""

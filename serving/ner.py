@@ -12,7 +12,6 @@ import tensorflow as tf
 from data.ner.words_layer import NerWindows, split_punctuation
 from serving import inspection, signatures
 from serving.signatures import Features
-from training.outputs import export
 
 
 def export_token_classifier(
@@ -55,25 +54,24 @@ def export_token_classifier(
         return tag_words(split_punctuation(text))
 
     signature = signatures.text_signature("text")
-    export.export_saved_model(
+    endpoints: signatures.Endpoints = {
+        "serve": signatures.serve_ids(predict, model.config, options.export),
+        "tag": (tag, signature),
+        "tag_words": (tag_words, signature),
+        **inspection.inspect(model.bert, options.create_packing()),
+    }
+    signatures.export_model(
         export_dir,
         model,
-        {
-            "serve": signatures.serve_ids(
-                predict, model.config, options.export
-            ),
-            "tag": (tag, signature),
-            "tag_words": (tag_words, signature),
-            **inspection.inspect(model.bert, options.create_packing()),
-        },
-        signatures.bert_files(model, label_list),
-        options.export,
+        endpoints,
         options.tokenizer,
+        options.export,
+        label_list,
     )
 
 
 def _tag_words(
-    predict: Callable[[Features], Features],
+    predict: Callable[..., Features],
     create_windows: NerWindows,
     label_list: Sequence[str],
     options: signatures.ServingOptions,
@@ -89,10 +87,10 @@ def _tag_words(
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             outputs = predict(signatures.trim(pack(begin, end)))
-            found = _select(outputs["probabilities"], places, begin, end)
+            selected = _select(outputs["probabilities"], places, begin, end)
             return {
-                "probabilities": tf.reduce_max(found, -1),
-                "ids": tf.argmax(found, -1),
+                "probabilities": tf.reduce_max(selected, -1),
+                "ids": tf.argmax(selected, -1),
             }
 
         outputs = signatures.call_in_batches(
@@ -104,18 +102,13 @@ def _tag_words(
                 "ids": tf.TensorSpec([None], tf.int64),
             },
         )
-        tags = tf.gather(label_list, outputs["ids"])
-        padded = signatures.to_padded(
-            {
-                "words": words,
-                "tags": words.with_flat_values(tags),
-                "probabilities": words.with_flat_values(
-                    outputs["probabilities"]
-                ),
-            }
-        )
+        flat = {
+            "tags": tf.gather(label_list, outputs["ids"]),
+            "probabilities": outputs["probabilities"],
+        }
+        ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
         return {
-            **padded,
+            **signatures.to_padded({"words": words, **ragged}),
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 

@@ -10,13 +10,12 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from data.text.ragged import first_values, rows, with_row_splits
+from data.text.ragged import first_values, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 from serving import inspection, signatures
 from serving.requests import MASK
 from serving.signatures import Features
 from training.config import ExportConfig
-from training.outputs import export
 
 
 def export_pretrainer(
@@ -69,47 +68,35 @@ def export_pretrainer(
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
 
-    endpoints = {
+    endpoints: signatures.Endpoints = {
         "serve": signatures.serve_ids(
             predict_everywhere, model.config, export_options
         )
     }
     if options:
-        endpoints |= _over_text(predict, model, options, top_k)
-    export.export_saved_model(
+        packing = options.create_packing()
+        endpoints |= {
+            "fill_mask": (
+                _fill_mask(predict, packing, options, top_k),
+                signatures.text_signature("text"),
+            ),
+            "next_sentence": (
+                _next_sentence(predict, packing, options),
+                signatures.text_signature("text_a", "text_b"),
+            ),
+            **inspection.inspect(model.bert, packing),
+        }
+    signatures.export_model(
         export_dir,
         model,
         endpoints,
-        signatures.bert_files(model),
-        export_options,
         options.tokenizer if options else None,
+        export_options,
     )
 
 
-def _over_text(
-    predict: Callable[[Features, tf.Tensor], Features],
-    model: keras.Model,
-    options: signatures.ServingOptions,
-    top_k: int,
-) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
-    """Returns the endpoints over text; see `export_pretrainer`."""
-    packing = options.create_packing()
-    signature = signatures.text_signature("text_a", "text_b")
-    return {
-        "fill_mask": (
-            _fill_mask(predict, packing, options, top_k),
-            signatures.text_signature("text"),
-        ),
-        "next_sentence": (
-            _next_sentence(predict, packing, options),
-            signature,
-        ),
-        **inspection.inspect(model.bert, packing),
-    }
-
-
 def _fill_mask(
-    predict: Callable[[Features, tf.Tensor], Features],
+    predict: Callable[..., Features],
     packing: PackingLayer,
     options: signatures.ServingOptions,
     top_k: int,
@@ -124,7 +111,7 @@ def _fill_mask(
         tokens = first_values(tokens, options.max_seq_length - 2)
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = signatures.trim(packing.pack(rows(tokens, begin, end)))
+            features = signatures.pack_rows(packing, [tokens], begin, end)
             # The tokenizer never produces [MASK] itself.
             is_mask = features["input_ids"] == mask_id
             positions = tf.RaggedTensor.from_row_lengths(
@@ -150,12 +137,12 @@ def _fill_mask(
         )
         before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
-        found = {
+        flat = {
             "tokens": tf.gather(vocab, outputs["ids"]),
             "probabilities": outputs["probabilities"],
         }
         padded = signatures.to_padded(
-            {k: with_row_splits(v, splits) for k, v in found.items()}, top_k
+            {k: with_row_splits(v, splits) for k, v in flat.items()}, top_k
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
 
@@ -163,7 +150,7 @@ def _fill_mask(
 
 
 def _next_sentence(
-    predict: Callable[[Features, tf.Tensor], Features],
+    predict: Callable[..., Features],
     packing: PackingLayer,
     options: signatures.ServingOptions,
 ) -> Callable[[tf.Tensor, tf.Tensor], Features]:
@@ -173,10 +160,7 @@ def _next_sentence(
         tokens = packing.tokenize(text_a, text_b)
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = packing.pack(
-                *(rows(some, begin, end) for some in tokens)
-            )
-            features = signatures.trim(features)
+            features = signatures.pack_rows(packing, tokens, begin, end)
             # The masked LM's outputs are not needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)

@@ -1,8 +1,12 @@
-"""Reads requests from JSON lines or CSV; a bad line does not stop others."""
+"""Requests from JSON lines or CSV, and answers as JSON lines: see predict.py.
+
+A bad line does not stop others.
+"""
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from files.json_files import parse_json
@@ -21,9 +25,17 @@ def read_json_lines(file: IO[bytes]) -> Iterator[Numbered]:
     Args:
         file: JSON objects, one a line, in UTF-8.
     """
-    for number, line in enumerate(_read_lines(file), start=1):
-        if line is None:
-            yield number, _too_long()
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES):
+        number += 1
+        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE_BYTES)
+            limit = f"{MAX_LINE_BYTES >> 20} MiB"
+            yield (
+                number,
+                ValueError(f"the line has more than {limit}; shorten it"),
+            )
         elif line.strip():
             try:
                 yield number, parse_json(line, "the request")
@@ -62,40 +74,23 @@ def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
         except csv.Error as error:
             yield rows.line_num, ValueError(f"not CSV: {error}")
             continue
-        if row:
-            yield rows.line_num, _to_request(names, row)
+        if row and len(row) != len(names):
+            counts = f"{len(row)} cells, but there are {len(names)} columns"
+            yield rows.line_num, ValueError(f"the row has {counts}")
+        elif row:
+            request: dict[str, Any] = dict(zip(names, row, strict=True))
+            if "words" in request:
+                request["words"] = request["words"].split()
+            yield rows.line_num, request
 
 
-def _to_request(
-    names: Sequence[str], row: Sequence[str]
-) -> dict[str, Any] | ValueError:
-    """Returns a row's request, a dict, or a ValueError."""
-    if len(row) != len(names):
-        return ValueError(
-            f"the row has {len(row)} cells, but there are {len(names)} columns"
-        )
-    request: dict[str, Any] = dict(zip(names, row, strict=True))
-    if "words" in request:
-        request["words"] = request["words"].split()
-    return request
-
-
-def _read_lines(file: IO[bytes]) -> Iterator[bytes | None]:
-    """Yields lines, bytes; None for one that is too long."""
-    while line := file.readline(MAX_LINE_BYTES):
-        is_whole = len(line) < MAX_LINE_BYTES or line.endswith(b"\n")
-        if is_whole:
-            yield line
-            continue
-        del line
-        while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(
-            b"\n"
-        ):
-            pass
-        yield None
-
-
-def _too_long() -> ValueError:
-    return ValueError(
-        f"the line has more than {MAX_LINE_BYTES >> 20} MiB; shorten it"
-    )
+def to_json_lines(answers: Iterable[dict[str, Any]]) -> bytes:
+    """Returns dicts as JSON lines in UTF-8."""
+    lines = []
+    for answer in answers:
+        try:
+            lines.append(json.dumps(answer, ensure_ascii=False).encode())
+        except UnicodeEncodeError:
+            # Half of a surrogate pair in an id stays escaped.
+            lines.append(json.dumps(answer).encode())
+    return b"".join(line + b"\n" for line in lines)

@@ -4,6 +4,7 @@ N = texts, B = batch, F = length of an input.
 """
 
 import dataclasses
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,15 +13,18 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
+from data.text.ragged import rows
 from data.text.tokenization import FullTokenizer
 from modeling import BertConfig
+from serving import export
 from training.config import ExportConfig
-from training.outputs import export
 
 # Maximum values of padded outputs, unless at least a quarter are real.
 _MAX_PADDING = 1 << 20
 
 Features = dict[str, tf.Tensor]
+# {name: (function, the specs of its inputs)}
+Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +108,7 @@ def serve_ids(
         checks = []
         if not options or options.export_format == "saved_model":
             checks = [*map(_check_range, features, values, sizes)]
-        with tf.control_dependencies([*filter(None, checks)]):
+        with tf.control_dependencies(checks):
             return function(
                 {name: tf.identity(value) for name, value in features.items()}
             )
@@ -128,24 +132,45 @@ def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
     )
 
 
-def bert_files(
-    model: keras.Model, label_list: Sequence[str] | None = None
-) -> dict[str, str]:
-    """Returns the files next to a model, for `export_saved_model`.
+def export_model(
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    endpoints: Endpoints,
+    tokenizer: FullTokenizer | None,
+    options: ExportConfig | None,
+    label_list: Sequence[str] | None = None,
+) -> None:
+    """Writes an export with the files that belong to the model.
 
     Args:
+        export_dir: folder to write, whole or not at all.
         model: a task's model.
-        label_list: its labels in order, or None.
+        endpoints: the signatures.
+        tokenizer: FullTokenizer of the model, or None.
+        options: format of the export; None for a SavedModel.
+        label_list: the model's labels in order, or None.
     """
     files = {"bert_config.json": model.config.to_json_string()}
     if label_list:
         files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
-    return files
+    export.export_saved_model(
+        export_dir, model, endpoints, files, options, tokenizer
+    )
 
 
 def trim(features: Features) -> Features:
     """Cuts the padding that all rows share; outputs change only by rounding."""
     return trim_padding(features, multiple=1)
+
+
+def pack_rows(
+    packing: PackingLayer,
+    tokens: Sequence[tf.RaggedTensor],
+    begin: tf.Tensor,
+    end: tf.Tensor,
+) -> Features:
+    """Returns the features of a few tokenized texts, or of a few pairs."""
+    return trim(packing.pack(*(rows(some, begin, end) for some in tokens)))
 
 
 def call_in_batches(
@@ -216,7 +241,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     """
     lengths = next(iter(rows.values())).row_lengths()
     check = check_padding(lengths, _MAX_PADDING // width)
-    with tf.control_dependencies([check] if check is not None else []):
+    with tf.control_dependencies([check]):
         return {
             name: tf.identity(values.to_tensor())
             for name, values in rows.items()

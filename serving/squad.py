@@ -20,7 +20,6 @@ from data.text.tokenization import FullTokenizer
 from serving import inspection, signatures
 from serving.signatures import Features
 from training.config import ExportConfig
-from training.outputs import export
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -87,28 +86,22 @@ def export_span_labeler(
         }
 
     predict = signatures.trace_once(predict, export_options)
-    export.export_saved_model(
-        export_dir,
-        model,
-        {
-            "serve": signatures.serve_ids(
-                predict, model.config, export_options
-            ),
-            **_answers(predict, create_windows, decode, batch_size),
-            **inspection.inspect(model.bert, packing),
-        },
-        signatures.bert_files(model),
-        export_options,
-        tokenizer,
+    endpoints: signatures.Endpoints = {
+        "serve": signatures.serve_ids(predict, model.config, export_options),
+        **_answers(predict, create_windows, decode, batch_size),
+        **inspection.inspect(model.bert, packing),
+    }
+    signatures.export_model(
+        export_dir, model, endpoints, tokenizer, export_options
     )
 
 
 def _answers(
-    predict: Callable[[Features], Features],
+    predict: Callable[..., Features],
     create_windows: SquadWindows,
     decode: SquadDecoder,
     batch_size: int,
-) -> dict[str, tuple[Callable, list[tf.TensorSpec]]]:
+) -> signatures.Endpoints:
     """Returns `answer` and `answer_n_best`; see `export_span_labeler`."""
     signature = signatures.text_signature("question", "context")
 
@@ -117,13 +110,11 @@ def _answers(
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         pack, places, first_places, passages = create_windows(question, context)
 
-        def find_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            # Not trimmed, because padding may be among the n best.
-            best = decode.find_best(**predict(pack(begin, end)))
-            return best._asdict()
-
+        # Not trimmed, because padding may be among the n best.
         best = signatures.call_in_batches(
-            find_some,
+            lambda begin, end: decode.find_best(
+                **predict(pack(begin, end))
+            )._asdict(),
             tf.size(places.rows),
             batch_size,
             BEST_LOGITS_SPECS,

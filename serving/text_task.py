@@ -1,4 +1,4 @@
-"""Base class of exported models' tasks: checks requests, calls the model."""
+"""Base class of exported models' tasks: texts in, plain Python out."""
 
 import abc
 import dataclasses
@@ -9,10 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 Request = dict[str, Any]
-# One row for each request.
-Outputs = Mapping[str, np.ndarray]
-# An answer, or the error of a request that has none.
-Reply = dict[str, Any] | ValueError
+# The outputs for one request, by name.
+Row = Mapping[str, Any]
+Reply = dict[str, Any]
 
 # Raised when the model fails on a request, mostly for lack of memory.
 _MODEL_ERRORS = (tf.errors.OpError, MemoryError)
@@ -26,7 +25,7 @@ class TaskOptions:
         top_k: WordPieces for each mask, up to the number that the export
             returns.
         tokens: whether to return each WordPiece's vector too.
-        n_best: answers given to a question.
+        n_best: answers to each question.
         max_values: maximum numbers in the attention of one text; None = any.
     """
 
@@ -76,57 +75,69 @@ class TextTask(abc.ABC):
             check_text(field, request.get(field, ""))
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns the texts that the model reads of a request, checked."""
-        return [request[field] for field in self.fields if field in request]
+        """Returns the text of each field, checked; "" for none."""
+        return [request.get(field, "") for field in self.fields]
 
-    def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """Returns the answer to each request, or its error.
+    def signature_of(self, request: Request) -> str:
+        """Returns the signature that answers a request."""
+        return self.signature
+
+    def answer(self, requests: Sequence[Request]) -> list[Reply | ValueError]:
+        """Returns the answer to each request, or the error that it causes.
 
         If the model fails on them together, they are tried one by one.
         """
-        answers: list[Reply] = []
+        answers: list[Reply | ValueError] = []
         try:
-            outputs = self.call_all(requests)
-        except _MODEL_ERRORS as error:
+            rows = self.compute(requests)
+        except ValueError as error:
             if len(requests) == 1:
-                reason = " ".join(str(error).split())[:200] or "out of memory"
-                return [ValueError(f"the model cannot take it: {reason}")]
+                return [error]
             for request in requests:
                 answers += self.answer([request])
             return answers
-        for row, request in enumerate(requests):
+        for request, row in zip(requests, rows, strict=True):
             try:
-                answers.append(self.read(request, outputs, row))
+                answers.append(self.read(request, row))
             except ValueError as error:
                 answers.append(error)
         return answers
 
-    def call_all(self, requests: Sequence[Request]) -> Outputs:
-        """Returns the signature's outputs for requests, a row for each."""
-        return self.call(
-            self.signature,
-            {
-                field: [request.get(field, "") for request in requests]
-                for field in self.fields
-            },
-        )
+    def compute(self, requests: Sequence[Request]) -> list[Row]:
+        """Returns the model's outputs for each request.
 
-    def call(
-        self, signature: str, inputs: Mapping[str, Sequence[str]]
-    ) -> Outputs:
-        """Returns a signature's outputs, arrays by name."""
+        Raises:
+            ValueError: the model fails on them.
+        """
+        groups: dict[str, list[int]] = {}
+        for index, request in enumerate(requests):
+            groups.setdefault(self.signature_of(request), []).append(index)
+        rows: dict[int, Row] = {}
+        try:
+            for signature, indices in groups.items():
+                outputs = self._call(signature, [requests[i] for i in indices])
+                rows |= zip(indices, outputs, strict=True)
+        except _MODEL_ERRORS as error:
+            reason = " ".join(str(error).split())[:200] or "out of memory"
+            raise ValueError(f"the model cannot take it: {reason}") from None
+        return [rows[index] for index in range(len(requests))]
+
+    def _call(self, signature: str, requests: Sequence[Request]) -> list[Row]:
+        columns = zip(*map(self.texts_of, requests), strict=True)
         texts = {
-            name: tf.constant(values, tf.string)
-            for name, values in inputs.items()
+            field: tf.constant(column, tf.string)
+            for field, column in zip(self.fields, columns, strict=True)
         }
         outputs = self.model.signatures[signature](**texts)
-        return {name: value.numpy() for name, value in outputs.items()}
+        arrays = {name: value.numpy() for name, value in outputs.items()}
+        return [
+            {name: values[row] for name, values in arrays.items()}
+            for row in range(len(requests))
+        ]
 
     @abc.abstractmethod
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
-        """Returns the answer in one row of the outputs.
+    def read(self, request: Request, row: Row) -> Reply:
+        """Returns the answer in the model's outputs for a request.
 
         Raises:
             ValueError: there is none.
@@ -159,9 +170,9 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def to_text(value: bytes) -> str:
-    """Returns a text of a model's outputs."""
-    return value.decode("utf-8")
+def to_texts(values: Iterable[bytes]) -> list[str]:
+    """Returns texts of a model's outputs."""
+    return [value.decode("utf-8") for value in values]
 
 
 def to_number(value: float) -> float:

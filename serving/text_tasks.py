@@ -1,21 +1,18 @@
 """The tasks of exported models, one class each."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
 from data.ner import scoring
 from serving.requests import MASK
 from serving.text_task import (
-    Outputs,
     Reply,
     Request,
+    Row,
     TextTask,
     TooLarge,
     check_text,
     to_number,
-    to_text,
+    to_texts,
 )
 
 
@@ -31,38 +28,33 @@ class FillMask(TextTask):
         if MASK not in request["text"]:
             raise ValueError(f"no {MASK} in 'text'")
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask."""
-        num_masks = int(outputs["num_masks"][row])
+        num_masks = int(row["num_masks"])
         num_cut = request["text"].count(MASK) - num_masks
         if not num_masks:
             raise ValueError(
                 f"every {MASK} is beyond the WordPieces that the model takes; "
                 "shorten 'text'"
             )
-        answer: dict[str, Any] = {
-            "masks": [
-                [
-                    {
-                        "token": to_text(token),
-                        "probability": to_number(probability),
-                    }
-                    for token, probability in zip(
-                        outputs["tokens"][row, mask, : self.options.top_k],
-                        outputs["probabilities"][
-                            row, mask, : self.options.top_k
-                        ],
-                        strict=True,
-                    )
-                ]
-                for mask in range(num_masks)
+        masks = [
+            [
+                {"token": token, "probability": to_number(probability)}
+                for token, probability in zip(
+                    to_texts(tokens[: self.options.top_k]),
+                    probabilities[: self.options.top_k],
+                    strict=True,
+                )
             ]
-        }
-        if num_cut:
-            answer["num_masks_cut"] = num_cut
-        return answer
+            for tokens, probabilities in zip(
+                row["tokens"][:num_masks],
+                row["probabilities"][:num_masks],
+                strict=True,
+            )
+        ]
+        return {"masks": masks} | (
+            {"num_masks_cut": num_cut} if num_cut else {}
+        )
 
 
 class NextSentence(TextTask):
@@ -71,11 +63,9 @@ class NextSentence(TextTask):
     name, signature = "next-sentence", "next_sentence"
     fields = {"text_a": True, "text_b": True}
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask."""
-        return {"probability": to_number(outputs["probability"][row])}
+        return {"probability": to_number(row["probability"])}
 
 
 class _PairTask(TextTask):
@@ -97,22 +87,20 @@ class Classify(_PairTask):
 
     name = signature = "classify"
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask."""
-        if "values" in outputs:
-            return {"value": to_number(outputs["values"][row])}
-        label = outputs["label"][row]
-        if isinstance(label, np.ndarray):
-            label = [to_text(one) for one in label if one]
-        else:
-            label = to_text(label)
-        labels = map(to_text, outputs["labels"][row])
-        probabilities = map(to_number, outputs["probabilities"][row])
+        if "values" in row:
+            return {"value": to_number(row["values"])}
+        label = row["label"]
+        is_one = isinstance(label, bytes)
+        probabilities = map(to_number, row["probabilities"])
         return {
-            "label": label,
-            "probabilities": dict(zip(labels, probabilities, strict=True)),
+            "label": label.decode()
+            if is_one
+            else to_texts(filter(None, label)),
+            "probabilities": dict(
+                zip(to_texts(row["labels"]), probabilities, strict=True)
+            ),
         }
 
 
@@ -122,50 +110,39 @@ class Answer(TextTask):
     name = signature = "answer"
     fields = {"question": True, "context": True}
 
-    def call_all(self, requests: Sequence[Request]) -> Outputs:
+    def signature_of(self, request: Request) -> str:
         """See TextTask; several answers have their own signature."""
-        if self.options.n_best > 1:
-            inputs = {
-                field: [request[field] for request in requests]
-                for field in self.fields
-            }
-            return self.call("answer_n_best", inputs)
-        return super().call_all(requests)
+        return "answer_n_best" if self.options.n_best > 1 else "answer"
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask; `start` and `end` count characters."""
         context = request["context"].encode()
 
-        def describe(*values: Any) -> dict[str, Any]:
-            text, probability, *span = values
-            start, end = (_count_characters(context, byte) for byte in span)
+        def count_characters(byte: int) -> int:
+            """Converts a byte offset to characters; -1 stays -1."""
+            if byte < 0:
+                return -1
+            return len(context[:byte].decode("utf-8", "ignore"))
+
+        def describe(
+            text: bytes, probability: float, start: int, end: int
+        ) -> Reply:
             return {
-                "answer": to_text(text),
+                "answer": text.decode(),
                 "probability": to_number(probability),
-                "start": start,
-                "end": end,
-                "start_byte": int(span[0]),
-                "end_byte": int(span[1]),
+                "start": count_characters(start),
+                "end": count_characters(end),
+                "start_byte": int(start),
+                "end_byte": int(end),
             }
 
-        answer = describe(
-            *(
-                outputs[name][row]
-                for name in ("answer", "probability", "start_byte", "end_byte")
-            )
-        )
-        answer["null_odds"] = to_number(outputs["null_odds"][row])
+        names = ("answer", "probability", "start_byte", "end_byte")
+        answer = describe(*(row[name] for name in names))
+        answer["null_odds"] = to_number(row["null_odds"])
         if self.options.n_best > 1:
-            count = min(outputs["num_answers"][row], self.options.n_best)
-            columns = (
-                outputs[name][row, :count]
-                for name in (
-                    *("answers", "probabilities"),
-                    *("start_bytes", "end_bytes"),
-                )
-            )
+            count = min(row["num_answers"], self.options.n_best)
+            names = ("answers", "probabilities", "start_bytes", "end_bytes")
+            columns = (row[name][:count] for name in names)
             answer["n_best"] = [
                 describe(*values) for values in zip(*columns, strict=True)
             ]
@@ -202,38 +179,23 @@ class Tag(TextTask):
             return [" ".join(request["words"])]
         return super().texts_of(request)
 
-    def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """See TextTask; texts and word lists have their own signatures."""
-        answers: dict[int, Reply] = {}
-        for has_words in (False, True):
-            rows = [
-                row
-                for row, request in enumerate(requests)
-                if ("words" in request) == has_words
-            ]
-            if rows:
-                found = super().answer([requests[row] for row in rows])
-                answers |= zip(rows, found, strict=True)
-        return [answers[row] for row in range(len(requests))]
+    def signature_of(self, request: Request) -> str:
+        """See TextTask; lists of words have their own signature."""
+        return "tag_words" if "words" in request else "tag"
 
-    def call_all(self, requests: Sequence[Request]) -> Outputs:
-        """See TextTask."""
-        if "words" in requests[0]:
-            texts = [text for one in requests for text in self.texts_of(one)]
-            return self.call("tag_words", {"text": texts})
-        return super().call_all(requests)
-
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask; `start` and `end` count characters of the text."""
-        count = outputs["num_words"][row]
-        words = [to_text(word) for word in outputs["words"][row, :count]]
-        tags = [to_text(tag) for tag in outputs["tags"][row, :count]]
-        answer: dict[str, Any] = {"words": words, "tags": tags}
+        count = row["num_words"]
+        words = to_texts(row["words"][:count])
+        tags = to_texts(row["tags"][:count])
+        answer: Reply = {"words": words, "tags": tags}
         if "text" in request:
             text = request["text"]
-            spans = _find_words(text, words)
+            spans, end = [], 0
+            for word in words:
+                start = text.index(word, end)
+                end = start + len(word)
+                spans.append([start, end])
             answer["spans"] = spans
             answer["entities"] = [
                 {
@@ -253,26 +215,15 @@ class Embed(TextTask):
     name = signature = "embed"
     fields = {"text": True}
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask."""
-        pooled = [to_number(value) for value in outputs["pooled_output"][row]]
-        count = outputs["lengths"][row]
+        sequence = row["sequence_output"][: row["lengths"]]
         # Over all WordPieces including [CLS] and [SEP], as in sentence models.
-        mean = outputs["sequence_output"][row, :count].mean(0)
-        answer: dict[str, Any] = {
-            "pooled": pooled,
-            "mean": [to_number(value) for value in mean],
-        }
+        vectors = {"pooled": row["pooled_output"], "mean": sequence.mean(0)}
+        answer: Reply = {k: [*map(to_number, v)] for k, v in vectors.items()}
         if self.options.tokens:
-            answer["tokens"] = [
-                to_text(token) for token in outputs["tokens"][row, :count]
-            ]
-            answer["sequence"] = [
-                [to_number(value) for value in vector]
-                for vector in outputs["sequence_output"][row, :count]
-            ]
+            answer["tokens"] = to_texts(row["tokens"][: row["lengths"]])
+            answer["sequence"] = [[*map(to_number, v)] for v in sequence]
         return answer
 
 
@@ -281,15 +232,11 @@ class Tokenize(_PairTask):
 
     name = signature = "tokenize"
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask; `num_wordpieces` includes those that are cut off."""
-        count = outputs["lengths"][row]
-        tokens = [to_text(token) for token in outputs["tokens"][row, :count]]
         return {
-            "tokens": tokens,
-            "num_wordpieces": int(outputs["num_wordpieces"][row]),
+            "tokens": to_texts(row["tokens"][: row["lengths"]]),
+            "num_wordpieces": int(row["num_wordpieces"]),
         }
 
 
@@ -298,12 +245,10 @@ class Attention(_PairTask):
 
     name = signature = "attention"
 
-    def read(
-        self, request: Request, outputs: Outputs, row: int
-    ) -> dict[str, Any]:
+    def read(self, request: Request, row: Row) -> Reply:
         """See TextTask; `attention` is by block, head, from and to."""
-        count = outputs["lengths"][row]
-        probs = outputs["attention_probs"][row, :, :, :count, :count]
+        count = row["lengths"]
+        probs = row["attention_probs"][:, :, :count, :count]
         most = self.options.max_values
         if most is not None and probs.size > most:
             raise TooLarge(
@@ -313,36 +258,13 @@ class Attention(_PairTask):
         if not np.isfinite(probs).all():
             raise ValueError("the model gives weights that are not finite")
         return {
-            "tokens": [
-                to_text(token) for token in outputs["tokens"][row, :count]
-            ],
+            "tokens": to_texts(row["tokens"][:count]),
             "attention": np.round(probs.astype(np.float64), 6).tolist(),
         }
 
 
 # In the order in which a model's default task is chosen.
 TASKS: tuple[type[TextTask], ...] = (
-    FillMask,
-    NextSentence,
-    Classify,
-    Answer,
-    Tag,
-    Embed,
-    Tokenize,
-    Attention,
+    *(FillMask, NextSentence, Classify, Answer),
+    *(Tag, Embed, Tokenize, Attention),
 )
-
-
-def _count_characters(data: bytes, byte: int) -> int:
-    """Converts a byte offset to characters; -1 stays -1."""
-    return -1 if byte < 0 else len(data[:byte].decode("utf-8", "ignore"))
-
-
-def _find_words(text: str, words: Sequence[str]) -> list[list[int]]:
-    """Returns [start, end] in characters of words, which are in order."""
-    spans, end = [], 0
-    for word in words:
-        start = text.index(word, end)
-        end = start + len(word)
-        spans.append([start, end])
-    return spans

@@ -13,17 +13,17 @@ import tensorflow as tf
 
 from modeling.accelerated import int8, tracing
 from modeling.layers import Dense, all_layers
+from serving.export import formats
 from tests.golden import ROOT
 from tests.test_layout import PACKAGES, sources
 from training.optimizers.adamw import AdamWeightDecayOptimizer
-from training.outputs import export_formats
 
 MODULES = {
     "_flatten_layers": "modeling/layers.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
     "op_def_library": "modeling/accelerated/int8.py",
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
-    "convert_to_constants": "training/outputs/export_formats.py",
+    "convert_to_constants": "serving/export/formats.py",
 }
 PRIVATE = re.compile(
     r"\b(?:_flatten_layers|_all_reduce_sum_gradients|_int8_call"
@@ -106,7 +106,7 @@ def test_an_upgrade_of_tensorflow_still_freezes_variables():
     def double(inputs):
         return inputs * variable
 
-    frozen = export_formats.convert_variables_to_constants_v2(
+    frozen = formats.convert_variables_to_constants_v2(
         double.get_concrete_function()
     )
     assert not frozen.captured_inputs

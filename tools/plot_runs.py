@@ -5,6 +5,7 @@
 Reads the history.jsonl that every training run writes to its --output_dir.
 """
 
+import collections
 import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -35,12 +36,9 @@ Point = tuple[float, float]
 
 
 class Run(NamedTuple):
-    """A run's history.
+    """A run's name and the lines of its history.
 
-    Attributes:
-        name: the run's name.
-        lines: the lines of its history.
-        is_repeated: whether it is one of several runs of one training.
+    `is_repeated` says whether it is one of several runs of one training.
     """
 
     name: str
@@ -49,13 +47,7 @@ class Run(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One curve.
-
-    Attributes:
-        run: position of its run in the list of runs.
-        kind: "train" or "eval".
-        points: (axis, value) pairs, in the order of the steps.
-    """
+    """One curve: the run's position in the list, "train" or "eval", points."""
 
     run: int
     kind: str
@@ -133,9 +125,8 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
         for name, folder in folders
         for run in _read_folder(name, Path(folder))
     ]
-    names = [run.name for run in runs]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in collections.Counter(run.name for run in runs).items():
+        if count > 1:
             raise ValueError(
                 f"--runs: two runs are called {name}; name them, as in "
                 "NAME=FOLDER"
@@ -177,19 +168,13 @@ def join_ends(runs: Sequence[Run]) -> list[Run]:
                 f"--consecutive: {run.name} is one of several runs of the same "
                 "training, not a phase; use the folder of one run a phase"
             )
-        lines = [
-            line
-            | {
-                key: line[key] + end
-                for key, end in ends.items()
-                if line[key] is not None
-            }
-            for line in run.lines
-        ]
-        joined.append(Run(run.name, lines))
+        lines = [dict(line) for line in run.lines]
         for key, end in ends.items():
-            places = (line[key] for line in lines if line[key] is not None)
-            ends[key] = max(places, default=end)
+            placed = [line for line in lines if line[key] is not None]
+            for line in placed:
+                line[key] += end
+            ends[key] = max((line[key] for line in placed), default=end)
+        joined.append(Run(run.name, lines))
     return joined
 
 

@@ -96,8 +96,3 @@ class BatchSizes:
         return functools.reduce(
             lambda one, other: one.concatenate(other), parts
         )
-
-
-def of(sizes: BatchSizes | int) -> BatchSizes:
-    """Converts a constant batch size to BatchSizes."""
-    return BatchSizes(sizes) if isinstance(sizes, int) else sizes

@@ -5,23 +5,38 @@ variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
 """
 
 import dataclasses
+import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from data.pretraining.options import MaskingOptions
+from files import json_files
 from files.flags import flag, like
 from files.paths import Kind
-from training import cluster
 from training.batch_sizes import BatchSizes
 
 # Flags that change the network, that are not stored in bert_config.json.
 NETWORK = ("left_to_right", "bilstm")
 
-STRATEGIES = ("one_device", "mirrored", "multi_worker", "tpu")
-PRECISIONS = ("float32", "bfloat16", "float16")
+# {value of --mixed_precision: Keras's dtype policy}.
+PRECISIONS = {
+    "float32": "float32",
+    "bfloat16": "mixed_bfloat16",
+    "float16": "mixed_float16",
+}
+# Flags of the commands that change weights, and of those that use a model.
+_CHANGING = ("do_train", "ensemble")
+_PREDICTING = ("do_eval", "do_predict")
 # At 1.0 gradients would never change the average.
 _LARGEST_BETA = 0.999999
+# Modules that each format of an export needs.
+_EXPORT_MODULES = {
+    "saved_model": (),
+    "litert": (),
+    "onnx": ("onnx", "tf2onnx"),
+    "openvino": ("openvino",),
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +85,7 @@ class ExportConfig:
         "saved_model",
         "What --export_dir holds. All formats but saved_model take token ids; "
         "the tokenizer files are saved next to the model.",
-        choices=("saved_model", "litert", "onnx", "openvino"),
+        choices=tuple(_EXPORT_MODULES),
     )
     export_seq_length: int | None = flag(
         None,
@@ -109,6 +124,36 @@ class ExportConfig:
                 f"--export_format={self.export_format} needs --export_dir, the "
                 "folder to write"
             )
+        self._check_format()
+
+    def _check_format(self) -> None:
+        name = self.export_format
+        needed = _EXPORT_MODULES[name]
+        if name == "onnx" and self.quantize:
+            # The quantizer is ONNX Runtime's.
+            needed = (*needed, "onnxruntime")
+        missing = [m for m in needed if not importlib.util.find_spec(m)]
+        if missing:
+            raise ValueError(
+                f"--export_format={name} needs {' and '.join(missing)}: pip "
+                f"install -r requirements/{name}.txt"
+            )
+        if self.export_seq_length and name == "saved_model":
+            raise ValueError(
+                "--export_seq_length is for the other formats; a SavedModel "
+                "takes inputs of any length"
+            )
+        if name == "onnx" and not self.export_seq_length:
+            raise ValueError(
+                "--export_format=onnx needs --export_seq_length, the length of "
+                "all inputs: at any length ONNX Runtime fails on what tf2onnx "
+                "writes"
+            )
+        if self.quantize and name == "openvino":
+            raise ValueError(
+                "--quantize is not for --export_format=openvino; export "
+                "without it, and quantize with OpenVINO's own tools"
+            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -119,12 +164,12 @@ class DeviceConfig(ExportConfig):
         None,
         "Distribution strategy; by default chosen from TF_CONFIG and the "
         "available devices.",
-        choices=STRATEGIES,
+        choices=("one_device", "mirrored", "multi_worker", "tpu"),
     )
     mixed_precision: str = flag(
         "float32",
         "Precision of the computation; variables stay float32.",
-        choices=PRECISIONS,
+        choices=tuple(PRECISIONS),
     )
     quantize_ranges: str = flag(
         "dynamic",
@@ -155,8 +200,35 @@ class DeviceConfig(ExportConfig):
 
     @property
     def is_chief(self) -> bool:
-        """Whether this process writes the run's files, see cluster.py."""
-        return cluster.is_chief(self.distribution_strategy, self.use_tpu)
+        """Whether this process writes the run's files.
+
+        Of several workers, which TF_CONFIG lists, one does: the chief, or
+        without one the first worker.
+
+        Raises:
+            ValueError: TF_CONFIG is malformed.
+        """
+        is_worker = "TF_CONFIG" in os.environ and not self.use_tpu
+        if not is_worker or self.distribution_strategy not in (
+            None,
+            "multi_worker",
+        ):
+            return True
+        config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+        task, cluster = config.get("task") or {}, config.get("cluster") or {}
+        if not isinstance(task, dict) or not isinstance(cluster, dict):
+            raise ValueError(
+                'TF_CONFIG: "task" and "cluster" must be JSON objects'
+            )
+        index = task.get("index", 0)
+        if not str(index).isdecimal():
+            raise ValueError(
+                'TF_CONFIG: "index" of "task" must be a number. Received: '
+                f"{index}"
+            )
+        if task.get("type", "chief") == "worker":
+            return "chief" not in cluster and int(index) == 0
+        return task.get("type", "chief") == "chief"
 
     @property
     def is_tpu(self) -> bool:
@@ -165,13 +237,8 @@ class DeviceConfig(ExportConfig):
 
     @property
     def changes_weights(self) -> bool:
-        """Whether weights change while the command runs."""
-        return False
-
-    @property
-    def scores_or_predicts(self) -> bool:
-        """Whether the command evaluates or predicts."""
-        return False
+        """Whether weights change: by training, or by an ensemble's models."""
+        return any(getattr(self, name, None) for name in _CHANGING)
 
     @property
     def has_fixed_shapes(self) -> bool:
@@ -188,7 +255,8 @@ class DeviceConfig(ExportConfig):
             )
         if not self.quantize:
             return
-        if not self.quantizes and self.scores_or_predicts:
+        predicts = any(getattr(self, name, None) for name in _PREDICTING)
+        if predicts and not self.quantizes:
             raise ValueError(
                 f"--quantize with --export_format={self.export_format} "
                 "quantizes only the exported file; evaluate and predict in a "
@@ -491,18 +559,8 @@ class TrainingConfig(
 
     @property
     def network(self) -> dict[str, bool]:
-        """{name in NETWORK: whether it is set}."""
+        """{name in NETWORK: whether it is set}, arguments of every model."""
         return {name: getattr(self, name, False) for name in NETWORK}
-
-    @property
-    def changes_weights(self) -> bool:
-        """Whether weights change while the command runs."""
-        return self.do_train
-
-    @property
-    def scores_or_predicts(self) -> bool:
-        """Whether the command evaluates or predicts."""
-        return self.do_eval
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -758,16 +816,6 @@ class FineTuningConfig(TrainingConfig, TextConfig):
                 f"--quantize={self.quantize} is for one model, and --ensemble "
                 "names several; give one of the two"
             )
-
-    @property
-    def changes_weights(self) -> bool:
-        """Whether weights change: by training, or by an ensemble's models."""
-        return self.do_train or bool(self.ensemble)
-
-    @property
-    def scores_or_predicts(self) -> bool:
-        """Whether the command evaluates or predicts."""
-        return self.do_eval or self.do_predict
 
     @property
     def evaluates_while_training(self) -> bool:

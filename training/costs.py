@@ -98,65 +98,30 @@ class MemoryCheck(Callback):
         """Checks the memory, and names it if there is too little after all.
 
         Raises:
-            ValueError: the run does not fit.
+            ValueError: the run does not fit; the message says how much it
+                needs, and which flags reduce that.
             MemoryError: TensorFlow has run out of memory.
         """
-        sizes = trainer.model, trainer.config, *self._shape
-        check_memory(*sizes, devices.num_workers(trainer.strategy))
+        config = trainer.config
+        needed = training_memory(trainer.model, config, *self._shape)
+        message = out_of_memory(needed, config)
+        # Only a GPU's allocator knows when it is full.
+        if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
+            there = devices.num_workers(trainer.strategy) * machine_memory()
+            if needed > there:
+                too_little = f"{message}; there are {there / 2**30:.1f} GiB"
+                # Without padding, shorter inputs need less.
+                if not config.trim_padding or needed >= 4 * there:
+                    raise ValueError(too_little)
+                logging.warning("If the inputs are that long, %s", too_little)
         try:
             yield
         except tf.errors.ResourceExhaustedError as error:
-            raise MemoryError(out_of_memory(*sizes)) from error
+            raise MemoryError(message) from error
 
 
-def check_memory(
-    model: keras.Model,
-    options: TrainingConfig,
-    max_seq_length: int,
-    num_predictions: int,
-    num_workers: int = 1,
-) -> None:
-    """Refuses a batch that does not fit into this machine's memory.
-
-    Raises:
-        ValueError: it does not fit; the message says how much it needs, and
-            which flags reduce that.
-    """
-    if tf.config.list_physical_devices("GPU") or options.use_tpu:
-        # Only the GPU's allocator knows when it is full.
-        return
-    there = num_workers * machine_memory()
-    needed = training_memory(model, options, max_seq_length, num_predictions)
-    if needed <= there:
-        return
-    message = (
-        out_of_memory(model, options, max_seq_length, num_predictions)
-        + f"; there are {there / 2**30:.1f} GiB"
-    )
-    if options.trim_padding and needed < 4 * there:
-        # Shorter inputs need less.
-        logging.warning("If the inputs are that long, %s", message)
-        return
-    raise ValueError(message)
-
-
-def machine_memory() -> int:
-    """Returns the memory of this machine or container in bytes."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")
-    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
-        return min(there, int(text))
-    return there
-
-
-def out_of_memory(
-    model: keras.Model,
-    options: TrainingConfig,
-    max_seq_length: int,
-    num_predictions: int,
-) -> str:
-    """Returns the message about a batch that does not fit into memory."""
-    needed = training_memory(model, options, max_seq_length, num_predictions)
+def out_of_memory(needed: int, options: TrainingConfig) -> str:
+    """Returns the message about a run that needs too many bytes."""
     helping = []
     if options.train_batch_size > 1:
         helping.append(
@@ -174,13 +139,24 @@ def out_of_memory(
     )
 
 
+def machine_memory() -> int:
+    """Returns the memory of this machine or container in bytes."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
+        return min(there, int(text))
+    return there
+
+
 def matmul_rate(precision: str) -> float:
     """Measures this device's operations a second in a large matrix product.
 
     Args:
         precision: "float32", "bfloat16" or "float16", that of the matrices.
     """
-    product, size = _large_product(precision), _product_size()
+    kinds = {device.device_type for device in tf.config.list_logical_devices()}
+    size = _CPU_PRODUCT_SIZE if kinds == {"CPU"} else _PRODUCT_SIZE
+    product = _large_product(precision, size)
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
@@ -189,18 +165,13 @@ def matmul_rate(precision: str) -> float:
     return 2 * size**3 / best
 
 
-def _product_size() -> int:
-    devices = {
-        device.device_type for device in tf.config.list_logical_devices()
-    }
-    return _CPU_PRODUCT_SIZE if devices == {"CPU"} else _PRODUCT_SIZE
-
-
 @functools.cache
-def _large_product(precision: str) -> tf.types.experimental.GenericFunction:
+def _large_product(
+    precision: str, size: int
+) -> tf.types.experimental.GenericFunction:
     """Returns a warmed-up function that computes a matrix product."""
-    shape = [_product_size()] * 2
-    matrix = tf.cast(tf.random.stateless_normal(shape, [1, 2]), precision)
+    matrix = tf.random.stateless_normal([size, size], [1, 2])
+    matrix = tf.cast(matrix, precision)
     product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
     product().numpy()
     return product

@@ -9,43 +9,43 @@ import tensorflow as tf
 from absl import logging
 
 from modeling.accelerated import inference
-from training.config import STRATEGIES, DeviceConfig
-
-PRECISIONS = {
-    "float32": "float32",
-    "bfloat16": "mixed_bfloat16",
-    "float16": "mixed_float16",
-}
+from training.config import PRECISIONS, DeviceConfig
 
 
-# Cached: workers and TPUs are connected once for all runs.
-@functools.cache
-def create_strategy(
-    name: str | None = None,
-    use_tpu: bool = False,
-    tpu_name: str | None = None,
-    tpu_zone: str | None = None,
-    gcp_project: str | None = None,
-    master: str | None = None,
-) -> tf.distribute.Strategy:
-    """Returns the tf.distribute strategy that was asked for.
-
-    Args:
-        name: one of STRATEGIES; None chooses: workers if TF_CONFIG is set, all
-            GPUs if there are several, else one device.
-        use_tpu: the original's flag, the same as name="tpu".
-        tpu_name: name or grpc address of the TPU.
-        tpu_zone: its zone, if not this machine's.
-        gcp_project: its project, if not this machine's.
-        master: its grpc address, if no name is given.
+def strategy_of(options: DeviceConfig) -> tf.distribute.Strategy:
+    """Returns the strategy that the device flags ask for.
 
     Raises:
         ValueError: it is not available here.
     """
-    if use_tpu or name == "tpu":
-        if name not in (None, "tpu"):
-            raise ValueError(f"--use_tpu contradicts {name=}; give one")
-        return _tpu_strategy(tpu_name or master, tpu_zone, gcp_project)
+    name = options.distribution_strategy
+    if not options.is_tpu:
+        return create_strategy(name)
+    if name not in (None, "tpu"):
+        raise ValueError(f"--use_tpu contradicts {name=}; give one")
+    strategy = _tpu_strategy(
+        options.tpu_name or options.master,
+        options.tpu_zone,
+        options.gcp_project,
+    )
+    cores = strategy.num_replicas_in_sync
+    if options.use_tpu and cores != options.num_tpu_cores:
+        logging.warning(
+            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
+            cores,
+            options.num_tpu_cores,
+        )
+    return strategy
+
+
+# Cached: workers and TPUs are connected once for all runs.
+@functools.cache
+def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
+    """Returns the strategy of this name, on CPUs and GPUs.
+
+    None chooses: workers if TF_CONFIG is set, all GPUs if there are several,
+    else one device.
+    """
     # Workers must be connected before anything else touches a device.
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
@@ -58,19 +58,13 @@ def create_strategy(
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")
-    if name is None:
-        name = "mirrored" if len(gpus) > 1 else "one_device"
-    if name == "mirrored":
+    if name == "mirrored" or (name is None and len(gpus) > 1):
         devices = gpus or tf.config.list_logical_devices("CPU")
         return tf.distribute.MirroredStrategy([d.name for d in devices])
-    if name != "one_device":
-        raise ValueError(
-            f"--distribution_strategy is one of {', '.join(STRATEGIES)}. "
-            f"Received: {name}"
-        )
     return tf.distribute.get_strategy()
 
 
+@functools.cache
 def _tpu_strategy(
     address: str | None, zone: str | None, project: str | None
 ) -> tf.distribute.Strategy:
@@ -104,8 +98,7 @@ def set_precision(precision: str) -> None:
     Variables stay float32, and so do LayerNorm's statistics, softmax and
     losses; at inference on a CPU within oneDNN's operations.
     """
-    policy = PRECISIONS[precision]
-    keras.config.set_dtype_policy(policy)
+    keras.config.set_dtype_policy(PRECISIONS[precision])
     if precision != "float32":
         logging.info("Computing in %s over float32 variables.", precision)
 
@@ -126,18 +119,6 @@ def scale_losses(
     if precision == "float16":
         return keras.optimizers.LossScaleOptimizer(optimizer)
     return optimizer
-
-
-def check_batch_size(
-    strategy: tf.distribute.Strategy, batch_size: int, flag: str
-) -> None:
-    """Refuses a batch that the replicas cannot share evenly."""
-    replicas = strategy.num_replicas_in_sync
-    if batch_size % replicas:
-        raise ValueError(
-            f"{flag}={batch_size} cannot be shared evenly by {replicas} "
-            f"devices; give a multiple of {replicas}"
-        )
 
 
 def distribute(
@@ -172,23 +153,3 @@ def distribute(
         return dataset.flat_map(parts).prefetch(local)
 
     return strategy.distribute_datasets_from_function(of_worker)
-
-
-def strategy_of(options: DeviceConfig) -> tf.distribute.Strategy:
-    """Returns the strategy that the device flags ask for."""
-    strategy = create_strategy(
-        options.distribution_strategy,
-        use_tpu=options.use_tpu,
-        tpu_name=options.tpu_name,
-        tpu_zone=options.tpu_zone,
-        gcp_project=options.gcp_project,
-        master=options.master,
-    )
-    cores = strategy.num_replicas_in_sync
-    if options.use_tpu and cores != options.num_tpu_cores:
-        logging.warning(
-            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
-            cores,
-            options.num_tpu_cores,
-        )
-    return strategy

@@ -58,7 +58,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         # Only the chief writes.
         return
     # ----- Report, predict and export. -----
-    if config.do_eval and task.writes_report:
+    if config.do_eval:
         for name in flow.splits.of("eval"):
             batches = flow.predict(
                 trainer, name, config.eval_batch_size, "Reporting"
@@ -67,7 +67,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
     if config.do_predict:
         logging.info("Predicting with %s", flow.describe(trainer))
         flow.write_predictions(trainer, results)
-        warn_of_earlier(earlier, flow.find_results(), config.output_dir)
+        warn_of_earlier(config.output_dir, earlier, flow.find_results())
     if config.export_dir:
         logging.info("Exporting %s", trainer.described_step)
         task.export(config.export_dir, trainer.model)
@@ -92,8 +92,7 @@ class _Flow:
         self.is_loss = self.metric.startswith("eval_loss")
         # Results of evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
-        self.num_train_steps: int | None = None
-        self.num_warmup_steps = 0
+        self.num_steps: tuple[int | None, int] = None, 0
         self.settings: dict[str, Any] = {}
         if config.do_train:
             self._plan_training()
@@ -102,11 +101,10 @@ class _Flow:
         """Finds the length of the training, and what a resume must keep."""
         task, config = self.task, self.config
         num_records = self.splits.num_records["train"]
-        num_examples = num_records
-        if task.counts_examples:
-            num_examples = self.splits.num_examples["train"]
-        self.num_train_steps, self.num_warmup_steps = config.num_steps(
-            num_examples
+        self.num_steps = config.num_steps(
+            self.splits.num_examples["train"]
+            if task.counts_examples
+            else num_records
         )
         self.steps_per_epoch = max(num_records // config.batch_size, 1)
         self.settings = {
@@ -118,10 +116,9 @@ class _Flow:
         }
         if self.teacher and not config.distill_layers:
             # Before the long computation; the run itself checks them all.
+            settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                run_settings.check_some(
-                    variant.output_dir, self.settings | self.teacher.settings
-                )
+                run_settings.check(variant.output_dir, settings, are_all=False)
             self.splits.add_teacher(self.teacher)
 
     def train(self, config: FineTuningConfig) -> Trainer:
@@ -145,8 +142,7 @@ class _Flow:
             ),
             task.train_loss or task.loss,
             config.max_seq_length * task.sequences_per_example,
-            self.num_train_steps,
-            self.num_warmup_steps,
+            *self.num_steps,
             settings=self.settings,
             teacher=self.teacher,
             describe_batch=functools.partial(
@@ -155,7 +151,8 @@ class _Flow:
             more_callbacks=callbacks,
             prefers_best=config.load_best and not config.do_train,
         )
-        if self.num_train_steps is None:
+        num_train_steps, _ = self.num_steps
+        if num_train_steps is None:
             return trainer
         if task.labels and config.is_chief:
             # Each of these is a model folder of its own.
@@ -170,7 +167,7 @@ class _Flow:
             functools.partial(
                 self.splits.create_dataset, "train", seed=config.seed
             ),
-            self.num_train_steps,
+            num_train_steps,
         )
         if callbacks and config.load_best:
             trainer.restore_best()
@@ -272,15 +269,12 @@ class _Flow:
             else:
                 scores = self.task.evaluate(name, batches)
             suffix = suffix_of(name)
-            self._show_samples(trainer, step, suffix)
+            _history(trainer).add_samples(
+                step, f"samples{suffix}", self.task.samples
+            )
             results |= {f"{key}{suffix}": scores[key] for key in scores}
         self.evaluated[trainer.config.output_dir, step] = results
         return results
-
-    def _show_samples(self, trainer: Trainer, step: int, suffix: str) -> None:
-        _history(trainer).add_samples(
-            step, f"samples{suffix}", self.task.samples
-        )
 
     def write_predictions(
         self, trainer: Trainer, results: dict[str, float]
@@ -288,7 +282,7 @@ class _Flow:
         """Writes the predictions, and their scores if any.
 
         Args:
-            trainer: has the weights.
+            trainer: the Trainer of the weights.
             results: the scores of its evaluation, {} if there was none.
         """
         config, step = self.config, trainer.global_step
@@ -304,15 +298,18 @@ class _Flow:
             scores |= self._identity(step)
             if name in self.task.splits["eval"]:
                 trainer.write_results("eval_results.txt", results | scores)
-                self._show_samples(trainer, step, suffix_of(name))
-                _history(trainer).add("eval", step, scores)
+                history = _history(trainer)
+                history.add_samples(
+                    step, f"samples{suffix_of(name)}", self.task.samples
+                )
+                history.add("eval", step, scores)
             else:
                 trainer.write_results(
                     f"test_eval_results{suffix_of(name)}.txt", scores
                 )
 
     def find_results(self) -> dict[str, tuple[int, int]]:
-        """Returns the files that predicting may write; see `find_results`."""
+        """Returns the results in the folder that predicting may replace."""
         evaluated = {*self.task.splits["eval"]}
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()
@@ -328,11 +325,11 @@ def _history(trainer: Trainer) -> History:
 def find_results(
     folder: str | os.PathLike[str], others: Sequence[str] = ()
 ) -> dict[str, tuple[int, int]]:
-    """Returns {name: what a rewrite changes} of the results in a folder.
+    """Returns {name: what a rewrite changes} of a folder's results.
 
     Args:
-        folder: the run's.
-        others: names of files that count, too.
+        folder: folder of a run.
+        others: names of more files that count.
     """
     path = Path(folder)
     return {
@@ -343,18 +340,13 @@ def find_results(
 
 
 def warn_of_earlier(
-    before: Mapping[str, Any], after: Mapping[str, Any], folder: str
+    folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> None:
-    """Warns of results that a run has not rewritten.
+    """Warns of results, see `find_results`, that a run has not rewritten.
 
     A run without --version_2_with_negative writes no null_odds.json; an earlier
     run's could be mistaken for a part of the new answers. We keep such a file,
     because the user may own it, and log a warning.
-
-    Args:
-        before: result of `find_results` before the run.
-        after: result of `find_results` after it.
-        folder: the run's.
     """
     left = sorted(before.items() & after.items())
     if left:
@@ -372,15 +364,7 @@ def predict(
     batch_size: int,
     label: str = "Predicting",
 ) -> Batches:
-    """Yields the batches of a split, each with the model's outputs.
-
-    Args:
-        trainer: the model's Trainer.
-        splits: the task's Splits.
-        name: name of the split.
-        batch_size: examples in a batch.
-        label: text of the progress bar.
-    """
+    """Yields the batches of a split, each with the model's outputs."""
     return trainer.predict(
         splits.create_dataset(name, batch_size),
         -(-splits.num_records[name] // batch_size),
@@ -389,18 +373,19 @@ def predict(
 
 
 def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
-    """Refuses contradictory config before any long work; prepares the task.
+    """Refuses contradictory flags before any long work; prepares the task.
 
     Returns:
         configuration of the model.
 
     Raises:
-        ValueError: an option contradicts another, or a file.
+        ValueError: a flag contradicts another, or a file.
         OSError: a file is missing, or an output cannot be written.
     """
     bert_config = start.check(config)
-    check_num_train_runs(config)
-    if not config.do_train:
+    if config.do_train:
+        check_num_train_runs(config)
+    else:
         check_networks(config)
     saved_labels = _read_labels(config)
     task.prepare(bert_config, saved_labels)
@@ -412,46 +397,21 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
         )
     if task.labels and config.do_train:
         check_labels_of_start(config, task.labels)
-    if config.metric_for_best:
-        _check_metric(task, config)
-    return bert_config
-
-
-def check_networks(config: FineTuningConfig) -> None:
-    """Refuses weights that were trained with other network config."""
-    if config.ensemble:
-        given = [("--ensemble", path) for path in config.ensemble.split(",")]
-    elif config.init_checkpoint and not checkpoint_steps(config.output_dir):
-        given = [("--init_checkpoint", config.init_checkpoint)]
-    else:
-        given = [("--output_dir", config.output_dir)]
-    for flag, path in given:
-        run_settings.check_network(path, config.network, flag)
-
-
-def _check_metric(task: Task, config: FineTuningConfig) -> None:
-    """Refuses a --metric_for_best that is unknown or unused."""
-    names = [*task.metrics, *(["eval_loss"] if task.has_eval_loss else [])]
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
-        for name in names
+        for name in (*task.metrics, *["eval_loss"] * task.has_eval_loss)
     ]
-    if config.metric_for_best not in names:
+    if config.metric_for_best and config.metric_for_best not in names:
         raise ValueError(
             f"--metric_for_best={config.metric_for_best} is not known; give "
             f"one of {', '.join(names)}"
         )
+    return bert_config
 
 
 def check_num_train_runs(config: FineTuningConfig) -> None:
-    """Refuses to mix single and multiple runs in a folder.
-
-    Raises:
-        ValueError: the folder holds the other kind.
-    """
-    if not config.do_train:
-        return
+    """Refuses to mix single and multiple runs in a folder."""
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
         if (folder / run_settings.FILE).is_file():
@@ -464,6 +424,18 @@ def check_num_train_runs(config: FineTuningConfig) -> None:
             f"--output_dir={folder} holds several runs; give "
             "--num_train_runs to resume them, or another --output_dir"
         )
+
+
+def check_networks(config: FineTuningConfig) -> None:
+    """Refuses weights that were trained with other flags of the network."""
+    if config.ensemble:
+        given = [("--ensemble", path) for path in config.ensemble.split(",")]
+    elif config.init_checkpoint and not checkpoint_steps(config.output_dir):
+        given = [("--init_checkpoint", config.init_checkpoint)]
+    else:
+        given = [("--output_dir", config.output_dir)]
+    for flag, path in given:
+        run_settings.check_network(path, config.network, flag)
 
 
 def _read_labels(config: FineTuningConfig) -> list[str] | None:
@@ -483,21 +455,18 @@ def _read_labels(config: FineTuningConfig) -> list[str] | None:
 def check_labels_of_start(
     config: FineTuningConfig, labels: Sequence[str]
 ) -> None:
-    """Refuses to train in the folder of a model with other labels.
-
-    The new labels would replace the model's.
+    """Refuses to replace the labels of --init_checkpoint by others.
 
     Raises:
         ValueError: --init_checkpoint is in --output_dir and has other labels.
     """
     start, folder = config.init_checkpoint, config.output_dir
-    if not start or not os.path.isdir(folder):
-        return
-    if checkpoint_steps(folder):
+    if not start or checkpoint_steps(folder):
         return
     if not os.path.isdir(start):
         start = os.path.dirname(start) or "."
-    if os.path.isdir(start) and os.path.samefile(start, folder):
+    is_there = os.path.isdir(start) and os.path.isdir(folder)
+    if is_there and os.path.samefile(start, folder):
         found = modeling.load_labels(start)
         if found and found != list(labels):
             raise ValueError(
@@ -522,19 +491,23 @@ def find_members(config: FineTuningConfig) -> list[str]:
             "--ensemble evaluates and predicts with models that are trained "
             "already; leave out --init_checkpoint"
         )
-    folders = config.ensemble.split(",")
     if checkpoint_steps(config.output_dir):
         raise ValueError(
             f"--output_dir={config.output_dir} holds a model of its own; "
             "give another one for what the ensemble writes"
         )
-    members = [_find_checkpoint(each, config.load_best) for each in folders]
+    members, labels = [], []
+    folders = config.ensemble.split(",")
+    for folder in folders:
+        best = os.path.join(folder, "best")
+        has_best = config.load_best and checkpoint_steps(best)
+        members.append(modeling.find_checkpoint(best if has_best else folder))
+        labels.append(modeling.load_labels(members[-1]))
     if len(set(members)) < max(len(members), 2):
         raise ValueError(
             f"--ensemble={config.ensemble}: give two models or more, each "
             "of them once"
         )
-    labels = [modeling.load_labels(member) for member in members]
     for folder, found in zip(folders, labels, strict=True):
         if found != labels[0]:
             raise ValueError(
@@ -542,13 +515,6 @@ def find_members(config: FineTuningConfig) -> list[str]:
                 f"{folders[0]} has {labels[0]}; give models of one task"
             )
     return members
-
-
-def _find_checkpoint(folder: str, load_best: bool) -> str:
-    best = os.path.join(folder, "best")
-    if load_best and checkpoint_steps(best):
-        folder = best
-    return modeling.find_checkpoint(folder)
 
 
 def predict_together(
@@ -566,9 +532,9 @@ def predict_together(
 
     Args:
         model: the task's model, which gets each member's weights in turn.
-        members: result of `find_members`.
-        task: combines the outputs.
-        predict_one: yields the batches with the model's outputs.
+        members: the checkpoints, see `find_members`.
+        task: the task, which combines the outputs.
+        predict_one: () -> the batches with the model's outputs.
 
     Raises:
         ValueError: a member lacks weights of the model.

@@ -37,9 +37,23 @@ class Splits:
         self._task, self._trim = task, config.unpads
         # Specs of splits whose records hold more than the task wrote.
         self._specs: dict[str, feature_specs.Spec] = {}
-        examples = _read_examples(task, config)
+        examples: dict[str, Sequence[Any]] = {}
+        for purpose, is_needed in (
+            ("train", config.do_train),
+            ("eval", config.evaluates),
+            ("predict", config.do_predict),
+        ):
+            for name in task.splits[purpose] if is_needed else ():
+                # A split may serve two purposes.
+                found = None if name in examples else task.read_examples(name)
+                if found is not None:
+                    examples[name] = found
         task.examples = {}
-        folder = _records_folder(config)
+        # The chief's records stay in the output folder; other workers, which
+        # write nothing there, write theirs to a temporary one.
+        folder = config.output_dir
+        if not config.is_chief:
+            folder = tempfile.mkdtemp(prefix="records-")
         self.num_examples: Mapping[str, int] = {
             name: len(found) for name, found in examples.items()
         }
@@ -125,34 +139,3 @@ class Splits:
         return tfrecords.describe_records(
             self.files("train"), seed, first_record, batch_size
         )
-
-
-def _read_examples(
-    task: Task, config: FineTuningConfig
-) -> dict[str, Sequence[Any]]:
-    """Returns {split: its examples} of the splits needed."""
-    found = {}
-    for purpose, is_needed in (
-        ("train", config.do_train),
-        ("eval", config.evaluates),
-        ("predict", config.do_predict),
-    ):
-        for name in task.splits[purpose] if is_needed else ():
-            if name not in found:
-                found[name] = task.read_examples(name)
-    return {
-        name: examples
-        for name, examples in found.items()
-        if examples is not None
-    }
-
-
-def _records_folder(config: FineTuningConfig) -> str:
-    """Returns the folder for records.
-
-    The chief's stay in the output folder; the other workers, which write
-    nothing there, make theirs in a temporary one.
-    """
-    if config.is_chief:
-        return config.output_dir
-    return tempfile.mkdtemp(prefix="records-")

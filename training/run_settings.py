@@ -23,6 +23,7 @@ def check(
     output_dir: str | os.PathLike[str],
     settings: Mapping[str, Any],
     is_chief: bool = True,
+    are_all: bool = True,
 ) -> None:
     """Refuses to resume a run with other settings than it started with.
 
@@ -31,6 +32,7 @@ def check(
         settings: JSON-serializable dict of what must stay the same; those of
             MAY_BE_MISSING may be left out.
         is_chief: whether to write settings that are new.
+        are_all: False before all are known; nothing is written then.
 
     Raises:
         ValueError: a setting differs; the message names it.
@@ -38,8 +40,23 @@ def check(
     settings = json.loads(json.dumps(settings))
     saved = _saved_settings(output_dir)
     if saved is not None:
-        _compare(output_dir, saved, settings, saved.keys() | settings.keys())
-        settings = {**settings, **saved}
+        names = settings.keys() | (saved.keys() if are_all else ())
+        for name in sorted(names):
+            if name in MAY_BE_MISSING and not (
+                name in saved and name in settings
+            ):
+                continue
+            former, given = saved.get(name), settings.get(name)
+            if former != given:
+                name, former, given = _difference(name, former, given)
+                raise ValueError(
+                    f"--output_dir={output_dir} holds a run with {name}="
+                    f"{former}; received {given}. Give the former to "
+                    "resume that run, or another --output_dir"
+                )
+    if not are_all:
+        return
+    settings = {**settings, **(saved or {})}
     if is_chief and settings != saved:
         write_text(
             Path(output_dir) / FILE,
@@ -47,33 +64,10 @@ def check(
         )
 
 
-def check_some(
-    output_dir: str | os.PathLike[str], settings: Mapping[str, Any]
-) -> None:
-    """Refuses settings as `check` does, before all are known.
-
-    Args:
-        output_dir: folder of the run.
-        settings: some of those that must stay the same.
-
-    Raises:
-        ValueError: a setting differs; the message names it.
-    """
-    saved = _saved_settings(output_dir)
-    if saved is not None:
-        settings = json.loads(json.dumps(settings))
-        _compare(output_dir, saved, settings, settings.keys())
-
-
 def are_evaluated(
     output_dir: str | os.PathLike[str], files: Iterable[str]
 ) -> bool:
-    """Returns whether a run's evaluations are of these files, or of none yet.
-
-    Args:
-        output_dir: folder of the run.
-        files: paths.
-    """
+    """Returns whether a run was evaluated on these files, or on none yet."""
     found = fingerprint(files)
     saved = _saved_settings(output_dir) or {}
     return saved.get("eval_input_file", found) == found
@@ -162,27 +156,6 @@ def _saved_settings(
             "restore it from a backup, or delete it if you are sure that "
             "they are the same, or train into another --output_dir"
         ) from error
-
-
-def _compare(
-    output_dir: str | os.PathLike[str],
-    saved: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    names: Iterable[str],
-) -> None:
-    """Refuses settings with names whose values differ."""
-    for name in sorted(names):
-        if name in MAY_BE_MISSING and not (name in saved and name in settings):
-            continue
-        if saved.get(name) != settings.get(name):
-            name, former, given = _difference(
-                name, saved.get(name), settings.get(name)
-            )
-            raise ValueError(
-                f"--output_dir={output_dir} holds a run with {name}="
-                f"{former}; received {given}. Give the former to "
-                "resume that run, or another --output_dir"
-            )
 
 
 def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 
 import modeling
+from files import export_folders
 from modeling.losses import Loss
 from training import costs, devices, run_settings
 from training.callbacks import Callback, distillation
@@ -24,7 +25,6 @@ from training.config import (
     TrainingConfig,
 )
 from training.optimizers import optimization
-from training.outputs import export, export_formats
 from training.trainer import Trainer
 
 
@@ -117,7 +117,7 @@ def create_trainer(
             callbacks.insert(
                 0, WeightAverages(model, config.ema_decay, strategy, folder)
             )
-        if config.summary_steps and config.is_chief:
+        if config.summary_steps:
             callbacks.append(
                 Summaries(config, history, model.config, *shape, strategy)
             )
@@ -173,13 +173,17 @@ def _check_batch_sizes(
     config: TrainingConfig, strategy: tf.distribute.Strategy
 ) -> None:
     """Refuses batches that the devices cannot share evenly."""
-    sizes = config.batch_sizes
+    sizes, replicas = config.batch_sizes, strategy.num_replicas_in_sync
     for size, flag in (
         (sizes.final, "--train_batch_size"),
         *((n, "--batch_size_warmup") for n, _ in sizes.warmup),
     ):
         size //= config.gradient_accumulation_steps
-        devices.check_batch_size(strategy, size, flag)
+        if size % replicas:
+            raise ValueError(
+                f"{flag}={size} cannot be shared evenly by {replicas} "
+                f"devices; give a multiple of {replicas}"
+            )
 
 
 def check(
@@ -196,10 +200,16 @@ def check(
         OSError: a file is missing, or the export cannot be written.
     """
     config.check_actions()
-    _check_start(config)
-    export_formats.check(config)
+    if not checkpoint_steps(config.output_dir):
+        if config.init_checkpoint:
+            modeling.find_checkpoint(config.init_checkpoint)
+        elif not config.do_train:
+            raise ValueError(
+                f"no checkpoint in --output_dir={config.output_dir} and no "
+                "--init_checkpoint: train first, or give one"
+            )
     if config.export_dir:
-        export.check_export_dir(config.export_dir)
+        export_folders.check(config.export_dir)
     bert_config = load_config(
         config.bert_config_file,
         config.max_seq_length,
@@ -207,19 +217,6 @@ def check(
     )
     distillation.check(config, bert_config)
     return bert_config
-
-
-def _check_start(config: TrainingConfig) -> None:
-    """Refuses a run without a source of weights."""
-    if checkpoint_steps(config.output_dir):
-        return
-    if config.init_checkpoint:
-        modeling.find_checkpoint(config.init_checkpoint)
-    elif not config.do_train:
-        raise ValueError(
-            f"no checkpoint in --output_dir={config.output_dir} and no "
-            "--init_checkpoint: train first, or give one"
-        )
 
 
 def load_config(

@@ -51,7 +51,6 @@ class Task(abc.ABC):
         counts_examples: whether an epoch has as many steps as the examples
             need; False counts their records.
         has_eval_loss: whether the records of "eval" have the loss's features.
-        writes_report: whether to call `write_report` after evaluation.
         samples: some examples of the latest evaluation with the right and the
             predicted answers, {column: text}, for TensorBoard; `evaluate` may
             set them, see text_samples.spread.
@@ -73,7 +72,6 @@ class Task(abc.ABC):
     sequences_per_example: int = 1
     counts_examples: bool = False
     has_eval_loss: bool = True
-    writes_report: bool = False
     samples: Sequence[text_samples.Row] = ()
     settings: Mapping[str, Any] = {}
 
@@ -145,7 +143,10 @@ class Task(abc.ABC):
     def write_report(
         self, split: str, batches: Batches, output_dir: str
     ) -> None:
-        """Writes a report on an evaluated split."""
+        """Writes a report on an evaluated split; by default there is none.
+
+        The batches are only computed if it reads them.
+        """
         return
 
     @abc.abstractmethod

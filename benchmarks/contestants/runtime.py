@@ -178,7 +178,7 @@ def accuracy(run, spec):
     from data.classification import features, glue
     from data.text import tokenization
 
-    processor = glue.create_processors("mrpc")[""]
+    processor = glue.PROCESSORS["mrpc"]()
     tokenizer = tokenization.FullTokenizer(f"{spec['model_dir']}/vocab.txt")
     encoded = features.convert_examples_to_features(
         processor.get_dev_examples(spec["mrpc_dir"]),

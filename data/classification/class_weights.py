@@ -37,42 +37,29 @@ def check(setting: str, output_mode: str) -> None:
         )
 
 
-def balanced(
-    labels: Sequence[str], example_labels: Iterable[str]
-) -> list[float]:
-    """Returns weights that give every class the same total weight.
-
-    A class gets N / (L * n): N examples, L labels, n examples of the class.
-
-    Args:
-        labels: the classes, in order.
-        example_labels: the label of each example.
-    """
-    counts = collections.Counter(example_labels)
-    total = sum(counts.values())
-    return [total / (len(labels) * max(counts[name], 1)) for name in labels]
-
-
 def create(
     setting: str, labels: Sequence[str] | None, example_labels: Iterable[Any]
 ) -> dict[str, float]:
-    """Returns and logs {label: weight} of "balanced", or of a JSON file."""
+    """Returns and logs {label: weight} of "balanced", or of a JSON file.
+
+    Balanced weights give every class the same total weight. A class gets
+    N / (L * n): N examples, L labels, n examples of the class.
+    """
     labels = labels or []
     if setting == BALANCED:
-        weights = balanced(labels, example_labels)
+        counts = collections.Counter(example_labels)
+        total, number = counts.total(), len(labels)
+        weights = {
+            name: total / (number * max(counts[name], 1)) for name in labels
+        }
     else:
-        weights = read(setting, labels)
-    by_label = dict(zip(labels, weights, strict=True))
-    logging.info("Weights of the classes: %s", by_label)
-    return by_label
+        weights = dict(zip(labels, read(setting, labels), strict=True))
+    logging.info("Weights of the classes: %s", weights)
+    return weights
 
 
 def read(path: str, labels: Sequence[str]) -> list[float]:
-    """Reads weights from a JSON file, {"label": weight}.
-
-    Args:
-        path: the file.
-        labels: the classes, in order.
+    """Reads the weights of labels from a JSON file, {"label": weight}.
 
     Raises:
         ValueError: it is not such a file, a label is missing or unknown, or a

@@ -74,11 +74,7 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Returns labels in the form that `predictions` has.
-
-        Args:
-            labels: each example's label: str, list of str or float.
-        """
+        """Returns labels, str, list of str or float, as `predictions` has."""
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
         if self.output_mode == "multilabel":
@@ -103,10 +99,8 @@ class LabelDecoder:
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     """Returns the fields of an example in predictions.jsonl.
 
-    Args:
-        example: an InputExample.
-        has_label: whether its label is a true one; if so, and it is not
-            None, it becomes the `gold_label`.
+    If `has_label`, its label is a true one and becomes the `gold_label`, unless
+    it is None.
     """
     entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
@@ -119,12 +113,7 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
 def describe_predictions(
     labelled: Iterable[tuple[InputExample, Label]],
 ) -> list[dict[str, Any]]:
-    """Returns {column: value} of examples, with their predicted labels.
-
-    Args:
-        labelled: InputExamples whose labels are true ones, each with the label
-            that was predicted.
-    """
+    """Returns {column: value} of examples, each with a predicted label."""
     return [
         describe_example(example, True) | {"label": label}
         for example, label in labelled

@@ -2,6 +2,7 @@
 
 import abc
 import collections
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,38 +14,26 @@ from data.io import text_files
 from data.io.sets import SetReader
 
 
+@dataclasses.dataclass
 class InputExample:
     """A text or a pair of texts, with its label.
 
-    Args:
-        guid: str, names the example; an int where a user's JSON has one.
-        text_a: str, the first text.
-        text_b: str, the second text of a pair; None for a single text.
+    Attributes:
+        guid: names the example; an int where a user's JSON has one.
+        text_a: the first text.
+        text_b: the second text of a pair; None for a single text.
         label: str; in regression a number as str or float; in multi-label
             classification a list of str; None where there is none.
     """
 
-    def __init__(
-        self,
-        guid: str | int,
-        text_a: str,
-        text_b: str | None = None,
-        label: str | float | list[str] | None = None,
-    ) -> None:
-        self.guid = guid
-        self.text_a = text_a
-        self.text_b = text_b
-        self.label = label
+    guid: str | int
+    text_a: str
+    text_b: str | None = None
+    label: str | float | list[str] | None = None
 
 
 class Row(list):
-    """The columns of one line; an error about them names the line.
-
-    Args:
-        columns: list of str.
-        path: the file.
-        line_number: int, from 1.
-    """
+    """The columns of one line; an error about them names the line."""
 
     def __init__(
         self,
@@ -196,12 +185,6 @@ def check_number_of_examples(
     examples: list[InputExample], path: str, set_name: str, output_mode: str
 ) -> None:
     """Checks that a set has enough examples for its use.
-
-    Args:
-        examples: the examples of the set.
-        path: the file that they were read from.
-        set_name: "train", "dev" or "test".
-        output_mode: see DataProcessor.
 
     Raises:
         ValueError: the set is empty, or is a dev set of one example in

@@ -11,7 +11,6 @@ from typing import Any
 from absl import logging
 
 from data.classification.examples import (
-    DataProcessor,
     InputExample,
     Row,
     SplitFilesProcessor,
@@ -19,20 +18,6 @@ from data.classification.examples import (
 )
 from data.io import records
 from data.text.tokenization import FullTokenizer
-
-# The original's names, so that they can be imported from here.
-__all__ = [
-    "InputExample",
-    "ClassificationFeatures",
-    "DataProcessor",
-    "ColaProcessor",
-    "MnliProcessor",
-    "MrpcProcessor",
-    "XnliProcessor",
-    "convert_single_example",
-    "convert_examples_to_features",
-    "encode_classification_features",
-]
 
 
 @dataclasses.dataclass(slots=True)
@@ -85,11 +70,12 @@ class MnliProcessor(SplitFilesProcessor):
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
         for line in lines[1:]:
-            text_a, text_b = line[8], line[9]
-            label: str | float = self.labels[0]
-            if set_type != "test":
-                label = self._label(line, -1)
-            yield InputExample(f"{set_type}-{line[0]}", text_a, text_b, label)
+            yield InputExample(
+                f"{set_type}-{line[0]}",
+                line[8],
+                line[9],
+                self.labels[0] if set_type == "test" else self._label(line, -1),
+            )
 
 
 class MrpcProcessor(SplitFilesProcessor):
@@ -101,11 +87,12 @@ class MrpcProcessor(SplitFilesProcessor):
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
         for i, line in enumerate(lines[1:], 1):
-            text_a, text_b = line[3], line[4]
-            label: str | float = self.labels[0]
-            if set_type != "test":
-                label = self._label(line, 0)
-            yield InputExample(f"{set_type}-{i}", text_a, text_b, label)
+            yield InputExample(
+                f"{set_type}-{i}",
+                line[3],
+                line[4],
+                self.labels[0] if set_type == "test" else self._label(line, 0),
+            )
 
 
 class XnliProcessor(SplitFilesProcessor):
@@ -216,17 +203,7 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields each example's features, with a log line every 10,000.
-
-    Args:
-        examples: list of InputExamples.
-        label_list: list of str; None in regression.
-        max_seq_length: WordPieces to pad or cut to, at least 3.
-        tokenizer: a FullTokenizer.
-
-    Raises:
-        ValueError: as convert_single_example.
-    """
+    """Yields `convert_single_example` of each, with a log line every 10,000."""
     for ex_index, example in enumerate(examples):
         if ex_index % 10000 == 0:
             logging.info("Writing example %d of %d", ex_index, len(examples))

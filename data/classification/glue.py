@@ -1,4 +1,4 @@
-"""All tasks of GLUE in its own file layouts, and its submission files.
+"""The tasks of run_classifier.py by name, and GLUE's submission files.
 
 CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 (features.py); the others are here, their columns found by the files' headers.
@@ -6,7 +6,7 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from absl import logging
@@ -14,11 +14,13 @@ from absl import logging
 from data.classification import features
 from data.classification.decoding import Label
 from data.classification.examples import (
+    DataProcessor,
     InputExample,
     Row,
     SplitFilesProcessor,
     regression_label,
 )
+from data.classification.table_task import TableOptions, TableProcessor
 from files.atomic import atomic_open
 from files.run_files import register
 
@@ -37,58 +39,49 @@ class HeaderProcessor(SplitFilesProcessor):
     label_column = "label"
     drops_short_lines = False
 
+    @property
+    def test_label(self) -> str | float:
+        """The label of a test set's examples, whose labels are not known."""
+        return self.labels[0]
+
     def _create_examples(
         self, lines: Sequence[Row], set_type: str
     ) -> Iterator[InputExample]:
-        is_test = set_type == "test"
-        text_columns, label_column = self._find_columns(lines, is_test)
-        last_column = max(text_columns + [label_column or 0])
-        num_dropped = 0
-        for i, line in enumerate(lines[1:], 1):
-            if self.drops_short_lines and len(line) <= last_column:
-                num_dropped += 1
-                continue
-            texts = [line[column] for column in text_columns]
-            label = self._test_label()
-            if label_column is not None and not is_test:
-                label = self._label(line, label_column)
-            text_b = texts[1] if len(texts) > 1 else None
-            yield InputExample(f"{set_type}-{i}", texts[0], text_b, label)
-        if num_dropped:
-            logging.warning(
-                "%s: left out %d lines with too few columns",
-                lines[0].where.removesuffix(", line 1"),
-                num_dropped,
-            )
-
-    def _find_columns(
-        self, lines: Sequence[Row], is_test: bool
-    ) -> tuple[list[int], int | None]:
-        """Returns the numbers of the texts' columns and of the label's."""
         if not lines:
-            return [], None
+            return
+        is_test = set_type == "test"
         header = list(lines[0])
         header[0] = header[0].removeprefix("\ufeff")
-        has_label = self.label_column in header
-        wanted = (
-            self.text_columns
-            if is_test
-            else (*self.text_columns, self.label_column)
-        )
-        for name in wanted:
+        names = list(self.text_columns)
+        if not is_test or self.label_column in header:
+            names.append(self.label_column)
+        for name in names:
             if name not in header:
                 raise ValueError(
                     f"{lines[0].where}: there is no column {name!r}; the first "
                     "line has to name the columns, as in the file that GLUE "
                     f"distributes. Received: {header}"
                 )
-        return (
-            [header.index(name) for name in self.text_columns],
-            header.index(self.label_column) if has_label else None,
-        )
-
-    def _test_label(self) -> str | float:
-        return self.labels[0]
+        columns = [header.index(name) for name in names]
+        num_dropped = 0
+        for i, line in enumerate(lines[1:], 1):
+            if self.drops_short_lines and len(line) <= max(columns):
+                num_dropped += 1
+                continue
+            texts = [
+                line[column] for column in columns[: len(self.text_columns)]
+            ]
+            label = self.test_label
+            if not is_test:
+                label = self._label(line, columns[-1])
+            text_a, text_b = (*texts, None)[:2]
+            yield InputExample(f"{set_type}-{i}", text_a, text_b, label)
+        if num_dropped:
+            logging.warning(
+                "%s: left out %d lines with too few columns",
+                lines[0].where.removesuffix(", line 1"),
+                num_dropped,
+            )
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
@@ -144,6 +137,7 @@ class StsbProcessor(HeaderProcessor):
     output_mode = "regression"
     label_column = "score"
     metrics = ("pearson", "spearman")
+    test_label = 0.0
 
     def get_labels(self) -> None:
         """Returns None: the label is a number."""
@@ -153,9 +147,6 @@ class StsbProcessor(HeaderProcessor):
         return regression_label(
             row[column], f"{row.where}, column {column + 1}"
         )
-
-    def _test_label(self) -> float:
-        return 0.0
 
 
 class WnliProcessor(HeaderProcessor):
@@ -181,6 +172,7 @@ _TASKS = {
 register(*(file_name for _, file_name in _TASKS.values() if file_name))
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
+TASK_NAMES = sorted([*PROCESSORS, "csv"])
 # GLUE's metrics of each task in evaluation. Their mean is its score.
 METRICS: dict[str, Sequence[str]] = {
     "cola": ["matthews"],
@@ -200,23 +192,39 @@ PAPER_METRICS = {
 
 
 def create_processors(
-    task_name: str, xnli_language: str = "zh"
-) -> dict[str, SplitFilesProcessor]:
+    task_name: str,
+    data_dir: str | os.PathLike[str],
+    table: TableOptions,
+    xnli_language: str = "zh",
+) -> Mapping[str, DataProcessor]:
     """Returns a task's processors by the suffix of their output files.
 
     The first one, "", is the task. MultiNLI has a second one, "_mm", for its
     mismatched sets.
 
     Args:
-        task_name: a key of PROCESSORS.
+        task_name: one of TASK_NAMES, in lower or upper case.
+        data_dir: folder of the task's files.
+        table: TableOptions of the task "csv".
         xnli_language: see XnliProcessor.
+
+    Raises:
+        ValueError: there is no such task, or the table's options contradict
+            each other.
     """
-    if task_name == "xnli":
+    name = task_name.lower()
+    if name not in TASK_NAMES:
+        raise ValueError(
+            f"--task_name={task_name} is not known; give one of "
+            f"{', '.join(TASK_NAMES)}"
+        )
+    if name == "csv":
+        return {"": TableProcessor(data_dir, table)}
+    if name == "xnli":
         return {"": features.XnliProcessor(xnli_language)}
-    processors = {"": PROCESSORS[task_name]()}
-    if task_name == "mnli":
-        processors["_mm"] = MnliMismatchedProcessor()
-    return processors
+    if name == "mnli":
+        return {"": features.MnliProcessor(), "_mm": MnliMismatchedProcessor()}
+    return {"": PROCESSORS[name]()}
 
 
 def submission_file(task_name: str) -> str:

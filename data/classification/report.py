@@ -1,17 +1,18 @@
 """Writes an HTML report of a classifier's right and wrong predictions.
 
-N = examples, L = labels.
+N = examples, L = labels. For a section's keys see data/io/report.html.
 """
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from data.classification.decoding import LabelDecoder
 from data.classification.examples import InputExample
 from data.io import html_report
-from data.io.html_report import Chart, Entry, Section, Table, show
+from data.io.html_report import show
 
 _NUM_BINS = 10
 
@@ -62,7 +63,7 @@ def _of_labels(
     label_ids: np.ndarray,
     outputs: np.ndarray,
     decoder: LabelDecoder,
-) -> tuple[str, list[Section]]:
+) -> tuple[str, list[dict[str, Any]]]:
     """Returns a summary and the sections of a page about labels."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
@@ -80,7 +81,7 @@ def _of_labels(
     wrongness = np.where(is_right, 0.0, confidence).max(-1, initial=0.0)
     wrong = np.argsort(-wrongness, kind="stable")[: np.count_nonzero(wrongness)]
 
-    def describe(index: int) -> Entry:
+    def describe(index: int) -> dict[str, Any]:
         right, predicted = (
             ", ".join(np.array(names)[chosen[index]]) or "none"
             for chosen in (truth, guesses)
@@ -90,25 +91,34 @@ def _of_labels(
             sure = confidence[index, 0]
             verdict = f"right: {right}, predicted: {predicted} ({sure:.3f})"
         rows = [*zip(names, probabilities[index].tolist(), strict=True)]
-        table = Table(["label", "probability"], rows)
-        return _entry(examples[index], verdict, table)
+        table = {"header": ["label", "probability"], "rows": rows}
+        return _entry(examples[index], verdict) | {"table": table}
 
     sections = [
         _label_scores(names, truth, guesses),
         _calibration(confidence.ravel(), is_right.ravel()),
-        Section(
-            "Errors, the most confident first",
-            entries=[describe(index) for index in wrong.tolist()],
-        ),
+        {
+            "title": "Errors, the most confident first",
+            "entries": [describe(index) for index in wrong.tolist()],
+        },
     ]
     count = f"{len(examples) - len(wrong)} of {len(examples)}"
     if has_many:
         return f"All labels of {count} examples are right.", sections
+    counts = truth.T.astype(int) @ guesses
+    totals = counts.sum(1, keepdims=True)
+    confusion = {
+        "title": "Confusion matrix",
+        "paragraphs": ["Right labels by row, predicted by column."],
+        "table": {
+            "header": ["", *names],
+            "rows": [[names[i], *row] for i, row in enumerate(counts)],
+            "shades": (counts / np.maximum(totals, 1)).tolist(),
+        },
+    }
     accuracy = show(float(is_right.mean()) if len(examples) else 0.0)
-    return f"{count} labels are right: accuracy {accuracy}.", [
-        _confusion(names, truth, guesses),
-        *sections,
-    ]
+    summary = f"{count} labels are right: accuracy {accuracy}."
+    return summary, [confusion, *sections]
 
 
 def _of_numbers(
@@ -116,82 +126,62 @@ def _of_numbers(
     values: np.ndarray,
     outputs: np.ndarray,
     decoder: LabelDecoder,
-) -> tuple[str, list[Section]]:
+) -> tuple[str, list[dict[str, Any]]]:
     """Returns a summary and the sections of a page about numbers."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
-    points = [
-        (right, predicted, 3.0)
-        for right, predicted in zip(
-            values.tolist(), predictions.tolist(), strict=True
-        )
-    ]
+    points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
     # Evenly spaced, if there are too many points for a page.
     num_shown = min(len(points), html_report.MAX_EXAMPLES)
     shown = np.unique(np.linspace(0, len(points) - 1, num_shown).astype(int))
     both = np.concatenate([values, predictions, [0.0]])
-    chart = Chart(
-        [points[index] for index in shown],
-        float(both.min()),
-        float(both.max()),
-        "right value",
-        "predicted value",
-    )
+    chart = {
+        "points": [(*points[index], 3.0) for index in shown],
+        "low": float(both.min()),
+        "high": float(both.max()),
+        "x_title": "right value",
+        "y_title": "predicted value",
+    }
     text = f"{len(shown)} of {len(points)} are shown."
     is_cut = len(shown) < len(points)
     entries = []
     for index in np.argsort(-errors, kind="stable").tolist():
-        right, predicted, _ = map(show, points[index])
+        right, predicted = map(show, points[index])
         verdict = f"right: {right}, predicted: {predicted}"
         entries.append(_entry(examples[index], verdict))
     mean = show(float(errors.mean()) if len(errors) else 0.0)
     return f"{len(examples)} examples; the mean absolute error is {mean}.", [
-        Section("Right and predicted values", [text] if is_cut else [], chart),
-        Section("The largest errors first", entries=entries),
+        {
+            "title": "Right and predicted values",
+            "paragraphs": [text] * is_cut,
+            "chart": chart,
+        },
+        {"title": "The largest errors first", "entries": entries},
     ]
-
-
-def _confusion(
-    names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
-) -> Section:
-    """Returns how often each label is taken for each; see _label_scores."""
-    counts = truth.T.astype(int) @ guesses
-    table = Table(
-        ["", *names],
-        [[name, *row] for name, row in zip(names, counts, strict=True)],
-        (counts / np.maximum(counts.sum(1, keepdims=True), 1)).tolist(),
-    )
-    text = "Right labels by row, predicted by column."
-    return Section("Confusion matrix", [text], table=table)
 
 
 def _label_scores(
     names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
-) -> Section:
-    """Returns precision, recall and F1 of each label.
-
-    Args:
-        names: the labels.
-        truth: whether an example has a label, bool [N, L].
-        guesses: whether it is predicted, bool [N, L].
-    """
-    counts = (truth & guesses).sum(0), guesses.sum(0), truth.sum(0)
-    rows = [
-        [
-            name,
-            float(correct / predicted) if predicted else 0.0,
-            float(correct / right) if right else 0.0,
-            float(2 * correct / (predicted + right)) if correct else 0.0,
-            right,
-            predicted,
-        ]
-        for name, correct, predicted, right in zip(names, *counts, strict=True)
+) -> dict[str, Any]:
+    """Returns precision, recall and F1 of labels, from bool [N, L] each."""
+    correct, predicted, right = (
+        chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
+    )
+    columns = [
+        correct / np.maximum(predicted, 1),
+        correct / np.maximum(right, 1),
+        2 * correct / np.maximum(predicted + right, 1),
+        right,
+        predicted,
     ]
     header = ["label", "precision", "recall", "F1", "right", "predicted"]
-    return Section("Each label", table=Table(header, rows))
+    rows = [*zip(names, *columns, strict=True)]
+    return {"title": "Each label", "table": {"header": header, "rows": rows}}
 
 
-def _calibration(confidence: np.ndarray, is_right: np.ndarray) -> Section:
+def _calibration(
+    confidence: np.ndarray, is_right: np.ndarray
+) -> dict[str, Any]:
     """Returns how often predictions are right, by their confidence."""
     bins = np.minimum((confidence * _NUM_BINS).astype(int), _NUM_BINS - 1)
     rows, points, error = [], [], 0.0
@@ -204,23 +194,28 @@ def _calibration(confidence: np.ndarray, is_right: np.ndarray) -> Section:
         low, high = number / _NUM_BINS, (number + 1) / _NUM_BINS
         rows.append([f"{low:.1f} to {high:.1f}", members.sum(), sure, accuracy])
         points.append((sure, accuracy, 3 + 12 * fraction**0.5))
-    return Section(
-        "Calibration",
-        [
-            "For a calibrated model the circles lie on the line; larger "
-            "circles stand for more predictions. Expected calibration error: "
-            f"{show(error)}."
-        ],
-        Chart(points, 0.0, 1.0, "confidence", "accuracy"),
-        Table(
-            ["confidence", "predictions", "mean confidence", "accuracy"], rows
-        ),
+    text = (
+        "For a calibrated model the circles lie on the line; larger circles "
+        "stand for more predictions. Expected calibration error: "
+        f"{show(error)}."
     )
+    header = ["confidence", "predictions", "mean confidence", "accuracy"]
+    return {
+        "title": "Calibration",
+        "paragraphs": [text],
+        "chart": {
+            "points": points,
+            "low": 0.0,
+            "high": 1.0,
+            "x_title": "confidence",
+            "y_title": "accuracy",
+        },
+        "table": {"header": header, "rows": rows},
+    }
 
 
-def _entry(
-    example: InputExample, verdict: str, probabilities: Table | None = None
-) -> Entry:
-    """Returns an example that unfolds to its probabilities."""
+def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
+    """Returns an example that unfolds to its name."""
     texts = [example.text_a, *filter(None, [example.text_b])]
-    return Entry([verdict], texts, [str(example.guid)], probabilities)
+    guid = str(example.guid)
+    return {"headings": texts, "lines": [verdict], "paragraphs": [guid]}

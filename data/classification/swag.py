@@ -8,7 +8,6 @@ Each choice is one pair; the ending follows its start:
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from data.classification.features import (
     ClassificationFeatures,
@@ -67,53 +66,33 @@ class SwagProcessor(SetReader[SwagExample]):
     ) -> list[SwagExample]:
         """See SetReader."""
         path = find_set_files(data_dir, name, _SET_FILES[name])[0]
-        return read_swag_examples(path, name)
-
-
-def read_swag_examples(
-    path: str | os.PathLike[str], set_type: str
-) -> list[SwagExample]:
-    """Returns the list of SwagExamples of a file; see SwagProcessor.
-
-    Args:
-        path: the file.
-        set_type: str, begins the guids; a "test" set may lack labels.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: a line is not as it should be; the message names it.
-    """
-    columns = ["sent1", "sent2", *_ENDINGS]
-    is_test = set_type == "test"
-    rows = (
-        read_table(path, columns, optional_columns=["label"])
-        if is_test
-        else read_table(path, [*columns, "label"])
-    )
-    examples: list[SwagExample] = []
-    for where, (*texts, cell) in rows:
-        for text, column in zip(texts, columns, strict=True):
-            check_text(text, where, column)
-        sent1, sent2, *endings = texts
-        label = None
-        if not is_test or cell not in (None, ""):
-            label = _read_label(cell, where)
-        guid = f"{set_type}-{len(examples) + 1}"
-        examples.append(SwagExample(guid, sent1, sent2, endings, label))
-    if not examples:
-        raise ValueError(f"{path} holds no example")
-    return examples
-
-
-def _read_label(cell: Any, where: str) -> int:
-    """Returns the number of an ending that a cell holds."""
-    label = str(cell)
-    if label not in LABELS:
-        raise ValueError(
-            f"{where}, column 'label': the label must be the number of "
-            f"an ending, {', '.join(LABELS)}. Received: {label[:80]!r}"
+        columns = ["sent1", "sent2", *_ENDINGS]
+        is_test = name == "test"
+        label_columns = ["label"]
+        rows = read_table(
+            path,
+            columns + label_columns * (not is_test),
+            optional_columns=label_columns * is_test,
         )
-    return int(label)
+        examples: list[SwagExample] = []
+        for where, (*texts, cell) in rows:
+            for text, column in zip(texts, columns, strict=True):
+                check_text(text, where, column)
+            sent1, sent2, *endings = texts
+            label = None
+            if not is_test or cell not in (None, ""):
+                if str(cell) not in LABELS:
+                    raise ValueError(
+                        f"{where}, column 'label': the label must be the "
+                        f"number of an ending, {', '.join(LABELS)}. Received: "
+                        f"{str(cell)[:80]!r}"
+                    )
+                label = int(cell)
+            guid = f"{name}-{len(examples) + 1}"
+            examples.append(SwagExample(guid, sent1, sent2, endings, label))
+        if not examples:
+            raise ValueError(f"{path} holds no example")
+        return examples
 
 
 def create_features(
@@ -122,11 +101,6 @@ def create_features(
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
     """Yields the features of each example, its choices one after the other.
-
-    Args:
-        examples: iterable of SwagExamples.
-        max_seq_length: WordPieces of a choice.
-        tokenizer: a FullTokenizer.
 
     Yields:
         ClassificationFeatures whose input_ids, input_mask and segment_ids are
@@ -170,12 +144,7 @@ def describe_example(example: SwagExample) -> dict[str, str]:
 def describe_choices(
     answered: Iterable[tuple[SwagExample, int]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of examples, with their answers as text.
-
-    Args:
-        answered: SwagExamples whose label is known, each with the ending that
-            was predicted.
-    """
+    """Returns {column: text} of examples, each with a predicted ending."""
     return [
         {
             "text": f"{example.context_sentence} {example.start_ending}",

@@ -106,8 +106,7 @@ class TableProcessor(DataProcessor):
         ]
         self._labels: list[str] | None = None
         if options.labels is not None:
-            self._labels = list(options.labels)
-            self._check_labels(self._labels, "--labels")
+            self._labels = self._checked(list(options.labels), "--labels")
 
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression.
@@ -124,15 +123,16 @@ class TableProcessor(DataProcessor):
             for example in self.read_set(self._data_dir, "train"):
                 label = example.label
                 names.update(label if isinstance(label, list) else [str(label)])
-            labels = sorted(names)
-            self._check_labels(labels, f"the train set in {self._data_dir}")
-            self._labels = labels
-            logging.info("The labels of the train set: %s", labels)
+            self._labels = self._checked(
+                sorted(names), f"the train set in {self._data_dir}"
+            )
+            logging.info("The labels of the train set: %s", self._labels)
         return self._labels
 
-    def _check_labels(self, labels: list[str], where: str) -> None:
+    def _checked(self, labels: list[str], where: str) -> list[str]:
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}
         check_labels(labels, where, fewest=fewest[self.output_mode])
+        return labels
 
     def read_set(
         self, data_dir: str | os.PathLike[str], name: str
@@ -141,20 +141,26 @@ class TableProcessor(DataProcessor):
 
         The label of a test example is None where it is not known.
         """
-        path, options = _find_file(data_dir, name), self._options
-        columns = [
-            *self._text_columns,
-            *filter(None, [options.id_column]),
-        ]
-        optional_columns = []
-        if name == "test":
-            optional_columns.append(options.label_column)
-        else:
-            columns.append(options.label_column)
+        paths = find_set_files(
+            data_dir, name, [name + extension for extension in _EXTENSIONS]
+        )
+        if len(paths) > 1:
+            raise ValueError(
+                f"there must be one {name} set, not {' and '.join(paths)}"
+            )
+        path, options, is_test = paths[0], self._options, name == "test"
+        columns = [*self._text_columns, *filter(None, [options.id_column])]
+        label_columns = [options.label_column]
+        # In multi-label classification an empty cell means no label.
+        is_multilabel = self.output_mode == "multilabel"
+        unknown = (None,) if is_multilabel else (None, "")
         num_texts = len(self._text_columns)
         examples: list[InputExample] = []
         for where, cells in read_table(
-            path, columns, options.quoting, optional_columns
+            path,
+            columns + label_columns * (not is_test),
+            options.quoting,
+            label_columns * is_test,
         ):
             texts = cells[:num_texts]
             for text, column in zip(texts, self._text_columns, strict=True):
@@ -168,7 +174,7 @@ class TableProcessor(DataProcessor):
                         f"a string or an integer. Received: {guid}"
                     )
             label = None
-            if name != "test" or not self._is_unknown(cells[-1]):
+            if not is_test or cells[-1] not in unknown:
                 place = f"{where}, column {options.label_column!r}"
                 label = self._read_label(cells[-1], place, name)
             text_a, text_b = (*texts, None)[:2]
@@ -176,15 +182,8 @@ class TableProcessor(DataProcessor):
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 
-    def _is_unknown(self, cell: Any) -> bool:
-        """Returns whether a cell of the test set leaves the label unknown."""
-        if self.output_mode == "multilabel":
-            return cell is None
-        return cell is None or cell == ""
-
     def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
         """Returns the label that a cell holds, checked."""
-        label: Label
         if self.output_mode == "regression":
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
@@ -196,14 +195,13 @@ class TableProcessor(DataProcessor):
                     f"{place}: the labels must be a list or a string. "
                     f"Received: {cell!r}"
                 )
-            label = labels = [_label_text(value, place) for value in cell]
+            label: Label = [_label_text(value, place) for value in cell]
         else:
             label = _label_text(cell, place)
-            labels = [label]
         # Nothing to check while the labels themselves are being read.
         if self._labels is None and set_name == "train":
             return label
-        for each in labels:
+        for each in label if isinstance(label, list) else [label]:
             if each not in (self.get_labels() or []):
                 raise ValueError(
                     f"{place}: unknown label {each!r}; the labels are "
@@ -212,18 +210,6 @@ class TableProcessor(DataProcessor):
                     "is not to be scored leave the column out"
                 )
         return label
-
-
-def _find_file(data_dir: str | os.PathLike[str], name: str) -> str:
-    """Returns the one file of a set."""
-    paths = find_set_files(
-        data_dir, name, [name + extension for extension in _EXTENSIONS]
-    )
-    if len(paths) > 1:
-        raise ValueError(
-            f"there must be one {name} set, not {' and '.join(paths)}"
-        )
-    return paths[0]
 
 
 def _label_text(value: Any, place: str) -> str:

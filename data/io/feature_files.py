@@ -9,12 +9,28 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import IO
 
 import numpy as np
 
-from files.atomic import atomic_open, is_remote
+from files import run_files
+from files.atomic import atomic_open, is_remote, write_text
 from files.json_files import format_json
+
+# Maximum points of each kind that a browser still handles.
+MAX_POINTS = 10_000
+_CONFIG = "projector_config.pbtxt"
+_KINDS = ("lines", "tokens")
+_FILES = [f"{kind}{part}" for kind in _KINDS for part in ("", "_metadata")]
+_CONFIG_TEXT = "".join(
+    f'embeddings {{\n  tensor_name: "{kind}"\n'
+    f'  tensor_path: "{kind}.tsv"\n'
+    f'  metadata_path: "{kind}_metadata.tsv"\n}}\n'
+    for kind in _KINDS
+)
+
+run_files.register(_CONFIG, *(f"{name}.tsv" for name in _FILES))
 
 
 @contextlib.contextmanager
@@ -123,17 +139,87 @@ def npz_writer(
             shape = (len(tokens_of_all), len(layer_names), width)
             with zipfile.ZipFile(output, "w") as archive:
                 with archive.open("values.npy", "w", force_zip64=True) as npy:
-                    _write_values(npy, values, shape)
+                    # NumPy's format, from a file of the values.
+                    np.lib.format.write_array_header_1_0(
+                        npy,
+                        {
+                            "descr": "<f4",
+                            "fortran_order": False,
+                            "shape": shape,
+                        },
+                    )
+                    values.seek(0)
+                    shutil.copyfileobj(values, npy)
                 for name, array in arrays.items():
                     with archive.open(f"{name}.npy", "w") as npy:
                         np.lib.format.write_array(npy, array)
 
 
-def _write_values(
-    npy: IO[bytes], values: IO[bytes], shape: tuple[int, ...]
-) -> None:
-    """Writes an array in NumPy's format from a file of its values."""
-    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(npy, header)
-    values.seek(0)
-    shutil.copyfileobj(values, npy)
+@contextlib.contextmanager
+def projector_writer(
+    folder: str | os.PathLike[str],
+) -> Iterator[Callable[..., None]]:
+    """Yields a function that adds a line of text to TensorBoard's projector.
+
+    The function adds the line's pooled output to `lines`, and each token's
+    vector to `tokens`; points beyond MAX_POINTS are dropped. The files appear
+    whole or not at all. `tensorboard --logdir=FOLDER` shows them under
+    "Projector".
+
+    Args:
+        folder: gets `lines.tsv` and `tokens.tsv`, a vector a line;
+            `lines_metadata.tsv` and `tokens_metadata.tsv`, what they are of;
+            and the projector's configuration.
+
+    Yields:
+        a function (tokens, vectors, pooled) that adds a line: list of N str,
+        float [N, W], and float [W].
+
+    Raises:
+        OSError: a file cannot be written, or is there and is not the
+            projector's.
+    """
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    config = path / _CONFIG
+    is_ours = config.is_file() and config.read_bytes() == _CONFIG_TEXT.encode()
+    for name in (_CONFIG, *(f"{name}.tsv" for name in _FILES)):
+        if os.path.lexists(path / name) and not is_ours:
+            raise FileExistsError(
+                f"{path / name} already exists and was not written by the "
+                "projector; give another folder"
+            )
+    # Written first: it marks the others as ours.
+    write_text(path / _CONFIG, _CONFIG_TEXT)
+    counts = dict.fromkeys(_KINDS, 0)
+    with contextlib.ExitStack() as stack:
+        files: dict[str, IO[bytes]] = {
+            name: stack.enter_context(atomic_open(path / f"{name}.tsv"))
+            for name in _FILES
+        }
+        # One column needs no heading, several do.
+        files["tokens_metadata"].write(b"token\tline\ttext\n")
+
+        def add(kind: str, vector: np.ndarray, *cells: object) -> None:
+            if counts[kind] == MAX_POINTS:
+                return
+            counts[kind] += 1
+            numbers = "\t".join(f"{value:.6g}" for value in vector)
+            files[kind].write(f"{numbers}\n".encode())
+            # White space of all kinds would end a cell, or the line.
+            row = "\t".join(" ".join(str(cell).split()) for cell in cells)
+            files[f"{kind}_metadata"].write(f"{row}\n".encode())
+
+        num_lines = 0
+
+        def write(
+            tokens: Sequence[str], vectors: np.ndarray, pooled: np.ndarray
+        ) -> None:
+            nonlocal num_lines
+            num_lines += 1
+            text = " ".join(tokens[1:-1]).replace(" ##", "") or "(empty)"
+            add("lines", pooled, text)
+            for token, vector in zip(tokens, vectors, strict=True):
+                add("tokens", vector, token, num_lines, text)
+
+        yield write

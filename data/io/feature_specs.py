@@ -17,45 +17,28 @@ class Feature(NamedTuple):
 Spec = dict[str, Feature]
 
 
-def _ints(*shape: int) -> Feature:
-    return Feature(shape)
-
-
-def _floats(*shape: int) -> Feature:
-    return Feature(shape, "float32")
-
-
-def _inputs(max_seq_length: int) -> Spec:
-    return {
-        name: _ints(max_seq_length)
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
+def _inputs(*shape: int) -> Spec:
+    names = ("input_ids", "input_mask", "segment_ids")
+    return dict.fromkeys(names, Feature(shape))
 
 
 def pretraining_features(
     max_seq_length: int, max_predictions_per_seq: int
 ) -> Spec:
-    """Returns the spec of create_pretraining_data.py's records.
-
-    Args:
-        max_seq_length: WordPieces in an instance.
-        max_predictions_per_seq: masked WordPieces in an instance.
-
-    Returns:
-        dict of name to Feature.
-    """
+    """Returns the spec of create_pretraining_data.py's records."""
+    predictions = Feature((max_predictions_per_seq,))
     return {
         **_inputs(max_seq_length),
-        "masked_lm_positions": _ints(max_predictions_per_seq),
-        "masked_lm_ids": _ints(max_predictions_per_seq),
-        "masked_lm_weights": _floats(max_predictions_per_seq),
-        "next_sentence_labels": _ints(1),
+        "masked_lm_positions": predictions,
+        "masked_lm_ids": predictions,
+        "masked_lm_weights": predictions._replace(dtype="float32"),
+        "next_sentence_labels": Feature((1,)),
     }
 
 
 def unmasked_features(max_seq_length: int) -> Spec:
     """Returns the spec of records made with --dynamic_masking."""
-    return {**_inputs(max_seq_length), "next_sentence_labels": _ints(1)}
+    return _inputs(max_seq_length) | {"next_sentence_labels": Feature((1,))}
 
 
 def classifier_features(
@@ -65,45 +48,39 @@ def classifier_features(
 ) -> Spec:
     """Returns the spec of run_classifier.py's records.
 
-    Args:
-        max_seq_length: WordPieces.
-        output_mode: "classification", "multilabel" or "regression".
-        num_labels: number of labels in multi-label classification.
+    `output_mode` is "classification", "multilabel", which alone needs
+    `num_labels`, or "regression".
     """
     label_ids = {
-        "classification": _ints(),
-        "multilabel": _ints(num_labels or 0),
-        "regression": _floats(),
+        "classification": Feature(()),
+        "multilabel": Feature((num_labels or 0,)),
+        "regression": Feature((), "float32"),
     }
     return {
         **_inputs(max_seq_length),
         "label_ids": label_ids[output_mode],
-        "is_real_example": _ints(),
+        "is_real_example": Feature(()),
     }
 
 
 def swag_features(max_seq_length: int, num_choices: int) -> Spec:
     """Returns the spec of run_swag.py's records: a sequence per choice."""
-    names = ("input_ids", "input_mask", "segment_ids")
-    return {
-        **{name: _ints(num_choices, max_seq_length) for name in names},
-        "label_ids": _ints(),
-        "is_real_example": _ints(),
-    }
+    labels = dict.fromkeys(("label_ids", "is_real_example"), Feature(()))
+    return _inputs(num_choices, max_seq_length) | labels
 
 
 def ner_features(max_seq_length: int) -> Spec:
     """Returns the spec of run_ner.py's records."""
     return {
         **_inputs(max_seq_length),
-        "label_ids": _ints(max_seq_length),
-        "label_weights": _floats(max_seq_length),
+        "label_ids": Feature((max_seq_length,)),
+        "label_weights": Feature((max_seq_length,), "float32"),
     }
 
 
 def squad_features(max_seq_length: int, is_training: bool) -> Spec:
     """Returns the spec of run_squad.py's records; answers only in training."""
-    spec = {"unique_ids": _ints(), **_inputs(max_seq_length)}
+    spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
     if is_training:
-        spec.update(start_positions=_ints(), end_positions=_ints())
+        spec |= dict.fromkeys(("start_positions", "end_positions"), Feature(()))
     return spec

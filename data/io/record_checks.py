@@ -28,11 +28,7 @@ def check_records(
 ) -> None:
     """Checks the first records of each file against a spec.
 
-    Args:
-        files: paths.
-        spec: dict of name to feature_specs.Feature.
-        vocab_size: the model's number of WordPieces, which every id must be
-            below; None = not checked.
+    Every id must be below `vocab_size`, if it is not None.
 
     Raises:
         ValueError: a file is empty, truncated or corrupt, its features are
@@ -105,5 +101,7 @@ def naming_corrupt_files(files: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except tf.errors.DataLossError as error:
-        found = records.find_corruption(files)
-        raise ValueError(found or str(error)) from error
+        for path in files:
+            for _ in records.read_records(path):
+                pass
+        raise ValueError(str(error)) from error

@@ -250,17 +250,6 @@ def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
     return count
 
 
-def find_corruption(paths: Iterable[str | os.PathLike[str]]) -> str | None:
-    """Returns what is wrong with the first corrupt file, or None."""
-    for path in paths:
-        try:
-            for _ in read_records(path):
-                pass
-        except ValueError as error:
-            return str(error)
-    return None
-
-
 def _record_length(
     path: str | os.PathLike[str], position: int, header: bytes
 ) -> int:

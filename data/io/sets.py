@@ -47,12 +47,7 @@ class SetReader(abc.ABC, Generic[Example]):
     def read_split(
         self, data_dir: str | os.PathLike[str], split: str
     ) -> list[Example]:
-        """Returns the examples of a split of Task; errors as `read_set`.
-
-        Args:
-            data_dir: folder of the task's files.
-            split: "train", "eval" or "predict".
-        """
+        """Returns the examples of the split "train", "eval" or "predict"."""
         sets = {"train": "train", "eval": "dev", "predict": "test"}
         return self.read_set(data_dir, sets[split])
 
@@ -62,13 +57,9 @@ def find_set_files(
 ) -> list[str]:
     """Returns the paths of a set's files that exist, at least one.
 
-    Args:
-        data_dir: folder of the task's files.
-        name: of the set, for the message.
-        file_names: names that its file may have.
-
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: `data_dir` has none of the `file_names`; the message
+            names the set.
     """
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     found = list(filter(os.path.isfile, paths))

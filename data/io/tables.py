@@ -57,12 +57,7 @@ def read_table(
 
 
 def check_text(cell: Any, where: str, column: str) -> None:
-    """Refuses a cell that is not text, which JSON lines may have.
-
-    Args:
-        cell: a cell that `read_table` gave.
-        where: the file and line, as `read_table` gave them.
-        column: its column.
+    """Checks that a cell of `read_table` is text; JSON lines may have others.
 
     Raises:
         ValueError: it is not text; the message names file, line and column.

@@ -6,7 +6,7 @@ The feature names and types are the original's: int64 for every feature but
 
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -44,31 +44,19 @@ _NUM_PARSERS = min(os.cpu_count() or 1, 16)
 _BATCHES_AHEAD = 4
 
 
-class Masking(Protocol):
-    """Masks records that have no masks; see dynamic_masking.py."""
-
-    def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws the random numbers for the masks of one record."""
-
-    def __call__(
-        self, features: dict[str, tf.Tensor], draws: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        """Masks a batch."""
-
-
 class Records(NamedTuple):
     """TFRecord files of one kind, and how to read them.
 
     Attributes:
         files: paths.
         spec: dict of name to feature_specs.Feature.
-        dynamic_masking: masks records that have no masks, such as
-            `DynamicMasking`; in training each epoch gets other masks.
+        dynamic_masking: DynamicMasking of records that have no masks; in
+            training each epoch gets other masks.
     """
 
     files: Sequence[str]
     spec: Spec
-    dynamic_masking: Masking | None = None
+    dynamic_masking: Any = None
 
 
 def are_masked(files: Sequence[str]) -> bool:
@@ -86,7 +74,7 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
     Args:
         serialized: string [B].
-        spec: dict of name to feature_specs.Feature.
+        spec: dict of name to Feature.
 
     Returns:
         dict of name to tensor [B, ...]; integers are int32.

@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from absl import logging
 
@@ -43,7 +43,8 @@ class NerProcessor(SetReader[NerExample]):
     A line holds a word, then any columns, then its tag, separated by white
     space; an empty line ends a sentence, a line of -DOCSTART- a document. Tags
     may be in any scheme of scoring.py, such as the first release's IOB1. They
-    become IOB2, or the scheme of the given labels.
+    become IOB2, or the scheme of the given labels. In a test set tags may be
+    missing.
 
     Args:
         labels: list of str; None for those of the train set, "O" first.
@@ -78,46 +79,26 @@ class NerProcessor(SetReader[NerExample]):
     ) -> list[NerExample]:
         """See SetReader."""
         path = find_set_files(data_dir, name, _SET_FILES[name])[0]
-        return read_conll(path, name, self._labels)
-
-
-def read_conll(
-    path: str | os.PathLike[str],
-    set_type: str,
-    labels: Sequence[str] | None = None,
-) -> list[NerExample]:
-    """Returns the list of NerExamples of a file; see NerProcessor.
-
-    Args:
-        path: the file.
-        set_type: str, begins the guids; in a "test" set tags may be missing.
-        labels: list of str that the tags must be in, and whose scheme they
-            become; None for any, in IOB2.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: a line has no valid tag, or there is no sentence; the
-            message names the file and the line.
-    """
-    examples: list[NerExample] = []
-    for document, lines in _read_sentences(path):
-        tags = [
-            _read_tag(columns, f"{path}, line {number}", set_type)
-            for number, columns in lines
-        ]
-        tags = to_scheme(tags, labels or ())
-        for tag, (number, _) in zip(tags, lines, strict=True):
-            if labels is not None and tag not in labels:
-                raise ValueError(
-                    f"{path}, line {number}: unknown tag {tag!r}; the tags "
-                    f"are {list(labels)}"
-                )
-        words = [columns[0] for _, columns in lines]
-        guid = f"{set_type}-{len(examples) + 1}"
-        examples.append(NerExample(guid, words, tags, document))
-    if not examples:
-        raise ValueError(f"{path} holds no sentence")
-    return examples
+        labels = self._labels
+        examples: list[NerExample] = []
+        for document, lines in _read_sentences(path):
+            tags = [
+                _read_tag(columns, f"{path}, line {number}", name)
+                for number, columns in lines
+            ]
+            tags = to_scheme(tags, labels or ())
+            for tag, (number, _) in zip(tags, lines, strict=True):
+                if labels is not None and tag not in labels:
+                    raise ValueError(
+                        f"{path}, line {number}: unknown tag {tag!r}; the tags "
+                        f"are {labels}"
+                    )
+            words = [columns[0] for _, columns in lines]
+            guid = f"{name}-{len(examples) + 1}"
+            examples.append(NerExample(guid, words, tags, document))
+        if not examples:
+            raise ValueError(f"{path} holds no sentence")
+        return examples
 
 
 def _read_sentences(

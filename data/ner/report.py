@@ -3,8 +3,9 @@
 import collections
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from data.io.html_report import Entry, Section, Span, Table, show, write
+from data.io.html_report import Span, show, write
 from data.ner.reading import NerExample
 from data.ner.scoring import (
     Entity,
@@ -21,7 +22,6 @@ KINDS = {
     "missed": "a right one that was not found",
     "invented": "found where there is none",
 }
-_FIGURES = ("precision", "recall", "f1")
 _KINDS_LEGEND = "By type of the predicted entity; of missed ones by their own."
 _LEGEND = (
     "In the sentences: ",
@@ -64,49 +64,55 @@ def write_report(
         if errors:
             wrong.append((len(errors), example.words, entities, guesses))
     wrong.sort(key=lambda entry: -entry[0])
-    summary = (
-        f"{len(examples)} sentences: F1 {show(scores['f1'])}, precision "
-        f"{show(scores['precision'])}, recall {show(scores['recall'])}."
-    )
-    figures = [
-        [name, *(scores[f"{name}_{figure}"] for figure in _FIGURES)]
-        for name in types
-    ]
     by_kind = []
     for kind, meaning in KINDS.items():
         counts = [kinds[kind, name] for name in types]
         by_kind.append([f"{kind}: {meaning}", *counts, sum(counts)])
-    write(
-        output_file,
-        "Named entities",
-        [summary],
-        [
-            Section(
-                "Each type",
-                table=Table(["type", "precision", "recall", "F1"], figures),
-            ),
-            Section(
-                "Errors by kind",
-                [_KINDS_LEGEND],
-                table=Table(["kind", *types, "all"], by_kind),
-            ),
-            Section(
-                "Sentences with errors, those with most first",
-                [_LEGEND],
-                entries=[_entry(*entry) for entry in wrong],
-            ),
-        ],
+    figures = [
+        [name, *(scores[f"{name}_{i}"] for i in ("precision", "recall", "f1"))]
+        for name in types
+    ]
+    entries = [
+        {
+            "lines": [f"{count} error{'s' * (count > 1)}"],
+            "paragraphs": [
+                ["right:", *_marked(words, entities, guesses, "right")],
+                ["found:", *_marked(words, guesses, entities, "wrong")],
+            ],
+            "is_open": True,
+        }
+        for count, words, entities, guesses in wrong
+    ]
+    summary = (
+        f"{len(examples)} sentences: F1 {show(scores['f1'])}, precision "
+        f"{show(scores['precision'])}, recall {show(scores['recall'])}."
     )
+    sections: list[dict[str, Any]] = [
+        {
+            "title": "Each type",
+            "table": {
+                "header": ["type", "precision", "recall", "F1"],
+                "rows": figures,
+            },
+        },
+        {
+            "title": "Errors by kind",
+            "paragraphs": [_KINDS_LEGEND],
+            "table": {"header": ["kind", *types, "all"], "rows": by_kind},
+        },
+        {
+            "title": "Sentences with errors, those with most first",
+            "paragraphs": [_LEGEND],
+            "entries": entries,
+        },
+    ]
+    write(output_file, "Named entities", [summary], sections)
 
 
 def describe_sentences(
     tagged: Iterable[tuple[NerExample, Sequence[str]]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of sentences and their entities.
-
-    Args:
-        tagged: sentences with their right tags, each with those predicted.
-    """
+    """Returns {column: text} of sentences, each with its predicted tags."""
     return [
         {
             "text": " ".join(example.words),
@@ -143,23 +149,6 @@ def find_errors(
 
 def _overlap(one: Entity, other: Entity) -> bool:
     return one[1] < other[2] and other[1] < one[2]
-
-
-def _entry(
-    num_errors: int,
-    words: Sequence[str],
-    entities: Sequence[Entity],
-    guesses: Sequence[Entity],
-) -> Entry:
-    """Returns a sentence with its right and its predicted entities."""
-    return Entry(
-        [f"{num_errors} error{'s' * (num_errors > 1)}"],
-        paragraphs=[
-            ["right:", *_marked(words, entities, guesses, "right")],
-            ["found:", *_marked(words, guesses, entities, "wrong")],
-        ],
-        is_open=True,
-    )
 
 
 def _marked(

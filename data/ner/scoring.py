@@ -31,12 +31,6 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
     are meant. conlleval.pl has no rules for S, L and U: such a tag next to
     another of its type is in the same entity. `to_scheme` reads them as they
     are meant.
-
-    Args:
-        tags: list of str.
-
-    Returns:
-        list of (type, first word, word after the last), in order.
     """
     return _split(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
@@ -83,10 +77,8 @@ def _split(
 ) -> list[Entity]:
     """Returns the entities of tags.
 
-    Args:
-        tags: list of str.
-        begins_anew: (prefix, next prefix) of neighbouring tags of one type ->
-            whether an entity begins at the second.
+    `begins_anew` tells, by the prefixes of two neighboring tags of one type,
+    whether an entity begins at the second.
     """
     entities: list[Entity] = []
     previous, previous_type, start = "O", "", 0
@@ -111,10 +103,6 @@ def score_entities(
     """Scores entities as conlleval.pl does.
 
     An entity is correct if its words and its type are; see `find_entities`.
-
-    Args:
-        right_tags: list of lists of str, the tags of each sentence.
-        predicted_tags: like right_tags.
 
     Returns:
         dict of `precision`, `recall`, `f1` (all entities), the same with

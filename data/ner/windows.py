@@ -84,14 +84,24 @@ def create_features(
     for _, text in itertools.groupby(
         numbered, lambda pair: pair[1].document if document_context else pair[0]
     ):
-        tokens, words = _tokenize(text, tokenizer)
-        doc_spans = cut_spans(len(tokens), max_tokens, max(max_tokens // 2, 1))
+        doc_tokens, words = _tokenize(text, tokenizer)
+        doc_spans = cut_spans(
+            len(doc_tokens), max_tokens, max(max_tokens // 2, 1)
+        )
         for doc_span_index, (start, length) in enumerate(doc_spans):
+            tokens = ["[CLS]", *doc_tokens[start : start + length], "[SEP]"]
+            padding = [0] * (max_seq_length - len(tokens))
+            feature = NerFeatures(
+                tokens=tokens,
+                input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
+                input_mask=[1] * len(tokens) + padding,
+                segment_ids=[0] * max_seq_length,
+                label_ids=[0] * max_seq_length,
+                label_weights=[0.0] * max_seq_length,
+                words=[],
+            )
             counts = check_is_max_context(
                 doc_spans, doc_span_index, np.arange(start, start + length)
-            )
-            feature = _create_window(
-                tokens[start : start + length], tokenizer, max_seq_length
             )
             for i in np.flatnonzero(counts).tolist():
                 word = words[start + i]
@@ -130,33 +140,12 @@ def _tokenize(
     return tokens, words
 
 
-def _create_window(
-    tokens: list[str], tokenizer: FullTokenizer, max_seq_length: int
-) -> NerFeatures:
-    """Returns the NerFeatures of one window, with no word marked yet."""
-    tokens = ["[CLS]", *tokens, "[SEP]"]
-    padding = [0] * (max_seq_length - len(tokens))
-    return NerFeatures(
-        tokens=tokens,
-        input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
-        input_mask=[1] * len(tokens) + padding,
-        segment_ids=[0] * max_seq_length,
-        label_ids=[0] * max_seq_length,
-        label_weights=[0.0] * max_seq_length,
-        words=[],
-    )
-
-
 def encode_ner_features(feature: NerFeatures) -> bytes:
     """Serializes NerFeatures as a tf.train.Example, bytes."""
+    names = ("input_ids", "input_mask", "segment_ids")
+    labels = ("label_ids", "label_weights")
     return records.encode_example(
-        {
-            "input_ids": feature.input_ids,
-            "input_mask": feature.input_mask,
-            "segment_ids": feature.segment_ids,
-            "label_ids": feature.label_ids,
-            "label_weights": feature.label_weights,
-        }
+        {name: getattr(feature, name) for name in names + labels}
     )
 
 

@@ -60,10 +60,7 @@ class Letters(NamedTuple):
 
 
 def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Finds equal values.
-
-    Args:
-        keys: [S].
+    """Finds equal values of keys, [S].
 
     Returns:
         (firsts, numbers): int32, ascending, where a value is for the first

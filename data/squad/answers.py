@@ -1,17 +1,26 @@
-"""SQuAD: turns models' outputs into the original's files."""
+"""SQuAD: turns the outputs of a model or an ensemble into Google's files."""
 
+import collections
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from absl import logging
 
-from data.squad import ensembles
-from data.squad.decoding import DecodingOptions, RawResult, decode_predictions
+from data.squad.decoding import (
+    NO_ANSWER_SCORE_DIFF,
+    Answers,
+    DecodingOptions,
+    RawResult,
+    decode_predictions,
+)
 from data.squad.reading import SquadExample
 from data.squad.windows import SquadFeatures
 from data.text.tokenization import BasicTokenizer
 from files import atomic, json_files
+
+NBest = Mapping[str, list[dict[str, Any]]]
 
 
 def find_answers(
@@ -20,7 +29,7 @@ def find_answers(
     batches: Iterable[tuple[Mapping[str, Any], Any]],
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
-) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
+) -> Answers:
     """Answers questions from the outputs of a model or an ensemble.
 
     Args:
@@ -54,7 +63,77 @@ def find_answers(
     ]
     if len(answers) == 1:
         return answers[0]
-    return ensembles.average_nbest([nbest for _, nbest, _ in answers], options)
+    return average_nbest([nbest for _, nbest, _ in answers], options)
+
+
+def average_nbest(
+    members: Sequence[NBest], options: DecodingOptions
+) -> Answers:
+    """Returns the answers of an ensemble.
+
+    A text's probability is its mean over the models' n-best lists, counting 0
+    for lists without it. The score of no answer is the logarithm of its
+    probability over the best text's, which for one model is the difference of
+    their scores.
+
+    Args:
+        members: each model's n-best lists by question id, as
+            `decode_predictions` returns them.
+        options: DecodingOptions that they were made with.
+
+    Returns:
+        as `decode_predictions`; the logits of an entry are the mean over the
+        lists that have it.
+    """
+    predictions, all_nbest, score_diffs = {}, {}, {}
+    for qas_id in members[0]:
+        # Not truncated yet: "no answer" must stay, however unlikely.
+        nbest = _average([nbest[qas_id] for nbest in members])
+        answer = nbest[0]["text"]
+        if options.version_2_with_negative:
+            answer, score_diff = _best_answer(nbest)
+            score_diffs[qas_id] = score_diff
+            if score_diff > options.null_score_diff_threshold:
+                answer = ""
+        predictions[qas_id] = answer
+        size = options.n_best_size
+        # In v2.0 "no answer" is always in the list.
+        nulls = [entry for entry in nbest[size:] if entry["text"] == ""]
+        is_v2 = options.version_2_with_negative
+        all_nbest[qas_id] = nbest[:size] + nulls * is_v2
+    return predictions, all_nbest, score_diffs
+
+
+def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Returns the entries of all lists, merged by text, best first."""
+    entries_of = collections.defaultdict(list)
+    for entry in (entry for entries in lists for entry in entries):
+        entries_of[entry["text"]].append(entry)
+
+    def total(entries: Sequence[dict[str, Any]], name: str) -> float:
+        return math.fsum(entry[name] for entry in entries)
+
+    merged = [
+        {
+            "text": text,
+            "probability": total(entries, "probability") / len(lists),
+            "start_logit": total(entries, "start_logit") / len(entries),
+            "end_logit": total(entries, "end_logit") / len(entries),
+        }
+        for text, entries in entries_of.items()
+    ]
+    return sorted(merged, key=lambda entry: -entry["probability"])
+
+
+def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
+    """Returns the best text, and the score of no answer relative to it."""
+    probabilities = {entry["text"]: entry["probability"] for entry in nbest}
+    null = probabilities.pop("", 0.0)
+    for text, best in probabilities.items():
+        if not null or not best:
+            return text, -NO_ANSWER_SCORE_DIFF if best else NO_ANSWER_SCORE_DIFF
+        return text, math.log(null) - math.log(best)
+    return "", NO_ANSWER_SCORE_DIFF
 
 
 def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:

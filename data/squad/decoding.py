@@ -31,6 +31,11 @@ _Span = collections.namedtuple(
 )
 _NOTHING = _Span(None, 0, 0, 0.0, 0.0)
 
+# By question id: the answer's text; a list of entries with `text`,
+# `probability`, `start_logit` and `end_logit`, best first; and, if questions
+# may have no answer, its score minus that of the best answer.
+Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
+
 
 @dataclasses.dataclass(frozen=True)
 class DecodingOptions:
@@ -61,7 +66,7 @@ def decode_predictions(
     all_results: Iterable[RawResult],
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
-) -> tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]:
+) -> Answers:
     """Decodes the best answer, the n best, and the score of no answer.
 
     Args:
@@ -72,26 +77,24 @@ def decode_predictions(
         options: DecodingOptions.
         tokenizer: BasicTokenizer that made the features.
 
-    Returns:
-        three dicts by question id: the answer's text; a list of entries with
-        `text`, `probability`, `start_logit` and `end_logit`, best first; and,
-        if questions may have no answer, its score minus that of the best
-        answer.
-
     Raises:
         ValueError: a feature has no result, or is not in order.
     """
     is_v2 = options.version_2_with_negative
-    features_of = _FeaturesInOrder(all_features)
     result_of = {result.unique_id: result for result in all_results}
+    # The features of one example at a time, without holding all of them.
+    groups = itertools.groupby(
+        all_features, lambda feature: feature.example_index
+    )
+    group = next(groups, None)
 
     predictions, all_nbest, score_diffs = {}, {}, {}
     for example_index, example in enumerate(all_examples):
-        spans, null, null_score = _example_spans(
-            features_of.example(example_index),
-            result_of,
-            options,
-        )
+        features = []
+        if group and group[0] == example_index:
+            features = list(group[1])
+            group = next(groups, None)
+        spans, null, null_score = _example_spans(features, result_of, options)
         if is_v2:
             spans.append(null)
         spans.sort(key=_score, reverse=True)
@@ -113,35 +116,13 @@ def decode_predictions(
                 answer = ""
         predictions[example.qas_id] = answer
         all_nbest[example.qas_id] = _with_probabilities(nbest)
-    features_of.check_end()
-    return predictions, all_nbest, score_diffs
-
-
-class _FeaturesInOrder:
-    """Groups features by example, without holding all of them."""
-
-    def __init__(self, features: Iterable[SquadFeatures]) -> None:
-        self._groups = itertools.groupby(
-            features, lambda feature: feature.example_index
+    if group:
+        raise ValueError(
+            "the features of an example must follow each other, in the "
+            "examples' order. Received out of order: those of example "
+            f"{group[0]}"
         )
-        self._next = next(self._groups, None)
-
-    def example(self, example_index: int) -> list[SquadFeatures]:
-        """Returns the list of an example's features, which may be empty."""
-        if self._next is None or self._next[0] != example_index:
-            return []
-        features = list(self._next[1])
-        self._next = next(self._groups, None)
-        return features
-
-    def check_end(self) -> None:
-        """Raises a ValueError if features are left."""
-        if self._next is not None:
-            raise ValueError(
-                "the features of an example must follow each other, in the "
-                "examples' order. Received out of order: those of example "
-                f"{self._next[0]}"
-            )
+    return predictions, all_nbest, score_diffs
 
 
 def _example_spans(
@@ -164,34 +145,28 @@ def _example_spans(
                 f"there is no result for the window {feature.unique_id}; "
                 "predict all windows that the features were made of"
             ) from None
-        start_logits = np.asarray(result.start_logits, np.float64)
-        end_logits = np.asarray(result.end_logits, np.float64)
-        # A token in two windows starts answers in only one of them.
-        starts = [
-            (start, float(start_logits[start]))
-            for start in _get_best_indexes(start_logits, options.n_best_size)
-            if feature.token_is_max_context.get(start, False)
-        ]
-        ends = [
-            (end, float(end_logits[end]))
-            for end in _get_best_indexes(end_logits, options.n_best_size)
-            if end in feature.token_to_orig_map
-        ]
+        start_logits, end_logits = (
+            np.asarray(logits, np.float64) for logits in result[1:]
+        )
+        # The highest logits; ties keep their order.
+        starts, ends = (
+            np.argsort(-logits, kind="stable")[: options.n_best_size].tolist()
+            for logits in (start_logits, end_logits)
+        )
+        start_logits, end_logits = start_logits.tolist(), end_logits.tolist()
         spans += [
-            _Span(feature, start, end, start_logit, end_logit)
-            for start, start_logit in starts
-            for end, end_logit in ends
-            if start <= end < start + options.max_answer_length
+            _Span(feature, start, end, start_logits[start], end_logits[end])
+            for start in starts
+            # A token in two windows starts answers in only one of them.
+            if feature.token_is_max_context.get(start, False)
+            for end in ends
+            if end in feature.token_to_orig_map
+            and start <= end < start + options.max_answer_length
         ]
-        cls = _Span(feature, 0, 0, float(start_logits[0]), float(end_logits[0]))
+        cls = _Span(feature, 0, 0, start_logits[0], end_logits[0])
         if _score(cls) < null_score:
             null, null_score = cls, _score(cls)
     return spans, null, null_score
-
-
-def _get_best_indexes(logits: np.ndarray, n_best_size: int) -> list[int]:
-    """Returns the indexes of the highest logits; ties keep their order."""
-    return np.argsort(-logits, kind="stable")[:n_best_size].tolist()
 
 
 def _score(span: _Span) -> float:

@@ -103,38 +103,31 @@ def read_squad_examples(
         )
     if not examples:
         raise ValueError(f"{input_file} holds no question that can be used")
-    if not is_training:
-        _warn_of_equal_ids(input_file, examples)
+    num_ids = len({example.qas_id for example in examples})
+    if num_ids < len(examples) and not is_training:
+        logging.warning(
+            "%s: %d questions have the id of another; of the answers to "
+            "questions with one id only the last is kept",
+            input_file,
+            len(examples) - num_ids,
+        )
     return examples
-
-
-def read_squad_json(input_file: str | os.PathLike[str]) -> list:
-    """Returns the content of a SQuAD file: the list under "data".
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is not valid JSON with a list under "data".
-    """
-    return field(read_json(input_file), "data", list, str(input_file))
 
 
 def read_questions(
     input_file: str | os.PathLike[str],
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Yields the questions of a SQuAD file.
+    """Yields (context, qa, where) of each question of a SQuAD file.
 
-    Args:
-        input_file: JSON as SQuAD v1.1 or v2.0 have it.
-
-    Yields:
-        (context, qa, where): the passage, one object for all questions about
-        it; the question's dict; and its place in the file, for messages.
+    `context` is the passage, one object for all questions about it; `qa` the
+    question's dict; and `where` its place in the file, for messages.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not valid JSON, or not SQuAD's.
+        ValueError: it is not valid JSON, or not SQuAD's, v1.1 or v2.0.
     """
-    for i, entry in enumerate(read_squad_json(input_file)):
+    entries = field(read_json(input_file), "data", list, str(input_file))
+    for i, entry in enumerate(entries):
         where = f"{input_file}: data[{i}]"
         for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
             where = f"{input_file}: data[{i}].paragraphs[{j}]"
@@ -152,12 +145,7 @@ def field(
 ) -> _Kind:
     """Returns a field of a JSON object, checked.
 
-    Args:
-        mapping: the object, or what the file has instead.
-        key: str, the field's name.
-        kind: type that the field must be of.
-        where: str, names the object in the error.
-        layout: str, whose JSON it is.
+    `where` names the object, and `layout` says whose JSON it is, in the error.
 
     Raises:
         ValueError: there is no such field.
@@ -170,19 +158,6 @@ def field(
             f"{layout}'s JSON layout. Received there: {str(mapping)[:80]!r}"
         )
     return value
-
-
-def _warn_of_equal_ids(
-    input_file: str | os.PathLike[str], examples: Sequence[SquadExample]
-) -> None:
-    num_ids = len({example.qas_id for example in examples})
-    if num_ids < len(examples):
-        logging.warning(
-            "%s: %d questions have the id of another; of the answers to "
-            "questions with one id only the last is kept",
-            input_file,
-            len(examples) - num_ids,
-        )
 
 
 def _read_answer(

@@ -3,9 +3,10 @@
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from data.io.html_report import Entry, Section, Span, write
+from data.io.html_report import Span, write
 from data.squad.reading import field, read_questions
 from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
 
@@ -39,22 +40,30 @@ def write_report(
         OSError: a file cannot be read or written.
         ValueError: the input is not SQuAD's JSON.
     """
-    wrong: list[tuple] = []
-    right: list[tuple] = []
+    wrong: list[tuple[float, dict[str, Any]]] = []
+    right: list[tuple[float, dict[str, Any]]] = []
     for question, context, answers, prediction in _read_answered(
         input_file, predictions, version_2_with_negative
     ):
         f1 = max(compute_f1(text, prediction) for text in answers)
+        lines = [
+            f"predicted: {prediction or 'no answer'} (F1 {f1:.2f})",
+            f"right: {_describe(answers)}",
+        ]
+        entry = {
+            "headings": [question],
+            "lines": lines,
+            "paragraphs": [_mark_answers(context, answers, prediction)],
+        }
         is_exact = any(compute_exact(text, prediction) for text in answers)
-        entry = (f1, question, context, answers, prediction)
-        (right if is_exact else wrong).append(entry)
-    wrong.sort(key=lambda entry: entry[0])
+        (right if is_exact else wrong).append((f1, entry))
+    wrong.sort(key=lambda answered: answered[0])
     summary = (
         f"{len(right)} of {len(right) + len(wrong)} answers are exactly right."
     )
     sections = [
-        Section(title, entries=[_entry(*answered) for answered in found])
-        for title, found in (("Wrong", wrong), ("Right", right))
+        {"title": title, "entries": [entry for _, entry in answered]}
+        for title, answered in (("Wrong", wrong), ("Right", right))
     ]
     write(output_file, "Answers to SQuAD", [summary, _LEGEND], sections)
 
@@ -66,10 +75,7 @@ def describe_answers(
 ) -> list[dict[str, str]]:
     """Returns the questions of a page as text, in the order of the file.
 
-    Args:
-        input_file: as in `write_report`, as are the others.
-        predictions: dict of question id to text.
-        version_2_with_negative: whether questions may have no answer.
+    The arguments are those of `write_report`.
 
     Returns:
         a "question", its "passage", the "right" answers with | between them,
@@ -117,54 +123,32 @@ def _position(answer: dict) -> int:
     return start if type(start) is int else -1
 
 
-def _entry(
-    f1: float,
-    question: str,
-    context: str,
-    answers: Mapping[str, int],
-    prediction: str,
-) -> Entry:
-    """Returns a question that unfolds to its passage."""
+def _mark_answers(
+    context: str, answers: Mapping[str, int], prediction: str
+) -> list[str | Span]:
+    """Returns the passage, in pieces whose kind is where answers overlap."""
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()
         if text and context[start : start + len(text)] == text
     ]
+    # A lookahead also finds occurrences that overlap.
+    pattern = f"(?={re.escape(prediction)})"
+    found = re.finditer(pattern, context) if prediction else ()
     # Prefer the occurrence that overlaps a right answer.
     predicted_span = max(
-        _occurrences(context, prediction),
+        [(one.start(), one.start() + len(prediction)) for one in found],
         key=lambda span: any(
             span[0] < end and start < span[1] for start, end in right_spans
         ),
         default=(0, 0),
     )
-    lines = [
-        f"predicted: {prediction or 'no answer'} (F1 {f1:.2f})",
-        f"right: {_describe(answers)}",
-    ]
-    passage = [*_marked(context, right_spans, predicted_span)]
-    return Entry(lines, [question], [passage])
-
-
-def _occurrences(context: str, text: str) -> list[tuple[int, int]]:
-    """Returns the (start, end) of each occurrence of a text, if not empty."""
-    # A lookahead also finds occurrences that overlap.
-    found = re.finditer(f"(?={re.escape(text)})", context) if text else ()
-    return [(one.start(), one.start() + len(text)) for one in found]
-
-
-def _marked(
-    context: str,
-    right_spans: Sequence[tuple[int, int]],
-    predicted_span: tuple[int, int],
-) -> Iterator[str | Span]:
-    """Yields the passage, in pieces whose kind is where the spans overlap."""
     bounds = sorted({0, len(context), *predicted_span}.union(*right_spans))
+    pieces: list[str | Span] = []
     for start, end in itertools.pairwise(bounds):
         is_right = any(a <= start and end <= b for a, b in right_spans)
         is_predicted = predicted_span[0] <= start and end <= predicted_span[1]
+        kind = ("", "predicted", "right", "both")[2 * is_right + is_predicted]
         piece = context[start:end]
-        if is_right:
-            yield Span(piece, "both" if is_predicted else "right")
-        else:
-            yield Span(piece, "predicted") if is_predicted else piece
+        pieces.append(Span(piece, kind) if kind else piece)
+    return pieces

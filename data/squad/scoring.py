@@ -4,7 +4,7 @@ import collections
 import os
 import re
 import string
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
@@ -19,7 +19,6 @@ def score_predictions(
     input_file: str | os.PathLike[str],
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
-    null_odds: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
@@ -29,17 +28,12 @@ def score_predictions(
         input_file: SQuAD JSON with the gold answers.
         predictions: dict of question id to text; in v2.0 "" for no answer.
         version_2_with_negative: whether to score as v2.0 rather than v1.1.
-        null_odds: in v2.0, dict of question id to the score of no answer, from
-            decode_predictions, for the search of the best threshold. The search
-            needs `predictions` made without a threshold (best_answers); those
-            that are "" stay so.
 
     Returns:
         dict of `exact_match` (`exact` in v2.0), `f1`, in percent, and `total`,
         the number of questions; in v2.0 also the same for the questions with
-        and without answers (`HasAns_...`, `NoAns_...`); with null_odds also
-        `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`. If
-        questions were left out, `num_without_gold_answers` counts them.
+        and without answers (`HasAns_...`, `NoAns_...`). If questions were left
+        out, `num_without_gold_answers` counts them.
 
     Raises:
         OSError: the file cannot be read.
@@ -49,11 +43,8 @@ def score_predictions(
     gold_answers, counts = _read_gold_answers(
         input_file, predictions, version_2_with_negative
     )
-    if version_2_with_negative:
-        scores = _score_v2(dict(gold_answers), predictions, null_odds)
-    else:
-        scores = _score_v1(gold_answers, predictions)
-    return scores | counts
+    score = _score_v2 if version_2_with_negative else _score_v1
+    return score(gold_answers, predictions) | counts
 
 
 def score_outputs(
@@ -72,20 +63,19 @@ def score_outputs(
             v1.1 it is empty.
 
     Returns:
-        as score_predictions.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: as score_predictions.
+        as score_predictions, as are the errors; in v2.0 also `best_exact`,
+        `best_exact_thresh`, `best_f1`, `best_f1_thresh`.
     """
     if not null_odds:
         return score_predictions(input_file, predictions)
     gold_answers, counts = _read_gold_answers(input_file, predictions, True)
     # The search for the best threshold needs answers made without one.
-    without = _score_v2(dict(gold_answers), best_answers(nbest), null_odds)
-    scores = _score_v2(dict(gold_answers), predictions, None)
-    best = {name: without[name] for name in without if name.startswith("best_")}
-    return scores | best | counts
+    best_answers = {
+        qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
+        for qas_id, entries in nbest.items()
+    }
+    best = _find_best_thresholds(dict(gold_answers), best_answers, null_odds)
+    return _score_v2(gold_answers, predictions) | best | counts
 
 
 def has_gold_answers(
@@ -104,21 +94,6 @@ def has_gold_answers(
     if qa["answers"]:
         return True
     return version_2_with_negative and qa.get("is_impossible") is not False
-
-
-def best_answers(
-    nbest: Mapping[str, list[dict[str, Any]]],
-) -> dict[str, str]:
-    """Returns the best answer that is not "" for each question, or "".
-
-    Args:
-        nbest: dict of question id to entries with a "text", best first, as
-            decode_predictions gives them.
-    """
-    return {
-        qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
-        for qas_id, entries in nbest.items()
-    }
 
 
 def normalize_answer(text: str) -> str:
@@ -222,70 +197,68 @@ def _score_v1(
 
 
 def _score_v2(
-    gold_answers: Mapping[str, list[str]],
-    predictions: Mapping[str, str],
-    null_odds: Mapping[str, float] | None,
+    gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    exact, f1 = {}, {}
-    for qas_id, texts in gold_answers.items():
+    gold_of = dict(gold_answers)
+    exact, f1 = _score_each(gold_of, predictions)
+    # Lists keep the order, on which sums of floats depend.
+    has_answer = [qas_id for qas_id in exact if gold_of[qas_id]]
+    no_answer = [qas_id for qas_id in exact if not gold_of[qas_id]]
+    scores: dict[str, float] = {}
+    for prefix, qas_ids in (
+        ("", list(exact)),
+        ("HasAns_", has_answer),
+        ("NoAns_", no_answer),
+    ):
+        if total := len(qas_ids):
+            scores |= {
+                f"{prefix}exact": 100 * sum(exact[i] for i in qas_ids) / total,
+                f"{prefix}f1": 100 * sum(f1[i] for i in qas_ids) / total,
+                f"{prefix}total": total,
+            }
+    return scores
+
+
+def _score_each(
+    gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Returns v2.0's exact match and F1 of each predicted question."""
+    exact: dict[str, float] = {}
+    f1: dict[str, float] = {}
+    for qas_id, texts in gold_of.items():
         if qas_id not in predictions:
             continue
         text = predictions[qas_id]
         texts = [gold for gold in texts if normalize_answer(gold)] or [""]
         exact[qas_id] = max(compute_exact(gold, text) for gold in texts)
         f1[qas_id] = max(compute_f1(gold, text) for gold in texts)
-    scores = _means(exact, f1, exact)
-    # Lists keep the order, on which sums of floats depend.
-    has_answer = [qas_id for qas_id in exact if gold_answers[qas_id]]
-    no_answer = [qas_id for qas_id in exact if not gold_answers[qas_id]]
-    for prefix, qas_ids in (("HasAns_", has_answer), ("NoAns_", no_answer)):
-        if qas_ids:
-            means = _means(exact, f1, qas_ids)
-            scores |= {prefix + name: mean for name, mean in means.items()}
-    if null_odds is not None:
-        for name, each in (("exact", exact), ("f1", f1)):
-            best, threshold = _find_best_threshold(
-                predictions, each, null_odds, set(has_answer)
-            )
-            scores[f"best_{name}"] = best
-            scores[f"best_{name}_thresh"] = threshold
-    return scores
+    return exact, f1
 
 
-def _means(
-    exact: Mapping[str, float],
-    f1: Mapping[str, float],
-    qas_ids: Collection[str],
-) -> dict[str, float]:
-    total = len(qas_ids)
-    return {
-        "exact": 100 * sum(exact[qas_id] for qas_id in qas_ids) / total,
-        "f1": 100 * sum(f1[qas_id] for qas_id in qas_ids) / total,
-        "total": total,
-    }
-
-
-def _find_best_threshold(
+def _find_best_thresholds(
+    gold_of: Mapping[str, list[str]],
     predictions: Mapping[str, str],
-    scores: Mapping[str, float],
     null_odds: Mapping[str, float],
-    has_answer: set[str],
-) -> tuple[float, float]:
-    """Returns the best score in percent, and the threshold that gives it.
+) -> dict[str, float]:
+    """Returns the best scores in percent, and the thresholds that give them.
 
     Questions whose odds are at most the threshold are answered; the search adds
     one question at a time.
     """
-    score: float = len(scores) - len(has_answer)
-    best = score
-    best_threshold = 0.0
-    for qas_id in sorted(null_odds, key=lambda qas_id: null_odds[qas_id]):
-        if qas_id not in scores:
-            continue
-        if qas_id in has_answer:
-            score += scores[qas_id]
-        elif predictions[qas_id]:
-            score -= 1
-        if score > best:
-            best, best_threshold = score, null_odds[qas_id]
-    return 100 * best / len(scores), best_threshold
+    results = {}
+    exact, f1 = _score_each(gold_of, predictions)
+    for name, scores in (("exact", exact), ("f1", f1)):
+        score: float = sum(not gold_of[qas_id] for qas_id in scores)
+        best, best_threshold = score, 0.0
+        for qas_id in sorted(null_odds, key=null_odds.__getitem__):
+            if qas_id not in scores:
+                continue
+            if gold_of[qas_id]:
+                score += scores[qas_id]
+            elif predictions[qas_id]:
+                score -= 1
+            if score > best:
+                best, best_threshold = score, null_odds[qas_id]
+        results[f"best_{name}"] = 100 * best / len(scores)
+        results[f"best_{name}_thresh"] = best_threshold
+    return results

@@ -4,6 +4,7 @@ Joshi et al. 2017: a file of questions, each with the names of documents and
 all spellings of its answer, and a folder of the documents.
 """
 
+import functools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,8 @@ from files.json_files import read_json
 
 # The list of a question's documents, and the folder of their files.
 _FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
+
+_field = functools.partial(field, layout="TriviaQA")
 
 
 class Passage(NamedTuple):
@@ -60,7 +63,7 @@ class TriviaQA:
         self._beginning = re.compile(
             rf"\s*(?:\S+\s+){{0,{max_num_words - 1}}}\S+"
         )
-        self._questions = self._field(
+        self._questions = _field(
             read_json(self._file), "Data", list, self._file
         )
         self.num_missing = 0
@@ -78,15 +81,12 @@ class TriviaQA:
         """
         for number, question in enumerate(self._questions):
             where = f"{self._file}: Data[{number}]"
-            answer = self._field(question, "Answer", dict, where)
+            answer = _field(question, "Answer", dict, where)
             spellings = _spellings(answer, where)
             yield [
                 self._passage(question, spellings, title, name, text, where)
                 for title, name, text in self._documents(question, where)
             ]
-
-    def _field(self, mapping: Any, name: str, kind: type, where: str) -> Any:
-        return field(mapping, name, kind, where, "TriviaQA")
 
     def _documents(
         self, question: dict[str, Any], where: str
@@ -94,7 +94,7 @@ class TriviaQA:
         """Yields the title, the name and the beginning of each document."""
         for kind, folder in _FOLDERS.items():
             for document in _listed(question, kind, where):
-                name = self._field(document, "Filename", str, where)
+                name = _field(document, "Filename", str, where)
                 root = os.path.join(self._evidence_dir, folder)
                 path = os.path.normpath(os.path.join(root, name))
                 if not path.startswith(os.path.join(root, "")):
@@ -125,19 +125,30 @@ class TriviaQA:
         text: str,
         where: str,
     ) -> Passage:
-        answer = _find(spellings, text)
+        # Find the first of any spelling, as whole words, ignoring case. Prefer
+        # the longer of two that begin at the same place.
+        patterns = [
+            r"\s+".join(map(re.escape, each.split()))
+            for each in sorted(spellings, key=len, reverse=True)
+        ]
+        match = re.search(
+            rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", text, re.IGNORECASE
+        )
+        answers = [{"text": each, "answer_start": -1} for each in spellings]
         if self._is_training:
-            answers = [answer] if answer else []
-        else:
-            answers = [{"text": each, "answer_start": -1} for each in spellings]
+            answers = []
+            if match:
+                answers = [
+                    {"text": match.group(), "answer_start": match.start()}
+                ]
         qa = {
-            "id": f"{self._field(question, 'QuestionId', str, where)}--{name}",
-            "question": self._field(question, "Question", str, where),
+            "id": f"{_field(question, 'QuestionId', str, where)}--{name}",
+            "question": _field(question, "Question", str, where),
             "answers": answers,
         }
         paragraph = {"context": text, "qas": [qa]}
         return Passage(
-            {"title": title, "paragraphs": [paragraph]}, answer is not None
+            {"title": title, "paragraphs": [paragraph]}, match is not None
         )
 
 
@@ -145,7 +156,7 @@ def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
     """Returns a list that may be missing."""
     if mapping.get(name) is None:
         return []
-    return field(mapping, name, list, where, "TriviaQA")
+    return _field(mapping, name, list, where)
 
 
 def _spellings(answer: dict[str, Any], where: str) -> list[str]:
@@ -162,16 +173,3 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
             "test sets are published without answers and cannot be used"
         )
     return list(dict.fromkeys(names))
-
-
-def _find(spellings: Sequence[str], text: str) -> dict[str, Any] | None:
-    """Finds the first of any spelling, as whole words, ignoring case."""
-    # Prefer the longer of two that begin at the same place.
-    patterns = [
-        r"\s+".join(map(re.escape, each.split()))
-        for each in sorted(spellings, key=len, reverse=True)
-    ]
-    match = re.search(
-        rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", text, re.IGNORECASE
-    )
-    return match and {"text": match.group(), "answer_start": match.start()}

@@ -9,18 +9,19 @@ the windows into answers.
 import bisect
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from data.io import records, workers
 from data.squad.reading import WORD, SquadExample
 from data.text.alignment import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
-from data.text.windows import check_is_max_context as _check_is_max_context
-from data.text.windows import cut_spans
+from data.text.windows import check_is_max_context, cut_spans
 from files.flags import flag
 
-FIRST_UNIQUE_ID = 1000000000
+_FIRST_UNIQUE_ID = 1000000000
 
 
 @dataclasses.dataclass(slots=True)
@@ -106,23 +107,78 @@ def create_features(
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of each window, in order.
 
-    Memory does not grow with the number of windows.
-
-    Args:
-        examples: iterable of SquadExamples.
-        tokenizer: a FullTokenizer.
-        options: WindowOptions.
-        is_training: whether answers are looked up.
+    Memory does not grow with the number of windows. Answers are looked up if
+    `is_training`.
     """
-    windows = create_windows(
+    windows = _create_windows(
         enumerate(examples), tokenizer, options, is_training
     )
-    for unique_id, feature in enumerate(windows, FIRST_UNIQUE_ID):
+    for unique_id, feature in enumerate(windows, _FIRST_UNIQUE_ID):
         feature.unique_id = unique_id
         yield feature
 
 
-def create_windows(
+def create_records(
+    examples: Iterable[SquadExample],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+    num_processes: int = 1,
+) -> Iterator[bytes]:
+    """Yields each window of `create_features` as a serialized tf.train.Example.
+
+    `num_processes` processes make the windows, 0 = one for each processor; the
+    records are the same for any number.
+    """
+    encode_windows = functools.partial(
+        _encode_windows,
+        tokenizer=tokenizer,
+        options=options,
+        is_training=is_training,
+    )
+    windows = workers.generate(
+        encode_windows, enumerate(examples), num_processes
+    )
+    for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
+        # Two concatenated messages are parsed as their union.
+        yield records.encode_example({"unique_ids": [unique_id]}) + window
+
+
+def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
+    """Serializes SquadFeatures as a tf.train.Example."""
+    return records.encode_example(
+        {"unique_ids": [feature.unique_id]}
+    ) + _encode_window(feature, is_training)
+
+
+def _encode_window(feature: SquadFeatures, is_training: bool) -> bytes:
+    """Serializes SquadFeatures except for the id."""
+    values: dict[str, list] = {
+        "input_ids": feature.input_ids,
+        "input_mask": feature.input_mask,
+        "segment_ids": feature.segment_ids,
+    }
+    if is_training:
+        values["start_positions"] = [feature.start_position]
+        values["end_positions"] = [feature.end_position]
+        values["is_impossible"] = [int(bool(feature.is_impossible))]
+    return records.encode_example(values)
+
+
+def _encode_windows(
+    numbered_examples: Iterable[tuple[int, SquadExample]],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+) -> Iterator[bytes]:
+    """Yields the serialized windows of (number, example) pairs, without ids."""
+    for feature in _create_windows(
+        numbered_examples, tokenizer, options, is_training
+    ):
+        yield _encode_window(feature, is_training)
+
+
+def _create_windows(
     numbered_examples: Iterable[tuple[int, SquadExample]],
     tokenizer: FullTokenizer,
     options: WindowOptions,
@@ -131,177 +187,105 @@ def create_windows(
     """Yields the SquadFeatures of (number, example) pairs, ids not set."""
     # Words repeat. The tokenizer caches them too, but only after cleaning.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
-    find_spans = None
-    if options.use_char_offsets:
-        find_spans = functools.lru_cache(maxsize=2**16)(
-            lambda word: tokenize_with_spans(word, tokenizer)[1]
-        )
+    find_spans = functools.lru_cache(maxsize=2**16)(
+        lambda word: tokenize_with_spans(word, tokenizer)[1]
+    )
     for example_index, example in numbered_examples:
-        document = _Document(example, tokenizer, tokenize_word, find_spans)
-        answer = document.find_answer(example) if is_training else None
-        query_tokens = tokenizer.tokenize(example.question_text)
-        query_tokens = query_tokens[: options.max_query_length]
-        doc_spans = cut_spans(
-            len(document.tokens),
-            options.max_seq_length - len(query_tokens) - 3,
-            options.doc_stride,
-        )
-        for doc_span_index in range(len(doc_spans)):
-            feature = document.create_window(
-                query_tokens, doc_spans, doc_span_index
-            )
-            feature.example_index = example_index
-            feature.is_impossible = example.is_impossible
-            if is_training:
-                _set_answer(feature, answer, doc_spans[doc_span_index])
-            padding = [0] * (options.max_seq_length - len(feature.tokens))
-            feature.input_ids += padding
-            feature.input_mask += padding
-            feature.segment_ids += padding
-            yield feature
-
-
-def _set_answer(
-    feature: SquadFeatures,
-    answer: tuple[int, int] | None,
-    doc_span: tuple[int, int],
-) -> None:
-    """Sets the positions of the answer, 0 if the window lacks it."""
-    feature.start_position = feature.end_position = 0
-    start, length = doc_span
-    if answer and start <= answer[0] and answer[1] < start + length:
-        # Position in the window minus token of the passage.
-        shift = len(feature.tokens) - 1 - length - start
-        feature.start_position = answer[0] + shift
-        feature.end_position = answer[1] + shift
-
-
-class _Document:
-    """A passage as tokens, with the place of each in it.
-
-    Args:
-        example: a SquadExample.
-        tokenizer: a FullTokenizer.
-        tokenize_word: its `tokenize`, for a word of the passage.
-        find_spans: returns the (start, end) of each token in a word; None if
-            not needed.
-    """
-
-    def __init__(
-        self,
-        example: SquadExample,
-        tokenizer: FullTokenizer,
-        tokenize_word: Callable[[str], list[str]],
-        find_spans: Callable[[str], list[tuple[int, int]]] | None,
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.tokens: list[str] = []
-        self.tok_to_orig_index: list[int] = []
-        self.orig_to_tok_index: list[int] = []
-        self.char_spans: list[tuple[int, int]] | None = None
-        for i, word in enumerate(example.doc_tokens):
-            tokens = tokenize_word(word)
-            self.orig_to_tok_index.append(len(self.tokens))
-            self.tok_to_orig_index += [i] * len(tokens)
-            self.tokens += tokens
-        if find_spans:
-            self.char_spans = [
+        words = [*map(tokenize_word, example.doc_tokens)]
+        lengths = [*map(len, words)]
+        doc_tokens = [*itertools.chain.from_iterable(words)]
+        tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
+        # Where each word begins, and the passage ends.
+        orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
+        char_spans = None
+        if options.use_char_offsets:
+            char_spans = [
                 (word.start() + start, word.start() + end)
                 for word in WORD.finditer(example.context)
                 for start, end in find_spans(word.group())
             ]
-
-    def find_answer(self, example: SquadExample) -> tuple[int, int] | None:
-        """Returns the answer's first and last token; None for no answer."""
-        if example.is_impossible:
-            return None
-        text, begin = example.orig_answer_text, example.answer_start
-        start, end = example.start_position, example.end_position
-        if text is None or begin is None or start is None or end is None:
-            raise ValueError(
-                f"question {example.qas_id} was read without its answer; to "
-                "train, read the file with is_training=True"
+        answer = None
+        if is_training and not example.is_impossible:
+            answer = _find_answer(
+                example, doc_tokens, orig_to_tok_index, char_spans, tokenizer
             )
-        if self.char_spans is not None:
-            return _tokens_of_chars(self.char_spans, begin, begin + len(text))
-        # Where each word begins, and the passage ends.
-        bounds = [*self.orig_to_tok_index, len(self.tokens)]
-        return _improve_answer_span(
-            self.tokens,
-            bounds[start],
-            bounds[end + 1] - 1,
-            self.tokenizer,
-            text,
+        query_tokens = tokenizer.tokenize(example.question_text)
+        first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
+        doc_spans = cut_spans(
+            len(doc_tokens),
+            options.max_seq_length - len(first) - 1,
+            options.doc_stride,
         )
-
-    def create_window(
-        self,
-        query_tokens: list[str],
-        doc_spans: Sequence[tuple[int, int]],
-        doc_span_index: int,
-    ) -> SquadFeatures:
-        """Returns the SquadFeatures of one window, without padding."""
-        start, length = doc_spans[doc_span_index]
-        stop = start + length
-        first = ["[CLS]", *query_tokens, "[SEP]"]
-        tokens = [*first, *self.tokens[start:stop], "[SEP]"]
-        positions = range(len(first), len(first) + length)
-        is_max_context = _check_is_max_context(
-            doc_spans, doc_span_index, np.arange(start, stop)
-        ).tolist()
-        char_map = None
-        if self.char_spans is not None:
-            char_map = dict(
-                zip(positions, self.char_spans[start:stop], strict=True)
+        for doc_span_index, (start, length) in enumerate(doc_spans):
+            stop = start + length
+            tokens = [*first, *doc_tokens[start:stop], "[SEP]"]
+            padding = [0] * (options.max_seq_length - len(tokens))
+            positions = range(len(first), len(first) + length)
+            is_max_context = check_is_max_context(
+                doc_spans, doc_span_index, np.arange(start, stop)
             )
-        return SquadFeatures(
-            unique_id=None,
-            example_index=None,
-            doc_span_index=doc_span_index,
-            tokens=tokens,
-            token_to_orig_map=dict(
-                zip(positions, self.tok_to_orig_index[start:stop], strict=True)
-            ),
-            token_is_max_context=dict(
-                zip(positions, is_max_context, strict=True)
-            ),
-            input_ids=self.tokenizer.convert_tokens_to_ids(tokens),
-            input_mask=[1] * len(tokens),
-            segment_ids=[0] * len(first) + [1] * (length + 1),
-            token_to_char_map=char_map,
-        )
+            feature = SquadFeatures(
+                unique_id=None,
+                example_index=example_index,
+                doc_span_index=doc_span_index,
+                tokens=tokens,
+                token_to_orig_map=dict(
+                    zip(positions, tok_to_orig_index[start:stop], strict=True)
+                ),
+                token_is_max_context=dict(
+                    zip(positions, is_max_context.tolist(), strict=True)
+                ),
+                input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
+                input_mask=[1] * len(tokens) + padding,
+                segment_ids=[0] * len(first) + [1] * (length + 1) + padding,
+                is_impossible=example.is_impossible,
+            )
+            if char_spans is not None:
+                feature.token_to_char_map = dict(
+                    zip(positions, char_spans[start:stop], strict=True)
+                )
+            if is_training:
+                feature.start_position = feature.end_position = 0
+            if answer and start <= answer[0] and answer[1] < stop:
+                # From a token of the passage to its position in the window.
+                feature.start_position, feature.end_position = (
+                    token - start + len(first) for token in answer
+                )
+            yield feature
 
 
-def _tokens_of_chars(
-    char_spans: Sequence[tuple[int, int]], start: int, end: int
-) -> tuple[int, int]:
-    """Returns the first and last token that touch the characters."""
-    first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
-    last = bisect.bisect_left(char_spans, end, key=lambda span: span[0]) - 1
-    return first, last
-
-
-def _improve_answer_span(
+def _find_answer(
+    example: SquadExample,
     doc_tokens: list[str],
-    input_start: int,
-    input_end: int,
+    orig_to_tok_index: list[int],
+    char_spans: list[tuple[int, int]] | None,
     tokenizer: FullTokenizer,
-    orig_answer_text: str,
 ) -> tuple[int, int]:
-    """Returns the (first, last) token that match the answer best.
+    """Returns the (first, last) token that match an answer best.
 
-    A passage's words may hold more than the answer: in "(1895-1943)." the
-    answer "1895" is the second token alone. If the answer's tokens do not occur
-    ("Japan" in "Japanese"), the words are kept.
-
-    Args:
-        doc_tokens: list of str, the passage's WordPieces.
-        input_start: int, the first token of the answer's words.
-        input_end: int, the last token of the answer's words.
-        tokenizer: a FullTokenizer.
-        orig_answer_text: str.
+    Without character offsets, a passage's words may hold more than the answer:
+    in "(1895-1943)." the answer "1895" is the second token alone. If the
+    answer's tokens do not occur ("Japan" in "Japanese"), the words are kept.
     """
-    answer_tokens = tokenizer.tokenize(orig_answer_text)
+    text, begin = example.orig_answer_text, example.answer_start
+    start, end = example.start_position, example.end_position
+    if text is None or begin is None or start is None or end is None:
+        raise ValueError(
+            f"question {example.qas_id} was read without its answer; to "
+            "train, read the file with is_training=True"
+        )
+    if char_spans is not None:
+        # All tokens that touch the answer's characters.
+        return (
+            bisect.bisect_right(char_spans, begin, key=lambda span: span[1]),
+            bisect.bisect_left(
+                char_spans, begin + len(text), key=lambda span: span[0]
+            )
+            - 1,
+        )
+    input_start = orig_to_tok_index[start]
+    input_end = orig_to_tok_index[end + 1] - 1
+    answer_tokens = tokenizer.tokenize(text)
     length = len(answer_tokens)
     for start in range(input_start, input_end + 2 - max(length, 1)):
         if doc_tokens[start : start + length] == answer_tokens != []:

@@ -105,11 +105,7 @@ class SquadWindows:
     def __call__(
         self, questions: tf.Tensor, contexts: tf.Tensor
     ) -> tuple[Callable, Windows, tf.Tensor, Passages]:
-        """Makes the windows.
-
-        Args:
-            questions: string [N].
-            contexts: string [N], the passages.
+        """Makes the windows of questions and passages, string [N] each.
 
         Returns:
             (pack, windows, first_places, passages): a function (begin, end)
@@ -171,12 +167,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     Each step waits for the one before, so that what they need for themselves
     is not in memory together.
 
-    Args:
-        tokenizer: TokenizerLayer.
-        contexts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
-
-    Returns:
-        Passages.
+    `contexts` are string [N], UTF-8; bytes that are not UTF-8 are dropped.
     """
     valid = tf.strings.unicode_transcode(
         contexts, "UTF-8", "UTF-8", errors="ignore"
@@ -309,12 +300,7 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
 
 
 def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
-    """Returns `Passages.last_letters`.
-
-    Args:
-        letters: _Letters.
-        char_letters: int32 [C], see Passages.
-    """
+    """Returns `Passages.last_letters`."""
     is_dropped = tf.tensor_scatter_nd_update(
         letters.is_accent,
         char_letters[:, None],

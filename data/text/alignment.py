@@ -14,10 +14,6 @@ def tokenize_with_spans(
         "Škoda (1895)" -> sko   ##da   (      1895    )
                           (0,3) (3,5) (6,7) (7,11) (11,12)
 
-    Args:
-        text: str.
-        tokenizer: a FullTokenizer.
-
     Returns:
         (tokens, spans): a list of str, and for each its (start, end) in `text`;
         an accent belongs to its letter.

@@ -65,10 +65,6 @@ def first_values(
 
 
 def where(condition: tf.Tensor) -> tf.Tensor:
-    """Returns where a condition holds, int32 [places].
-
-    Args:
-        condition: bool [C].
-    """
+    """Returns where a condition, bool [C], holds, int32 [places]."""
     # Half of what tf.where returns.
     return tf.cast(tf.where(condition)[:, 0], tf.int32)

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from data.io import text_files
 from data.text.characters import (
@@ -29,18 +29,16 @@ _MAX_CACHED_LENGTH = 64
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
-# Google's releases, by the folder that each unpacks to.
-_LOWER_MODELS = (
-    "uncased_L-24_H-1024_A-16",
-    "uncased_L-12_H-768_A-12",
-    "multilingual_L-12_H-768_A-12",
-    "chinese_L-12_H-768_A-12",
-)
-_CASED_MODELS = (
-    "cased_L-12_H-768_A-12",
-    "cased_L-24_H-1024_A-16",
-    "multi_cased_L-12_H-768_A-12",
-)
+# Whether each release of Google's is lower-cased, by the folder it unpacks to.
+_RELEASES = {
+    "uncased_L-24_H-1024_A-16": True,
+    "uncased_L-12_H-768_A-12": True,
+    "multilingual_L-12_H-768_A-12": True,
+    "chinese_L-12_H-768_A-12": True,
+    "cased_L-12_H-768_A-12": False,
+    "cased_L-24_H-1024_A-16": False,
+    "multi_cased_L-12_H-768_A-12": False,
+}
 
 
 def validate_case_matches_checkpoint(
@@ -59,31 +57,16 @@ def validate_case_matches_checkpoint(
     match = re.match(
         "^.*?([A-Za-z0-9_-]+)/bert_model.ckpt", init_checkpoint or ""
     )
-    name = match.group(1) if match else None
-    if name in _LOWER_MODELS and not do_lower_case:
-        kind, remedy = "lowercased", True
-    elif name in _CASED_MODELS and do_lower_case:
-        kind, remedy = "cased", False
-    else:
-        return
-    raise ValueError(
-        f"--do_lower_case={do_lower_case} contradicts "
-        f"--init_checkpoint={init_checkpoint}: {name} is a {kind} model; "
-        f"give --do_lower_case={remedy}, or rename the checkpoint's folder "
-        "if its name misleads"
-    )
-
-
-def is_lower_case(tokens: Iterable[str]) -> bool:
-    """Returns whether a vocabulary has no upper-case letters.
-
-    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
-    """
-    return not any(
-        token != token.lower()
-        for token in tokens
-        if not re.fullmatch(r"\[.*\]|<.*>", token)
-    )
+    name = match.group(1) if match else ""
+    is_lower_case = _RELEASES.get(name, do_lower_case)
+    if is_lower_case != do_lower_case:
+        raise ValueError(
+            f"--do_lower_case={do_lower_case} contradicts "
+            f"--init_checkpoint={init_checkpoint}: {name} is a "
+            f"{'lowercased' if is_lower_case else 'cased'} model; give "
+            f"--do_lower_case={is_lower_case}, or rename the checkpoint's "
+            "folder if its name misleads"
+        )
 
 
 def convert_to_unicode(text: str | bytes) -> str:
@@ -111,20 +94,6 @@ def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
         KeyError: an item is not in `vocab`.
     """
     return [vocab[item] for item in items]
-
-
-def convert_tokens_to_ids(
-    vocab: Mapping[str, int], tokens: Iterable[str]
-) -> list[int]:
-    """Converts WordPieces to ids; see `convert_by_vocab`."""
-    return convert_by_vocab(vocab, tokens)
-
-
-def convert_ids_to_tokens(
-    inv_vocab: Mapping[int, str], ids: Iterable[int]
-) -> list[str]:
-    """Converts ids to WordPieces; see `convert_by_vocab`."""
-    return convert_by_vocab(inv_vocab, ids)
 
 
 class FullTokenizer:
@@ -173,7 +142,12 @@ class FullTokenizer:
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
         if do_lower_case is None:
-            do_lower_case = is_lower_case(self.tokens)
+            # Special tokens such as [CLS], [unused5] and the Chinese <S> do
+            # not count.
+            do_lower_case = all(
+                token == token.lower() or re.fullmatch(r"\[.*\]|<.*>", token)
+                for token in self.tokens
+            )
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
@@ -255,27 +229,12 @@ class FullTokenizer:
         return convert_by_vocab(self.inv_vocab, ids)
 
 
-class ModelOptions(Protocol):
-    """Options that decide how a model reads text."""
-
-    @property
-    def vocab_file(self) -> str:
-        """Path of the vocabulary."""
-
-    @property
-    def do_lower_case(self) -> bool:
-        """Whether the model is uncased."""
-
-    @property
-    def init_checkpoint(self) -> str | None:
-        """Path of the model's checkpoint."""
-
-
-def load_tokenizer(options: ModelOptions, vocab_size: int) -> FullTokenizer:
+def load_tokenizer(options: Any, vocab_size: int) -> FullTokenizer:
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command.
+        options: of the command, with `vocab_file`, `do_lower_case` and
+            `init_checkpoint`.
         vocab_size: the model's number of WordPieces.
 
     Raises:

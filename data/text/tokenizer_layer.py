@@ -105,10 +105,7 @@ class TokenizerLayer(keras.layers.Layer):
     def tokenize_with_chars(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, Characters]:
-        """Tokenizes, and returns the normalized characters too.
-
-        Args:
-            texts: string [N].
+        """Tokenizes texts, string [N], and returns their characters too.
 
         Returns:
             (ids, first, last, chars): ragged int32 [N, None]; int32 [P], the

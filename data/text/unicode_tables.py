@@ -63,25 +63,44 @@ def create_tables(do_lower_case: bool) -> Tables:
     Capital sigma has the entry of a sigma that does not end a word.
     """
     several: list[list[int]] = []
-    combining_classes: list[tuple[int, int]] = []
+    combining_classes: set[tuple[int, int]] = set()
     # Unassigned code points stay as they are.
     entries = np.full(
         sys.maxunicode + 1, STARTER | _VALUE_BIAS << _VALUE_SHIFT, np.int32
     )
-    cps, are_plain = _code_points()
-    entries[cps[are_plain]] |= _plain_flags(cps[are_plain], do_lower_case)
-    for cp in cps[~are_plain].tolist():
-        char = chr(cp)
-        flags, result = _normalize(char, do_lower_case)
+    code_points = _code_points()
+    chars = list(map(chr, code_points))
+    changed, case_flags = chars, [0] * len(chars)
+    if do_lower_case:
+        changed = _change_each(
+            chars, lambda text: unicodedata.normalize("NFD", text.lower())
+        )
+        case_flags = _case_flags(chars)
+    for char, decomposed, case, (cp, is_ideograph) in zip(
+        chars, changed, case_flags, code_points.items(), strict=True
+    ):
+        flags, result = STARTER | case | is_ideograph * ISOLATED, char
+        # Nine of ten are letters, numbers or symbols that stay as they are. But
+        # much of ASCII is punctuation, and U+FFFD is dropped.
+        if (
+            char != decomposed
+            or cp < 128
+            or cp == 0xFFFD
+            or unicodedata.category(char)[0] not in "LNS"
+        ):
+            flags, result = _normalize(char, decomposed, case, do_lower_case)
         if len(result) > 1:
             flags |= SEVERAL
             value = len(several)
             several.append([*map(ord, result), -1][:3])
         else:
             value = ord(result) - cp if result else 0
-        for out in result:
-            if do_lower_case and unicodedata.combining(out):
-                combining_classes.append((ord(out), unicodedata.combining(out)))
+        if do_lower_case:
+            combining_classes |= {
+                (ord(out), unicodedata.combining(out))
+                for out in result
+                if unicodedata.combining(out)
+            }
         entries[cp] = flags | (value + _VALUE_BIAS) << _VALUE_SHIFT
     blocks: dict[bytes, int] = {}
     pages = [
@@ -92,108 +111,70 @@ def create_tables(do_lower_case: bool) -> Tables:
         np.array(pages, np.int32),
         np.frombuffer(b"".join(blocks), np.int32),
         np.array(several or [[-1] * 3], np.int32),
-        np.array(sorted(set(combining_classes)) or [(0, 0)], np.int32).T.copy(),
+        np.array(sorted(combining_classes) or [(0, 0)], np.int32).T.copy(),
     )
 
 
-@functools.cache
-def _are_ideographs() -> np.ndarray:
-    """Returns for all code points if each is in a block of ideographs."""
-    is_ideograph = np.zeros(sys.maxunicode + 1, bool)
-    for low, high in characters.CJK_RANGES:
-        is_ideograph[low : high + 1] = True
-    return is_ideograph
+def _code_points() -> dict[int, bool]:
+    """Returns {code point: whether it is in a block of ideographs}.
 
-
-@functools.cache
-def _code_points() -> tuple[np.ndarray, np.ndarray]:
-    """Returns the code points that are assigned or in a block of ideographs.
-
-    Returns:
-        int [n], and bool [n], whether each is a letter, number or symbol that
-        lower-casing and stripping accents leave as it is. They are nine of ten
-        and looked at together, which takes a tenth of the time.
+    They are the ones that are assigned or in a block of ideographs.
     """
-    every = list(map(chr, range(sys.maxunicode + 1)))
-    categories = "".join(map(unicodedata.category, every)).encode()
-    major, minor = np.frombuffer(categories, "S1").reshape(-1, 2).T
-    are_used = (major != b"C") | (minor == b"c") | (minor == b"f")
-    cps = np.flatnonzero(are_used | _are_ideographs())
-    may_be_plain = _are_ideographs()[cps]
-    for kind in (b"L", b"N", b"S"):
-        may_be_plain |= major[cps] == kind
-    # Much of ASCII is punctuation, and U+FFFD is dropped.
-    may_be_plain &= (cps > 127) & (cps != 0xFFFD)
-    chars = [every[cp] for cp in cps[may_be_plain]]
-    changed = _change_each(
-        chars, lambda text: unicodedata.normalize("NFD", text.lower())
-    )
-    are_plain = may_be_plain.copy()
-    are_plain[may_be_plain] = [
-        char == other for char, other in zip(chars, changed, strict=True)
-    ]
-    return cps, are_plain
+    ideographs = {
+        cp for low, high in characters.CJK_RANGES for cp in range(low, high + 1)
+    }
+    return {
+        cp: cp in ideographs
+        for cp in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(cp)) not in ("Cn", "Cs", "Co")
+        or cp in ideographs
+    }
 
 
 def _change_each(
     texts: Iterable[str], change: Callable[[str], str]
 ) -> list[str]:
     """Changes many texts in one call, each independently of the others."""
-    return change("\n".join(texts)).split("\n")
+    # Between them a noncharacter, which is in none of them.
+    return change("\uffff".join(texts)).split("\uffff")
 
 
-def _plain_flags(cps: np.ndarray, do_lower_case: bool) -> np.ndarray:
-    """Returns the flags of characters that become themselves; see STARTER."""
-    flags = np.where(_are_ideographs()[cps], ISOLATED, 0)
-    if do_lower_case:
-        chars = list(map(chr, cps))
+def _case_flags(chars: Iterable[str]) -> list[int]:
+    """Returns the flags that decide about a capital sigma nearby.
 
-        def end_after(before: str) -> list[bool]:
-            texts = _change_each(
-                [f"{before}{char}\u03a3" for char in chars], str.lower
-            )
-            return [text[-1] == "\u03c2" for text in texts]
+    A sigma is final after a cased letter; `str.lower` skips case ignorable
+    characters to find it.
+    """
+    after_char, after_letter = (
+        _change_each((f"{before}{char}\u03a3" for char in chars), str.lower)
+        for before in ("", "A")
+    )
+    return [
+        CASED
+        if first.endswith("\u03c2")
+        else CASE_IGNORABLE * second.endswith("\u03c2")
+        for first, second in zip(after_char, after_letter, strict=True)
+    ]
 
-        # See `_case_flags`.
-        flags |= np.where(end_after("A"), CASE_IGNORABLE, 0)
-        flags = np.where(end_after(""), CASED | flags & ISOLATED, flags)
-    return flags
 
-
-def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
+def _normalize(
+    char: str, decomposed: str, case_flags: int, do_lower_case: bool
+) -> tuple[int, str]:
     """Returns the flags of a character, and the characters it becomes."""
     cleaned = characters.clean_character(char)
     if not cleaned:
         return DROPPED | CASE_IGNORABLE, ""
     if cleaned.isspace():
         return SPACE | STARTER, " "
-    flags = ISOLATED if len(cleaned) > 1 else 0
-    if not do_lower_case:
-        if characters.is_punctuation(char):
-            flags |= ISOLATED
-        return flags | STARTER, char
-    decomposed = unicodedata.normalize("NFD", char.lower())
-    letters = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
-    flags |= _case_flags(char)
+    letters, flags = decomposed, case_flags
+    if do_lower_case:
+        letters = characters.strip_accents(decomposed)
+        if any(map(unicodedata.combining, letters)):
+            flags |= REORDERED
     if not letters:
         flags |= DROPPED
-    if any(map(characters.is_punctuation, letters)):
+    if len(cleaned) > 1 or any(map(characters.is_punctuation, letters)):
         flags |= ISOLATED
-    if not all(map(unicodedata.combining, decomposed)):
+    if not do_lower_case or not all(map(unicodedata.combining, decomposed)):
         flags |= STARTER
-    if any(map(unicodedata.combining, letters)):
-        flags |= REORDERED
     return flags, letters
-
-
-def _case_flags(char: str) -> int:
-    """Returns the flags that decide about a capital sigma nearby.
-
-    A sigma is final after a cased letter; `str.lower` skips case ignorable
-    characters to find it.
-    """
-    if f"{char}\u03a3".lower()[-1] == "\u03c2":
-        return CASED
-    if f"A{char}\u03a3".lower()[-1] == "\u03c2":
-        return CASE_IGNORABLE
-    return 0

@@ -25,15 +25,7 @@ _UNUSED_IN_FRONT = 99
 def count_words(
     lines: Iterable[str], do_lower_case: bool
 ) -> collections.Counter[str]:
-    """Counts the words of text.
-
-    Args:
-        lines: iterable of str.
-        do_lower_case: whether to lower-case the text and strip accents.
-
-    Returns:
-        Counter of word to count.
-    """
+    """Returns how often each word of `BasicTokenizer` occurs in some lines."""
     tokenizer = tokenization.BasicTokenizer(do_lower_case)
     counts: collections.Counter[str] = collections.Counter()
     for line in lines:
@@ -82,9 +74,6 @@ def learn_vocabulary(
             short.
         num_unused: see `reserved_tokens`.
 
-    Returns:
-        list of str.
-
     Raises:
         ValueError: there are no words, or `vocab_size` is too small for the
             characters.
@@ -121,11 +110,13 @@ def learn_vocabulary(
             max_token_length=_MAX_WORD_LENGTH,
             max_unique_chars=num_characters,
         )
-        # Continuations that cannot occur, such as "##,", need no row.
+        # Continuations that cannot occur, such as "##,", need no row: the
+        # character is always its own word.
         tokens = [
             token
             for token in tokens
-            if not (token.startswith("##") and _is_alone(token[2:]))
+            if not (token.startswith("##") and len(token) == 3)
+            or not characters.is_isolated(token[2])
         ]
         if len(tokens) < wanted:
             high = least_count - 1
@@ -137,12 +128,7 @@ def learn_vocabulary(
 
 
 def unknown_share(vocab: Sequence[str], counts: Mapping[str, int]) -> float:
-    """Returns the fraction of [UNK] among the WordPieces of counted words.
-
-    Args:
-        vocab: list of str.
-        counts: dict of word to count.
-    """
+    """Returns the fraction of [UNK] among the WordPieces of counted words."""
     num_unknown, num_all = _count_pieces(vocab, counts)
     return num_unknown / num_all
 
@@ -177,13 +163,6 @@ def _num_covering_characters(counts: Mapping[str, int]) -> int:
     return next(i for i, total in enumerate(totals, 1) if total >= enough)
 
 
-def _is_alone(text: str) -> bool:
-    """Returns whether text is a character that is always its own word."""
-    return len(text) == 1 and (
-        characters.is_punctuation(text) or characters.is_cjk(ord(text))
-    )
-
-
 def extend_vocabulary(
     vocab: Sequence[str],
     counts: Mapping[str, int],
@@ -193,16 +172,8 @@ def extend_vocabulary(
 
     They are words with a letter that occur at least twice. A word unknown to
     the vocabulary counts as its characters. The other WordPieces keep their
-    ids.
-
-    Args:
-        vocab: list of str.
-        counts: dict of word to count.
-        num_new_words: maximum words to add, first to [unusedN] rows, then at
-            the end; None = as many as there are such rows.
-
-    Returns:
-        list of str.
+    ids. At most `num_new_words` are added, first to [unusedN] rows, then at the
+    end; None = as many as there are such rows.
 
     Raises:
         ValueError: there is no word to add, or no row for it.
@@ -218,7 +189,8 @@ def extend_vocabulary(
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     saved = {}
     for word, count in counts.items():
-        if count > 1 and len(word) <= _MAX_WORD_LENGTH and _has_letter(word):
+        has_letter = any(map(str.isalpha, word))
+        if count > 1 and len(word) <= _MAX_WORD_LENGTH and has_letter:
             pieces = tokenizer.tokenize(word)
             length = len(word) if pieces == ["[UNK]"] else len(pieces)
             saved[word] = count * (length - 1)
@@ -241,10 +213,6 @@ def extension_rows(
     vocab: Sequence[str], extended: Sequence[str]
 ) -> list[list[int]]:
     """Maps each row of an extended vocabulary to its former WordPieces.
-
-    Args:
-        vocab: list of str.
-        extended: list of str, as of `extend_vocabulary`.
 
     Returns:
         for each row of `extended` the ids in `vocab` of the WordPieces that
@@ -272,7 +240,3 @@ def extension_rows(
             f"it has {len(extended)} rows, fewer than the {len(vocab)} before"
         )
     return rows
-
-
-def _has_letter(word: str) -> bool:
-    return any(char.isalpha() for char in word)

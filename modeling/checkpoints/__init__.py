@@ -70,8 +70,8 @@ def load_checkpoint(
             the same blocks.
 
     Returns:
-        `LoadReport` with `loaded`, `missing` and `unused` names; a missing head
-        is not an error; it keeps its random values.
+        `LoadReport` with `loaded`, `missing` and `unused` names. A missing head
+        is no error: it keeps its random values.
 
     Raises:
         FileNotFoundError: there is no checkpoint.

@@ -69,17 +69,14 @@ def save_labels(
 
 
 def _read_lines(labels_file: str) -> list[str]:
-    with (
-        named_errors(labels_file),
-        open(labels_file, encoding="utf-8", newline="\n") as reader,
-    ):
-        try:
-            text = reader.read()
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{labels_file}: byte {error.start} is not UTF-8; save it as "
-                "UTF-8"
-            ) from error
+    with named_errors(labels_file), open(labels_file, "rb") as reader:
+        contents = reader.read()
+    try:
+        text = contents.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{labels_file}: byte {error.start} is not UTF-8; save it as UTF-8"
+        ) from error
     return text.removesuffix("\n").split("\n")
 
 

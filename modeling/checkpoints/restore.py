@@ -80,7 +80,14 @@ def restore_variables(
             value is not a finite floating-point number, or two of the model's
             variables have one name.
     """
-    variables = _variables_of(model)
+    if not model.built:
+        model.build()
+    variables = {original_name(weight): weight for weight in model.weights}
+    if len(variables) != len(model.weights):
+        raise ValueError(
+            f"Two variables of {model.name} have one name in the original, so "
+            "a checkpoint cannot tell them apart: load it into each BertModel."
+        )
     # {variable: its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
@@ -92,32 +99,20 @@ def restore_variables(
     }
     for name, (variable, source) in pairs.items():
         _check_shape(path, name, list(shapes[source]), list(variable.shape))
-        _check_dtype(path, source, dtypes[source])
+        if dtypes[source] not in _WEIGHT_DTYPES:
+            raise ValueError(
+                f"{source} in {path} is of type {dtypes[source]}, and weights "
+                f"are one of {', '.join(_WEIGHT_DTYPES)}; save the model as "
+                "float32"
+            )
     for variable, source in pairs.values():
         _check_values(path, source, read(source), variable.dtype)
     for variable, source in pairs.values():
         variable.assign(read(source))
     _log(path, variables, missing)
     used = {source for _, source in pairs.values()}
-    return LoadReport(
-        path=str(path),
-        loaded=list(pairs),
-        missing=missing,
-        unused=[name for name in shapes if name not in used],
-    )
-
-
-def _variables_of(model: keras.Model) -> dict[str, keras.Variable]:
-    """Returns {original name: variable} of a model, which it builds."""
-    if not model.built:
-        model.build()
-    variables = {original_name(weight): weight for weight in model.weights}
-    if len(variables) != len(model.weights):
-        raise ValueError(
-            f"Two variables of {model.name} have one name in the original, so "
-            "a checkpoint cannot tell them apart: load it into each BertModel."
-        )
-    return variables
+    unused = [name for name in shapes if name not in used]
+    return LoadReport(str(path), list(pairs), missing, unused)
 
 
 def _log(
@@ -178,15 +173,6 @@ def _check_shape(
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
     )
-
-
-def _check_dtype(path: str | os.PathLike[str], name: str, dtype: str) -> None:
-    if dtype not in _WEIGHT_DTYPES:
-        raise ValueError(
-            f"{name} in {path} is of type {dtype}, and weights "
-            f"are one of {', '.join(_WEIGHT_DTYPES)}; save the model as "
-            "float32"
-        )
 
 
 def _check_values(

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -28,9 +28,6 @@ from modeling.checkpoints.staging import (
     staged_folder,
 )
 
-if TYPE_CHECKING:
-    from modeling.checkpoints.huggingface.tokenizer import Tokenizer
-
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
 )
@@ -46,32 +43,15 @@ def load_tf1_checkpoint(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Loads a checkpoint's variables into a model, by name.
+    """Loads a checkpoint's variables by name; see `load_checkpoint`.
 
-    Args:
-        model: any model here, built or not.
-        path: the checkpoint, e.g. `uncased_L-12_H-768_A-12/bert_model.ckpt`,
-            or a directory: the newest that its `checkpoint` file names, else
-            the only one in it.
-        layers: see `load_checkpoint`.
-
-    Returns:
-        `LoadReport`; Adam's slots, averages and `global_step` are not counted.
-
-    Raises:
-        FileNotFoundError: there is no checkpoint.
-        OSError: it cannot be read.
-        ValueError: a variable of the encoder is missing or has another
-            shape, a value is not finite, or `path` is one file of a
-            checkpoint.
+    The report does not count Adam's slots, averages and `global_step`.
     """
     prefix = find_tf1_checkpoint(path)
     with open_tf1_checkpoint(prefix) as (reader, literal_name):
         shapes = {
             name: shape
-            for name, shape in sorted(
-                reader.get_variable_to_shape_map().items()
-            )
+            for name, shape in _shapes(reader).items()
             if not _TRAINING_STATE.search(name)
         }
         dtypes = reader.get_variable_to_dtype_map()
@@ -94,10 +74,7 @@ def load_tf1_checkpoint(
 def open_tf1_checkpoint(
     prefix: str | os.PathLike[str],
 ) -> Iterator[tuple[Any, str]]:
-    """Opens a checkpoint.
-
-    Args:
-        prefix: what `find_tf1_checkpoint` gives.
+    """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Yields:
         its reader, and the name by which TensorFlow's operations find it.
@@ -120,20 +97,17 @@ def open_tf1_checkpoint(
 def read_tf1_shapes(
     prefix: str | os.PathLike[str],
 ) -> dict[str, Sequence[int]]:
-    """Returns {name in the file: shape} of a TF1 checkpoint.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Returns {name in the file: shape}; see `modeling.read_shapes`."""
     with open_tf1_checkpoint(prefix) as (reader, _):
-        return dict(sorted(reader.get_variable_to_shape_map().items()))
+        return _shapes(reader)
+
+
+def _shapes(reader: Any) -> dict[str, Sequence[int]]:
+    return dict(sorted(reader.get_variable_to_shape_map().items()))
 
 
 def check_tf1_files(prefix: str) -> None:
     """Refuses a checkpoint whose files are damaged, by their sizes.
-
-    Args:
-        prefix: what `find_tf1_checkpoint` gave.
 
     Raises:
         OSError: the index cannot be read, or the data files are missing or
@@ -196,15 +170,15 @@ def save_checkpoint(
             "checkpoint, before saving one."
         )
     weights = {original_name(weight): weight for weight in model.weights}
-    write_checkpoint(
-        path, {n: w for n, w in weights.items() if n not in leave_out}
-    )
+    for name in leave_out:
+        weights.pop(name, None)
+    write_checkpoint(path, weights)
 
 
 def save_release(
     model: keras.Model,
     directory: str | os.PathLike[str],
-    tokenizer: "Tokenizer | None" = None,
+    tokenizer: Any = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
 ) -> None:
@@ -279,7 +253,10 @@ def write_checkpoint(
 
 
 def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
-    """Returns the checkpoint that `path` names; see load_tf1_checkpoint.
+    """Returns the checkpoint that `path` names.
+
+    Of a directory, that is the newest that its `checkpoint` file names, else
+    the only one in it.
 
     Raises:
         FileNotFoundError: there is none.

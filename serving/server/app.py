@@ -6,12 +6,11 @@ Serving's bodies depend on the model, and its errors have their own form.
 
 import asyncio
 import contextlib
-import functools
 import hmac
 import json
-from collections.abc import AsyncIterator, Mapping
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
+from re import Match
 from typing import Any
 
 from absl import logging
@@ -20,17 +19,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from serving.server import paths, protocol, replies
+from serving.server import protocol, replies
 from serving.server.batching import Closed, QueueFull
-from serving.server.errors import RestError
 from serving.server.limits import Limits
-from serving.server.monitoring import Monitoring
-from serving.server.versions import (
-    LoadedVersion,
-    ServedModel,
-    TaskKey,
-    not_found,
-)
+from serving.server.monitoring import Monitoring, RequestRecord
+from serving.server.protocol import BadRequest, RestError
+from serving.server.versions import Key, LoadedVersion, ServedModel, not_found
 from serving.text_task import TooLarge
 
 PAGE = Path(__file__).parent / "page"
@@ -116,27 +110,24 @@ class Server:
         """Adds the token check, logging and errors to a route."""
 
         async def guarded(request: Request) -> Response:
-            with self.monitoring.observe(request) as seen:
+            with self.monitoring.observe(request) as record:
+                headers: Mapping[str, str] | None = None
                 try:
                     self._check_token(request)
-                    response = await answer(request, seen)
+                    response = await answer(request, record)
+                    record.status = response.status_code
+                    return response
                 except RestError as error:
-                    seen.error = error.message
-                    response = to_json(
-                        {"error": error.message}, error.status, error.headers
-                    )
+                    record.status, record.error = error.status, error.message
+                    headers = error.headers
                 except RecursionError:
-                    seen.error = "nested too deeply"
-                    response = to_json({"error": seen.error}, 400)
+                    record.status, record.error = 400, "nested too deeply"
                 except ClientDisconnect:
-                    seen.error = "the client went away"
-                    response = to_json({"error": seen.error}, 499)
+                    record.status, record.error = 499, "the client went away"
                 except Exception:
                     logging.exception("a request failed")
-                    seen.error = "internal error; the server's log says more"
-                    response = to_json({"error": seen.error}, 500)
-                seen.status = response.status_code
-            return response
+                    record.error = "internal error; the server's log says more"
+                return to_json({"error": record.error}, record.status, headers)
 
         return guarded
 
@@ -154,10 +145,11 @@ class Server:
 
     async def _page(self, request: Request) -> Response:
         # A table of files, so that a request's path is never opened.
+        files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
-        if name not in page_files():
+        if name not in files:
             return Response("not found", 404, media_type="text/plain")
-        return FileResponse(PAGE / name, headers=_PAGE_HEADERS)
+        return FileResponse(files[name], headers=_PAGE_HEADERS)
 
     async def _health(self, _: Request) -> Response:
         return to_json({"status": "alive"})
@@ -189,143 +181,164 @@ class Server:
             }
         )
 
-    async def _do_task(self, request: Request, seen: Any) -> Response:
+    async def _do_task(
+        self, request: Request, record: RequestRecord
+    ) -> Response:
         """Answers the page, as predict.py does."""
-        model = self._find(request.path_params["name"], seen)
-        seen.what = name = request.path_params["task"]
+        model = self._find(request.path_params["name"], record)
+        record.operation = name = request.path_params["task"]
         version = model.find(None)
         if name not in version.tasks:
             raise RestError(
                 404, f"{model.name} does {', '.join(version.tasks)}"
             )
-        asked = protocol.parse_body(await self.limits.read_body(request))
         task = version.tasks[name]
-        try:
-            task.check(asked)
-        except ValueError as error:
-            raise RestError(400, str(error)) from None
-        texts = [text.encode() for text in task.texts_of(asked)]
-        seen.num_texts = 1
+        body = protocol.parse_body(await self.limits.read_body(request))
 
-        def submit(version: LoadedVersion) -> Future:
+        def create_key(version: LoadedVersion) -> Key:
             if name not in version.tasks:
                 raise RestError(409, f"a new version does not {name}")
-            task = version.tasks[name]
-            if self.limits.may_be_long(texts):
-                compute = functools.partial(
-                    self.limits.compute_if_short,
-                    version,
-                    texts,
-                    lambda: task.answer([asked])[0],
-                )
-                return version.batcher.submit(None, compute, 1)
-            return version.batcher.submit(TaskKey(name), asked, 1)
+            return Key(name)
 
-        answer = await self._compute(model, None, submit)
+        try:
+            task.check(body)
+            texts = [text.encode() for text in task.texts_of(body)]
+            record.num_texts = 1
+            row = await self._compute(model, None, create_key, body, 1, texts)
+            answer = await asyncio.to_thread(task.read, body, row)
+        except TooLarge as error:
+            raise RestError(413, str(error)) from None
+        except ValueError as error:
+            raise BadRequest(str(error)) from None
         return await asyncio.to_thread(to_json, answer)
 
-    async def _rest(self, request: Request, seen: Any) -> Response:
+    async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Answers by TensorFlow Serving's protocol."""
         path = request.url.path
-        if request.method == "POST" and (found := paths.ASKED.fullmatch(path)):
-            return await self._predict(request, found, seen)
-        if request.method == "GET" and (
-            found := paths.LOOKED_AT.fullmatch(path)
+        if request.method == "POST" and (
+            match := replies.CALL_PATH.fullmatch(path)
         ):
-            return self._describe(found, seen)
-        raise RestError(400, f"Malformed request: {request.method} {path}")
+            return await self._predict(request, match, record)
+        if request.method == "GET" and (
+            match := replies.STATUS_PATH.fullmatch(path)
+        ):
+            return self._describe(match, record)
+        raise BadRequest(f"Malformed request: {request.method} {path}")
 
-    def _describe(self, found: paths.Match, seen: Any) -> Response:
+    def _describe(self, match: Match, record: RequestRecord) -> Response:
         """Answers `GET /v1/models/NAME[/versions/N][/metadata]`."""
-        name, number = paths.parse(found)
-        if found["metadata"]:
-            seen.what = "metadata"
-            version = self._find(name, seen, number).find(number)
+        name, number = replies.parse_path(match)
+        if match["metadata"]:
+            record.operation = "metadata"
+            version = self._find(name, record, number).find(number)
             return to_json(
                 replies.describe_metadata(
                     name, version.number, version.definitions
                 )
             )
-        seen.what = "status"
+        record.operation = "status"
         if name not in self.models:
             raise RestError(404, f"Could not find any versions of model {name}")
         return to_json(self.models[name].describe_status(number))
 
     async def _predict(
-        self, request: Request, found: paths.Match, seen: Any
+        self, request: Request, match: Match, record: RequestRecord
     ) -> Response:
         """Answers `POST /v1/models/NAME[/versions/N]:predict`."""
-        name, number = paths.parse(found)
-        body = await self.limits.read_body(request)
-        seen.what = method = found["method"].lower()
-        model = self._find(name, seen, number)
+        name, number = replies.parse_path(match)
+        content = await self.limits.read_body(request)
+        record.operation = method = match["method"].lower()
+        model = self._find(name, record, number)
         version = model.find(number)
-        asked = protocol.parse_body(body)
-        signature = protocol.signature_name(asked)
+        body = protocol.parse_body(content)
+        signature = protocol.signature_name(body)
         if signature not in version.inputs:
-            raise RestError(
-                400,
+            raise BadRequest(
                 f'Serving signature name: "{signature}" not found in '
-                "signature def",
+                "signature def"
             )
         if method != "predict":
-            raise RestError(
-                400,
+            raise BadRequest(
                 f"Expected {method} signature method_name to be "
                 f"tensorflow/serving/{method}. Was: "
-                f"{version.definitions[signature].method_name}",
+                f"{version.definitions[signature].method_name}"
             )
-        seen.what = signature
-        self.limits.check_rows(asked)
+        record.operation = signature
+        self.limits.check_rows(body)
         # In a thread, so that others are answered while a large request is
         # read.
         arrays = await asyncio.to_thread(
-            protocol.parse_inputs, asked, version.inputs[signature]
+            protocol.parse_inputs, body, version.inputs[signature]
         )
-        num_rows, texts = self.limits.check_size(arrays)
-        seen.num_texts = num_rows
+        record.num_texts, texts = self.limits.check_size(arrays)
 
-        def submit(version: LoadedVersion) -> Future:
+        def create_key(version: LoadedVersion) -> Key:
             if signature not in version.inputs:
                 raise RestError(409, "a new version has no such signature")
-            compute = functools.partial(version.call_alone, signature, arrays)
-            if self.limits.may_be_long(texts):
-                compute = functools.partial(
-                    self.limits.compute_if_short, version, texts, compute
-                )
-                return version.batcher.submit(None, compute, num_rows)
-            key = version.key_of(signature, arrays)
-            payload = compute if key is None else arrays
-            return version.batcher.submit(key, payload, num_rows)
+            shapes = (array.shape[1:] for array in arrays.values())
+            return Key(signature, tuple(shapes))
 
-        outputs = await self._compute(model, number, submit)
+        outputs = await self._compute(
+            model, number, create_key, arrays, record.num_texts, texts
+        )
         return await asyncio.to_thread(
-            lambda: to_json(replies.to_reply(asked, outputs))
+            lambda: to_json(replies.to_reply(body, outputs))
         )
 
     def _find(
-        self, name: str, seen: Any, version: int | None = None
+        self, name: str, record: RequestRecord, version: int | None = None
     ) -> ServedModel:
         if name not in self.models:
             raise not_found(name, version)
-        seen.model = name
+        record.model = name
         return self.models[name]
 
     async def _compute(
-        self, model: ServedModel, number: int | None, submit: Any
+        self,
+        model: ServedModel,
+        number: int | None,
+        create_key: Callable[[LoadedVersion], Key],
+        payload: Any,
+        num_rows: int,
+        texts: Sequence[bytes],
     ) -> Any:
         """Queues a request and returns its result.
+
+        Args:
+            model: the model.
+            number: the version to use; None for the newest.
+            create_key: returns the request's key for a version.
+            payload: the request, see `LoadedVersion.run`.
+            num_rows: number of rows that it adds to a batch.
+            texts: its texts.
 
         Raises:
             RestError: the queue is full, the answer takes too long, or the
                 model refuses the request.
+            ValueError: a task cannot be done.
         """
+
+        def submit() -> Any:
+            version = model.find(number)
+            key = create_key(version)
+            is_long = self.limits.may_be_long(texts)
+            if not is_long and version.can_batch(key):
+                return version.batcher.submit(key, payload, num_rows)
+
+            def compute() -> Any:
+                if is_long:
+                    count = version.count_wordpieces(texts)
+                    self.limits.check_wordpieces(count)
+                return version.run(key, [payload])[0]
+
+            return version.batcher.submit(None, compute, num_rows)
+
         try:
             try:
-                future = submit(model.find(number))
+                future = submit()
             except Closed:
                 # A new version has just replaced it.
-                future = submit(model.find(number))
+                future = submit()
         except QueueFull:
             raise RestError(
                 429,
@@ -337,22 +350,11 @@ class Server:
             raise RestError(503, "the server is shutting down") from None
         try:
             async with asyncio.timeout(self.limits.timeout):
-                result = await asyncio.wrap_future(future)
+                return await asyncio.wrap_future(future)
         except TimeoutError:
             raise RestError(
                 504, f"no answer within {self.limits.timeout:g} s"
             ) from None
-        except TooLarge as error:
-            raise RestError(413, str(error)) from None
-        except ValueError as error:
-            raise RestError(400, str(error)) from None
-        return result
-
-
-@functools.cache
-def page_files() -> frozenset[str]:
-    """Returns the names of the page's files."""
-    return frozenset(file.name for file in PAGE.iterdir() if file.is_file())
 
 
 def to_json(

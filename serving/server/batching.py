@@ -4,7 +4,6 @@ The queue is bounded: when it is full, requests are refused at once, so an
 overloaded server still answers accepted requests quickly.
 """
 
-import collections
 import dataclasses
 import threading
 import time
@@ -12,8 +11,8 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-# (key, the payloads of requests) -> their results, each a value or an error.
-RunBatch = Callable[[Hashable, Sequence[Any]], list[Any]]
+# (key, the payloads of requests) -> their results.
+RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
 class QueueFull(Exception):
@@ -52,7 +51,7 @@ class Batcher:
     """Runs requests of equal keys together, in order of arrival.
 
     Args:
-        run: computes a batch; an error goes to all its requests.
+        run: computes a batch. If it fails, each request is computed by itself.
         options: BatchingOptions.
         on_batch: called with the number of rows and the seconds of each batch.
     """
@@ -66,7 +65,7 @@ class Batcher:
         self._run = run
         self._options = options
         self._on_batch = on_batch
-        self._waiting: collections.deque[_Work] = collections.deque()
+        self._waiting: list[_Work] = []
         self._changed = threading.Condition()
         self._is_closed = False
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -93,9 +92,14 @@ class Batcher:
             if self._is_closed:
                 raise Closed
             if len(self._waiting) >= self._options.max_queue:
-                self._drop_cancelled()
-                if len(self._waiting) >= self._options.max_queue:
-                    raise QueueFull
+                # A client that has disconnected needs no place.
+                self._waiting = [
+                    each
+                    for each in self._waiting
+                    if not each.future.cancelled()
+                ]
+            if len(self._waiting) >= self._options.max_queue:
+                raise QueueFull
             self._waiting.append(work)
             self._changed.notify()
         return work.future
@@ -113,11 +117,6 @@ class Batcher:
     def join(self, timeout: float | None = None) -> None:
         """Waits until all is computed, after `close`."""
         self._thread.join(timeout)
-
-    def _drop_cancelled(self) -> None:
-        kept = [work for work in self._waiting if not work.future.cancelled()]
-        self._waiting.clear()
-        self._waiting.extend(kept)
 
     def _work(self) -> None:
         while True:
@@ -142,7 +141,7 @@ class Batcher:
         """Takes the first request, and similar ones that arrive in time."""
         first = self._waiting[0]
         if first.key is None or self._options.max_batch_size <= 1:
-            return [self._waiting.popleft()]
+            return [self._waiting.pop(0)]
         until = first.came + self._options.max_wait
         while (
             self._num_rows(first.key) < self._options.max_batch_size
@@ -161,8 +160,7 @@ class Batcher:
                 rows += work.num_rows
             else:
                 others.append(work)
-        self._waiting.clear()
-        self._waiting.extend(others)
+        self._waiting = others
         return batch
 
     def _num_rows(self, key: Hashable) -> int:
@@ -170,15 +168,21 @@ class Batcher:
 
     def _compute(self, batch: Sequence[_Work]) -> None:
         began = time.monotonic()
+        results: Sequence[Any] = ()
+        failure: BaseException | None = None
         try:
             results = self._run(batch[0].key, [work.payload for work in batch])
         except BaseException as error:
-            results = [error] * len(batch)
+            failure = error
+        if failure and len(batch) > 1:
+            # A request that fails must not fail others.
+            for work in batch:
+                self._compute([work])
+            return
         self._on_batch(
             sum(work.num_rows for work in batch), time.monotonic() - began
         )
-        for work, result in zip(batch, results, strict=True):
-            if isinstance(result, BaseException):
-                work.future.set_exception(result)
-            else:
-                work.future.set_result(result)
+        if failure:
+            batch[0].future.set_exception(failure)
+        for work, result in zip(batch, results, strict=False):
+            work.future.set_result(result)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from starlette.requests import Request
 
-from serving.server.errors import RestError
-from serving.server.versions import LoadedVersion
+from serving.server.protocol import BadRequest, RestError
 
 # Up to this many times the limit, a body is still read and dropped, because a
 # client sees no answer while it sends.
@@ -21,9 +20,9 @@ class Limits:
     """Limits of one request.
 
     Attributes:
-        max_body_bytes: of its body.
+        max_body_bytes: bytes of its body.
         max_texts: texts, or rows, in it.
-        max_wordpieces: of all its texts together.
+        max_wordpieces: WordPieces of all its texts together.
         timeout: seconds to send it, and again to wait for the answer.
         token: bearer token that clients must send; "" for none.
     """
@@ -74,28 +73,21 @@ class Limits:
             raise too_large
         return bytes(body)
 
-    def check_rows(self, asked: Mapping[str, Any]) -> None:
+    def check_rows(self, body: Mapping[str, Any]) -> None:
         """Refuses too many rows before the slow conversion to arrays.
 
         Raises:
             RestError: there are too many.
         """
-        columns = asked.get("inputs")
-        if isinstance(columns, dict):
-            columns = [*columns.values()]
-        else:
-            columns = [columns]
-        for rows in (asked.get("instances"), *columns):
-            if isinstance(rows, list):
-                self._check_num_rows(len(rows))
-
-    def _check_num_rows(self, num_rows: int) -> None:
-        if num_rows > self.max_texts:
-            raise RestError(
-                413,
-                f"{num_rows} texts are more than {self.max_texts}, the "
-                "server's --max_texts; send fewer at a time",
-            )
+        columns = body.get("inputs")
+        columns = columns.values() if isinstance(columns, dict) else [columns]
+        for rows in (body.get("instances"), *columns):
+            if isinstance(rows, list) and len(rows) > self.max_texts:
+                raise RestError(
+                    413,
+                    f"{len(rows)} texts are more than {self.max_texts}, the "
+                    "server's --max_texts; send fewer at a time",
+                )
 
     def check_size(
         self, arrays: Mapping[str, np.ndarray]
@@ -107,9 +99,7 @@ class Limits:
         """
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
         if len(sizes) > 1:
-            raise RestError(
-                400, "input tensors must have equal 0th-dimension size"
-            )
+            raise BadRequest("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
         values = max(array.size for array in arrays.values())
         texts = [
@@ -118,8 +108,8 @@ class Limits:
             if array.dtype == object
             for text in array.flat
         ]
-        if not texts and values > self.max_wordpieces:
-            raise self._too_long(values)
+        if not texts:
+            self.check_wordpieces(values)
         return num_rows, texts
 
     def may_be_long(self, texts: Sequence[bytes]) -> bool:
@@ -129,19 +119,16 @@ class Limits:
         """
         return sum(map(len, texts)) > self.max_wordpieces
 
-    def compute_if_short(
-        self, version: LoadedVersion, texts: Sequence[bytes], compute: Any
-    ) -> Any:
-        """Computes unless the texts have too many WordPieces."""
-        count = version.count_wordpieces(texts)
-        if count is not None and count > self.max_wordpieces:
-            return self._too_long(count)
-        return compute()
+    def check_wordpieces(self, count: int) -> None:
+        """Refuses too many WordPieces.
 
-    def _too_long(self, count: int) -> RestError:
-        return RestError(
-            413,
-            f"{count} WordPieces are more than {self.max_wordpieces}, "
-            "the server's --max_wordpieces; send fewer or shorter texts at a "
-            "time",
-        )
+        Raises:
+            RestError: there are too many.
+        """
+        if count > self.max_wordpieces:
+            raise RestError(
+                413,
+                f"{count} WordPieces are more than {self.max_wordpieces}, "
+                "the server's --max_wordpieces; send fewer or shorter texts at "
+                "a time",
+            )

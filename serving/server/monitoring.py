@@ -24,19 +24,19 @@ _SECONDS = (
 
 
 @dataclasses.dataclass
-class Seen:
+class RequestRecord:
     """Record of a request, without its texts.
 
     Attributes:
-        model: its name, if there is such a model.
-        what: the signature, the task, "status" or "metadata".
-        num_texts: how many it has.
-        status: of HTTP.
+        model: the model's name, if there is such a model.
+        operation: the signature, the task, "status" or "metadata".
+        num_texts: number of texts, or rows.
+        status: status of HTTP.
         error: what was wrong.
     """
 
     model: str = ""
-    what: str = ""
+    operation: str = ""
     num_texts: int = 0
     status: int = 500
     error: str = ""
@@ -56,44 +56,44 @@ class Monitoring:
 
     def __init__(self, request_log: str | None = None) -> None:
         self.registry = prometheus_client.CollectorRegistry()
-        self._requests = prometheus_client.Counter(
+
+        def create(kind: Any, name: str, help: str, **options: Any) -> Any:
+            options.setdefault("labelnames", ["model"])
+            return kind(name, help, registry=self.registry, **options)
+
+        self._requests = create(
+            prometheus_client.Counter,
             "bert_requests",
             "Requests that were answered.",
-            ["model", "what", "status"],
-            registry=self.registry,
+            labelnames=["model", "what", "status"],
         )
-        self._seconds = prometheus_client.Histogram(
+        self._seconds = create(
+            prometheus_client.Histogram,
             "bert_request_seconds",
             "Seconds from the first byte of a request to its answer.",
-            ["model"],
             buckets=_SECONDS,
-            registry=self.registry,
         )
-        self._batch_rows = prometheus_client.Histogram(
+        self._batch_rows = create(
+            prometheus_client.Histogram,
             "bert_batch_rows",
             "Texts that the model took at a time.",
-            ["model"],
             buckets=[1, 2, 4, 8, 16, 32, 64, 128, 256],
-            registry=self.registry,
         )
-        self._batch_seconds = prometheus_client.Histogram(
+        self._batch_seconds = create(
+            prometheus_client.Histogram,
             "bert_batch_seconds",
             "Seconds that the model took for a batch.",
-            ["model"],
             buckets=_SECONDS,
-            registry=self.registry,
         )
-        self._waiting = prometheus_client.Gauge(
+        self._waiting = create(
+            prometheus_client.Gauge,
             "bert_waiting_requests",
             "Requests that wait for the model.",
-            ["model"],
-            registry=self.registry,
         )
-        self._version = prometheus_client.Gauge(
+        self._version = create(
+            prometheus_client.Gauge,
             "bert_model_version",
             "Version of the model that is served.",
-            ["model"],
-            registry=self.registry,
         )
         self._log = None if request_log is None else _open_log(request_log)
 
@@ -103,37 +103,39 @@ class Monitoring:
         self._batch_seconds.labels(model).observe(seconds)
 
     @contextlib.contextmanager
-    def observe(self, request: Request) -> Iterator[Seen]:
-        """Counts and logs a request, once the block has filled its Seen."""
+    def observe(self, request: Request) -> Iterator[RequestRecord]:
+        """Counts and logs a request, once the block has filled its record."""
         began = time.monotonic()
-        seen = Seen()
+        record = RequestRecord()
         try:
-            yield seen
+            yield record
         finally:
             seconds = time.monotonic() - began
             # Only known names, so that clients cannot create metrics.
-            what = seen.what if seen.model and seen.status < 400 else ""
-            self._requests.labels(seen.model, what, seen.status).inc()
-            self._seconds.labels(seen.model).observe(seconds)
-            self._write(request, seen, seconds)
+            is_known = record.model and record.status < 400
+            operation = record.operation if is_known else ""
+            self._requests.labels(record.model, operation, record.status).inc()
+            self._seconds.labels(record.model).observe(seconds)
+            self._write(request, record, seconds)
 
-    def _write(self, request: Request, seen: Seen, seconds: float) -> None:
+    def _write(
+        self, request: Request, record: RequestRecord, seconds: float
+    ) -> None:
         if self._log is None:
             return
+        now = datetime.datetime.now(datetime.UTC)
         line: dict[str, Any] = {
-            "time": datetime.datetime.now(datetime.UTC).isoformat(
-                timespec="milliseconds"
-            ),
+            "time": now.isoformat(timespec="milliseconds"),
             "client": request.client.host if request.client else None,
             "method": request.method,
             "path": request.url.path[:200],
-            "status": seen.status,
+            "status": record.status,
             "seconds": round(seconds, 6),
-            "num_texts": seen.num_texts,
+            "num_texts": record.num_texts,
         }
         # Errors of bad requests quote them, and with them their texts.
-        if seen.error and seen.status != 400:
-            line["error"] = seen.error[:200]
+        if record.error and record.status != 400:
+            line["error"] = record.error[:200]
         data = json.dumps(line).encode() + b"\n"
         try:
             if os.write(self._log, data) < len(data):

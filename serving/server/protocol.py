@@ -7,15 +7,12 @@ what its server answers.
 
 import base64
 import binascii
-import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
-
-from serving.server.errors import RestError
 
 # Characters of a value that a message shows, and maximum nesting of lists.
 _SHOWN = 200
@@ -31,15 +28,36 @@ _TYPES = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class Input:
-    """An input of a signature: its type and its shape, -1 for any size."""
+class RestError(Exception):
+    """An error reply: {"error": message} and a status.
 
-    dtype: tf.DType
-    shape: tuple[int, ...]
+    Args:
+        status: status of HTTP.
+        message: what is wrong.
+        headers: more headers of the reply.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = dict(headers or {})
 
 
-Inputs = Mapping[str, Input]
+class BadRequest(RestError):
+    """A request that breaks the rules, status 400."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(400, message)
+
+
+# The inputs of a signature, by name.
+Inputs = Mapping[str, tf.TensorSpec]
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
@@ -49,20 +67,20 @@ def parse_body(body: bytes) -> dict[str, Any]:
         RestError: there is none.
     """
     if not body:
-        raise RestError(400, "JSON Parse error: The document is empty")
+        raise BadRequest("JSON Parse error: The document is empty")
     try:
         request = json.loads(body)
     except RecursionError:
-        raise RestError(400, "JSON Parse error: nested too deeply") from None
+        raise BadRequest("JSON Parse error: nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise RestError(
-            400, f"JSON Parse error: {error.msg} at offset: {error.pos}"
+        raise BadRequest(
+            f"JSON Parse error: {error.msg} at offset: {error.pos}"
         ) from None
     except ValueError as error:
         # Not UTF-8, or a number of too many digits.
-        raise RestError(400, f"JSON Parse error: {error}") from None
+        raise BadRequest(f"JSON Parse error: {error}") from None
     if not isinstance(request, dict):
-        raise RestError(400, f"JSON Value: {_show(request)} Is not object")
+        raise BadRequest(f"JSON Value: {_show(request)} Is not object")
     return request
 
 
@@ -74,10 +92,9 @@ def signature_name(request: Mapping[str, Any]) -> str:
     """
     name = request.get("signature_name", "")
     if not isinstance(name, str):
-        raise RestError(
-            400,
+        raise BadRequest(
             f"JSON Value: {_show(request)} not formatted correctly. "
-            "'signature_name' key must be a string value.",
+            "'signature_name' key must be a string value."
         )
     return name or "serving_default"
 
@@ -96,27 +113,22 @@ def parse_inputs(
         RestError: it breaks the rules, or the arrays do not fit the signature.
     """
     if "instances" in request and "inputs" in request:
-        raise RestError(
-            400,
+        raise BadRequest(
             f"JSON Value: {_show(request)} Not formatted correctly expecting "
-            "only one of 'inputs' or 'instances' keys to exist ",
+            "only one of 'inputs' or 'instances' keys to exist "
         )
     if "instances" in request:
         arrays = _parse_rows(request, inputs)
     elif "inputs" in request:
         arrays = _parse_columns(request["inputs"], inputs)
     else:
-        raise RestError(400, "Missing 'inputs' or 'instances' key")
+        raise BadRequest("Missing 'inputs' or 'instances' key")
     for name, array in arrays.items():
         expected = inputs[name].shape
-        if len(expected) != array.ndim or any(
-            wanted not in (-1, size)
-            for wanted, size in zip(expected, array.shape, strict=True)
-        ):
-            raise RestError(
-                400,
+        if not expected.is_compatible_with(array.shape):
+            raise BadRequest(
                 f"Tensor {name} must have shape {_show_shape(expected)}. "
-                f"Received: {_show_shape(array.shape)}",
+                f"Received: {_show_shape(array.shape)}"
             )
     return arrays
 
@@ -126,34 +138,30 @@ def _parse_rows(
 ) -> dict[str, np.ndarray]:
     rows = request["instances"]
     if not isinstance(rows, list):
-        raise RestError(
-            400,
+        raise BadRequest(
             f"JSON Value: {_show(request)} Excepting 'instances' to be an "
-            "list/array",
+            "list/array"
         )
     if not rows:
-        raise RestError(
-            400, f"JSON Value: {_show(request)} No values in 'instances' array"
+        raise BadRequest(
+            f"JSON Value: {_show(request)} No values in 'instances' array"
         )
     if not isinstance(rows[0], dict) and len(inputs) > 1:
-        raise RestError(
-            400,
+        raise BadRequest(
             "instances is a plain list, but expecting list of objects as "
-            "multiple input tensors required as per tensorinfo_map",
+            "multiple input tensors required as per tensorinfo_map"
         )
     are_objects = _is_named(rows[0])
     columns: dict[str, list[np.ndarray]] = {name: [] for name in inputs}
     for number, row in enumerate(rows):
         if are_objects and not _is_named(row):
-            raise RestError(
-                400,
-                f"Expecting object but got list at item {number} of input list",
+            raise BadRequest(
+                f"Expecting object but got list at item {number} of input list"
             )
         if not are_objects and _is_named(row):
-            raise RestError(
-                400,
+            raise BadRequest(
                 f"Expecting value/list but got object at item {number} of "
-                "input list",
+                "input list"
             )
         named = row if are_objects else {next(iter(inputs)): row}
         for name, value in named.items():
@@ -161,17 +169,15 @@ def _parse_rows(
             try:
                 _add_item(columns, name, value, inputs)
             except RestError as error:
-                raise RestError(
-                    400,
+                raise BadRequest(
                     f"Failed to process element: {number}{key} of 'instances' "
-                    f"list. Error: INVALID_ARGUMENT: {error.message}",
+                    f"list. Error: INVALID_ARGUMENT: {error.message}"
                 ) from None
         if named.keys() != inputs.keys():
-            raise RestError(
-                400,
+            raise BadRequest(
                 f"Failed to process element: {number} of 'instances' list. "
                 f"JSON object: {_show(row)} keys must be equal to: "
-                f"{','.join(sorted(inputs))}",
+                f"{','.join(sorted(inputs))}"
             )
     return {name: np.stack(items) for name, items in columns.items()}
 
@@ -184,19 +190,17 @@ def _add_item(
 ) -> None:
     """Adds one instance's value of an input to its column."""
     if name not in inputs:
-        raise RestError(400, f"JSON object: does not have named input: {name}")
+        raise BadRequest(f"JSON object: does not have named input: {name}")
     item = to_array(value, inputs[name].dtype)
     for first in columns[name][:1]:
         if first.size != item.size:
-            raise RestError(
-                400,
-                f"Expecting tensor size: {first.size} but got: {item.size}",
+            raise BadRequest(
+                f"Expecting tensor size: {first.size} but got: {item.size}"
             )
         if first.shape != item.shape:
-            raise RestError(
-                400,
+            raise BadRequest(
                 f"Expecting shape {_show_shape(first.shape)} but got: "
-                f"{_show_shape(item.shape)}",
+                f"{_show_shape(item.shape)}"
             )
     columns[name].append(item)
 
@@ -204,17 +208,14 @@ def _add_item(
 def _parse_columns(values: Any, inputs: Inputs) -> dict[str, np.ndarray]:
     if not _is_named(values):
         if len(inputs) > 1:
-            raise RestError(
-                400,
+            raise BadRequest(
                 "inputs is a plain value/list, but expecting an object as "
-                "multiple input tensors required as per tensorinfo_map",
+                "multiple input tensors required as per tensorinfo_map"
             )
         values = {next(iter(inputs)): values}
     for name in inputs:
         if name not in values:
-            raise RestError(
-                400, f"Missing named input: {name} in 'inputs' object."
-            )
+            raise BadRequest(f"Missing named input: {name} in 'inputs' object.")
     return {
         name: to_array(values[name], each.dtype)
         for name, each in inputs.items()
@@ -245,8 +246,8 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
             break
         inner = inner[0]
         if len(shape) > _MAX_RANK:
-            raise RestError(
-                400, f"Encountered list at unexpected level: {len(shape)}"
+            raise BadRequest(
+                f"Encountered list at unexpected level: {len(shape)}"
             )
     leaves: list[Any] = []
     _flatten(value, shape, 0, dtype, leaves)
@@ -265,24 +266,21 @@ def _flatten(
     """Adds the values in nested lists to `leaves`, converted."""
     if not isinstance(value, list):
         if level != len(shape):
-            raise RestError(
-                400,
+            raise BadRequest(
                 f"JSON Value: {_show(value)} found at incorrect level: "
-                f"{level + 1} in the JSON DOM. Expected at level: {len(shape)}",
+                f"{level + 1} in the JSON DOM. Expected at level: {len(shape)}"
             )
         leaves.append(_convert(value, dtype))
         return
     if level >= len(shape):
-        raise RestError(
-            400,
+        raise BadRequest(
             f"Encountered list at unexpected level: {level} expected < "
-            f"{len(shape)}",
+            f"{len(shape)}"
         )
     if len(value) != shape[level]:
-        raise RestError(
-            400,
+        raise BadRequest(
             f"Encountered list at unexpected size: {len(value)} at level: "
-            f"{level} expected size: {shape[level]}",
+            f"{level} expected size: {shape[level]}"
         )
     for item in value:
         _flatten(item, shape, level + 1, dtype, leaves)
@@ -297,8 +295,8 @@ def _convert(value: Any, dtype: tf.DType) -> Any:
             try:
                 return value.encode()
             except UnicodeEncodeError:
-                raise RestError(
-                    400, "JSON Parse error: the surrogate pair is invalid"
+                raise BadRequest(
+                    "JSON Parse error: the surrogate pair is invalid"
                 ) from None
     elif dtype == tf.bool:
         if isinstance(value, bool):
@@ -309,28 +307,23 @@ def _convert(value: Any, dtype: tf.DType) -> Any:
     elif dtype.is_floating:
         if type(value) in (int, float):
             return value
-    raise RestError(
-        400,
-        f"JSON Value: {_show(value)} Type: {_type_name(value)} is not of "
-        f"expected type: {dtype.name}",
+    name = "False" if value is False else _TYPES[type(value)]
+    raise BadRequest(
+        f"JSON Value: {_show(value)} Type: {name} is not of expected type: "
+        f"{dtype.name}"
     )
 
 
 def _decode_base64(value: dict[str, Any]) -> bytes:
     if not _is_base64(value):
-        raise RestError(
-            400,
+        raise BadRequest(
             f"JSON Value: {_show(value)} not formatted correctly for base64 "
-            "data",
+            "data"
         )
     try:
         return base64.b64decode(value["b64"], validate=True)
     except (binascii.Error, ValueError):
-        raise RestError(400, "Unable to base64 decode") from None
-
-
-def _type_name(value: Any) -> str:
-    return "False" if value is False else _TYPES[type(value)]
+        raise BadRequest("Unable to base64 decode") from None
 
 
 def _show(value: Any) -> str:
@@ -344,5 +337,6 @@ def _show(value: Any) -> str:
     return text
 
 
-def _show_shape(shape: Sequence[int]) -> str:
-    return f"[{','.join(map(str, shape))}]"
+def _show_shape(shape: Iterable[int | None]) -> str:
+    sizes = ("-1" if size is None else str(size) for size in shape)
+    return f"[{','.join(sizes)}]"

@@ -1,16 +1,43 @@
-"""TensorFlow Serving's REST protocol: replies, from arrays to JSON."""
+"""TensorFlow Serving's REST protocol: paths, and replies as JSON."""
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from google.protobuf import json_format
 
-from serving.server.errors import RestError
+from serving.server.protocol import BadRequest, RestError
 
+_MODEL = (
+    r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"
+    r"(?:/(?i:versions)/(?P<version>\d+)|/(?i:labels)/(?P<label>[^/:]+))?"
+)
+CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
+STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
 # Maximum numbers and strings in a reply; a larger one would fill the memory.
 MAX_VALUES = 1 << 22
+
+
+def parse_path(match: re.Match) -> tuple[str, int | None]:
+    """Returns the name and the version in a path.
+
+    Raises:
+        RestError: the name is missing, or the version is invalid.
+    """
+    name, version = match["name"], match["version"]
+    if not name:
+        raise BadRequest("Missing model name in request.")
+    if match["label"]:
+        raise BadRequest(
+            f"Unrecognized servable version label: {match['label']}"
+        )
+    if not version:
+        return name, None
+    if len(version) > 18:
+        raise BadRequest(f"Failed to convert version: {version} to numeric.")
+    return name, int(version)
 
 
 def to_reply(
@@ -35,10 +62,9 @@ def to_reply(
         return {"outputs": values if alone is None else alone}
     sizes = {len(value) if np.ndim(value) else -1 for value in outputs.values()}
     if len(sizes) > 1 or -1 in sizes:
-        raise RestError(
-            400,
-            "Tensor name: "
-            f"{min(outputs)} has inconsistent batch size; use 'inputs'",
+        raise BadRequest(
+            f"Tensor name: {min(outputs)} has inconsistent batch size; use "
+            "'inputs'"
         )
     if alone is not None:
         return {"predictions": alone}
@@ -53,20 +79,13 @@ def to_reply(
 def _to_lists(name: str, value: np.ndarray) -> Any:
     """Returns an array as nested lists; `_bytes` at its name's end = base64."""
     if value.dtype == object:
-        is_binary = name.endswith("_bytes")
-        return (
-            np.array(
-                [
-                    {"b64": base64.b64encode(item).decode()}
-                    if is_binary
-                    else item.decode("utf-8", "replace")
-                    for item in value.flat
-                ],
-                object,
-            )
-            .reshape(value.shape)
-            .tolist()
-        )
+
+        def to_json(item: bytes) -> Any:
+            if name.endswith("_bytes"):
+                return {"b64": base64.b64encode(item).decode()}
+            return item.decode("utf-8", "replace")
+
+        return np.vectorize(to_json, [object])(value).tolist()
     if value.dtype == np.float32:
         # The fewest digits that reproduce the float32.
         return value.astype("U").astype(np.float64).tolist()

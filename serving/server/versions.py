@@ -4,12 +4,11 @@ A new numbered folder is loaded next to the old version, warmed up, and then
 replaces it; the old version finishes its requests.
 """
 
-import dataclasses
 import gc
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -18,10 +17,11 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from serving.models import TextModel, find_versions
 from serving.server.batching import Batcher, BatchingOptions
-from serving.server.errors import RestError
-from serving.server.protocol import Input, Inputs
+from serving.server.protocol import RestError
 from serving.server.replies import MAX_VALUES
 from serving.text_task import TaskOptions
+
+Arrays = Mapping[str, np.ndarray]
 
 # Outputs as long as a call's longest row, and the output that holds row
 # lengths. Rows are cut to their own length, so that they do not depend on the
@@ -43,19 +43,16 @@ _SERVER_ERRORS = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class TensorKey:
-    """Key of requests to a signature that can be run together."""
+class Key(NamedTuple):
+    """Requests of equal keys can be computed together.
 
-    signature: str
-    shapes: tuple[tuple[int, ...], ...]
+    Attributes:
+        name: a signature; or a task, if there are no shapes.
+        shapes: the shape of a row of each input.
+    """
 
-
-@dataclasses.dataclass(frozen=True)
-class TaskKey:
-    """Key of requests to a task of text_tasks.py."""
-
-    task: str
+    name: str
+    shapes: tuple[tuple[int, ...], ...] | None = None
 
 
 class LoadedVersion:
@@ -63,7 +60,7 @@ class LoadedVersion:
 
     Args:
         path: folder of its SavedModel.
-        number: of the version.
+        number: the version's number.
         options: BatchingOptions.
         on_batch: see Batcher.
     """
@@ -91,60 +88,58 @@ class LoadedVersion:
             for name, definition in saved.meta_graphs[0].signature_def.items()
             if not name.startswith("__")
         }
-        self.inputs = {name: self._inputs(name) for name in self.definitions}
-        self._warm_up()
-        self.batcher = Batcher(self._run, options, on_batch)
-
-    def _inputs(self, signature: str) -> Inputs:
-        specs = self.signatures[signature].structured_input_signature[1]
-        return {
-            name: Input(
-                spec.dtype,
-                tuple(-1 if size is None else size for size in spec.shape),
+        self.inputs = {
+            name: dict(
+                sorted(
+                    self.signatures[name].structured_input_signature[1].items()
+                )
             )
-            for name, spec in sorted(specs.items())
+            for name in self.definitions
         }
-
-    def _warm_up(self) -> None:
-        """Calls each signature over text once, since the first call is slow.
-
-        Raises:
-            tf.errors.OpError: the model cannot be called.
-        """
+        # The first call of each signature over text is slow.
+        text = np.array([b"a [MASK]"], object)
         for name, inputs in self.inputs.items():
             if all(each.dtype == tf.string for each in inputs.values()):
-                text = np.array([b"a [MASK]"], object)
                 self.call(name, dict.fromkeys(inputs, text))
+        self.batcher = Batcher(self.run, options, on_batch)
 
-    def key_of(
-        self, signature: str, arrays: Mapping[str, np.ndarray]
-    ) -> TensorKey | None:
-        """Returns the key of similar requests; None = it runs alone."""
-        has_text = any(array.dtype == object for array in arrays.values())
-        if has_text and signature not in _RAGGED:
-            # For outputs as long as the longest text of a call.
-            function = self.signatures[signature]
-            for spec in function.structured_outputs.values():
-                if None in spec.shape[1:]:
-                    return None
-        shapes = (array.shape[1:] for array in arrays.values())
-        return TensorKey(signature, tuple(shapes))
+    def can_batch(self, key: Key) -> bool:
+        """Returns whether an answer does not depend on others in a batch."""
+        if key.shapes is None or key.name in _RAGGED:
+            return True
+        # Other outputs may be as long as the longest text of a call.
+        specs = self.inputs[key.name].values()
+        outputs = self.signatures[key.name].structured_outputs.values()
+        return all(spec.dtype != tf.string for spec in specs) or not any(
+            None in spec.shape[1:] for spec in outputs
+        )
 
-    def call(
-        self, signature: str, arrays: Mapping[str, np.ndarray]
-    ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs."""
-        tensors = {
-            name: tf.constant(array, self.inputs[signature][name].dtype)
-            for name, array in arrays.items()
-        }
-        outputs = self.signatures[signature](**tensors)
-        return {name: value.numpy() for name, value in outputs.items()}
+    def call(self, signature: str, arrays: Arrays) -> dict[str, np.ndarray]:
+        """Returns a signature's outputs.
 
-    def count_wordpieces(self, texts: Sequence[bytes]) -> int | None:
-        """Returns the WordPieces of texts; None if the export cannot say."""
-        if "tokenize" not in self.signatures or not texts:
-            return None
+        Raises:
+            RestError: the model refuses the arrays, or fails on them.
+        """
+        try:
+            tensors = {
+                name: tf.constant(array, self.inputs[signature][name].dtype)
+                for name, array in arrays.items()
+            }
+            outputs = self.signatures[signature](**tensors)
+            return {name: value.numpy() for name, value in outputs.items()}
+        except (tf.errors.ResourceExhaustedError, MemoryError):
+            raise RestError(
+                503, "out of memory; send fewer or shorter texts"
+            ) from None
+        except (tf.errors.OpError, ValueError, TypeError) as error:
+            reason = " ".join(str(error).split())[:400]
+            is_ours = isinstance(error, _SERVER_ERRORS)
+            raise RestError(500 if is_ours else 400, reason) from None
+
+    def count_wordpieces(self, texts: Sequence[bytes]) -> int:
+        """Returns the WordPieces of texts; 0 if the export cannot say."""
+        if "tokenize" not in self.signatures:
+            return 0
         # One at a time, since they are padded to the longest.
         nothing = np.array([b""], object)
         return sum(
@@ -157,62 +152,43 @@ class LoadedVersion:
             for text in texts
         )
 
-    def _run(self, key: Hashable, payloads: Sequence[Any]) -> list[Any]:
-        """Computes a batch, see Batcher; without a key, calls functions."""
-        if isinstance(key, TaskKey):
-            return self.tasks[key.task].answer(payloads)
-        if isinstance(key, TensorKey):
-            return self._call_together(key.signature, payloads)
-        return [compute() for compute in payloads]
+    def run(self, key: Key | None, requests: Sequence[Any]) -> Sequence[Any]:
+        """Computes the requests of a batch together.
 
-    def _call_together(
-        self, signature: str, requests: Sequence[Mapping[str, np.ndarray]]
-    ) -> list[dict[str, np.ndarray] | RestError]:
-        """Returns the outputs of each request, or its error."""
-        if len(requests) > 1:
-            joined = {
-                name: np.concatenate([arrays[name] for arrays in requests])
-                for name in requests[0]
-            }
-            try:
-                outputs = self.call(signature, joined)
-            except (tf.errors.OpError, MemoryError):
-                pass
-            else:
-                return [*self._split(signature, requests, outputs)]
-        return [self.call_alone(signature, arrays) for arrays in requests]
+        Args:
+            key: the key of all requests; None if they are functions to call.
+            requests: the arrays of a signature's, the dicts of a task's.
 
-    def call_alone(
-        self, signature: str, arrays: Mapping[str, np.ndarray]
-    ) -> dict[str, np.ndarray] | RestError:
-        """Returns a signature's outputs, or the request's error."""
-        try:
-            return self.call(signature, arrays)
-        except (tf.errors.ResourceExhaustedError, MemoryError):
-            return RestError(503, "out of memory; send fewer or shorter texts")
-        except (tf.errors.OpError, ValueError, TypeError) as error:
-            reason = " ".join(str(error).split())[:400]
-            is_ours = isinstance(error, _SERVER_ERRORS)
-            return RestError(500 if is_ours else 400, reason)
+        Returns:
+            for each request its rows of the signature's outputs, or the outputs
+            that the task reads.
 
-    def _split(
-        self,
-        signature: str,
-        requests: Sequence[Mapping[str, np.ndarray]],
-        outputs: Mapping[str, np.ndarray],
-    ) -> list[dict[str, np.ndarray]]:
-        """Returns each request's rows of the outputs of a batch."""
-        found, begin = [], 0
-        counts, ragged = _RAGGED.get(signature, ("", ()))
+        Raises:
+            RestError: the model refuses one of the arrays, or fails on them.
+            ValueError: it fails on the requests of a task.
+        """
+        if key is None:
+            return [compute() for compute in requests]
+        if key.shapes is None:
+            return self.tasks[key.name].compute(requests)
+        if len(requests) == 1:
+            return [self.call(key.name, requests[0])]
+        joined = {
+            name: np.concatenate([arrays[name] for arrays in requests])
+            for name in requests[0]
+        }
+        outputs = self.call(key.name, joined)
+        results, begin = [], 0
+        counts, ragged = _RAGGED.get(key.name, ("", ()))
         for arrays in requests:
             end = begin + len(next(iter(arrays.values())))
             rows = {name: value[begin:end] for name, value in outputs.items()}
             for name in ragged:
                 longest = max(rows[counts], default=0)
                 rows[name] = rows[name][:, :longest]
-            found.append(rows)
+            results.append(rows)
             begin = end
-        return found
+        return results
 
 
 class ServedModel:
@@ -267,7 +243,10 @@ class ServedModel:
 
     def _load(self, number: int, folder: Path) -> bool:
         """Replaces the current version; returns whether that succeeded."""
-        files = _fingerprint(folder)
+        files = [
+            (file, file.stat().st_size, file.stat().st_mtime_ns)
+            for file in sorted(folder.rglob("*"))
+        ]
         if self._failed.get(number) == files:
             return False
         self.states[number] = ("LOADING", "")
@@ -337,18 +316,7 @@ class ServedModel:
 
 def not_found(name: str, version: int | None) -> RestError:
     """Returns the error for a model or version that is not served."""
-    what = (
-        f"Latest({name})"
-        if version is None
-        else (f"Specific({name}, {version})")
-    )
-    return RestError(404, f"Servable not found for request: {what}")
-
-
-def _fingerprint(folder: Path) -> object:
-    """Returns a value that changes when a file in a folder does."""
-    found = []
-    for file in sorted(folder.rglob("*")):
-        stat = file.stat()
-        found.append((str(file), stat.st_size, stat.st_mtime_ns))
-    return tuple(found)
+    servable = f"Latest({name})"
+    if version is not None:
+        servable = f"Specific({name}, {version})"
+    return RestError(404, f"Servable not found for request: {servable}")

@@ -19,8 +19,8 @@ from modeling.encoder import Transformer, TransformerBlock
 from modeling.heads import MaskedLanguageModelHead, OutputHead
 from modeling.layers import Dense
 
-# batch, choices, length, masked positions, hidden size, vocabulary size
-B, C, T, P, W, V = 3, 2, 8, 4, 12, 40
+# batch, choices, length, masked positions, labels, hidden size, vocabulary size
+B, C, T, P, L, W, V = 3, 2, 8, 4, 5, 12, 40
 CONFIG = BertConfig(
     vocab_size=V,
     hidden_size=W,
@@ -43,8 +43,8 @@ LAYERS = {
 MODELS = {
     "bert": lambda **kwargs: BertModel(CONFIG, **kwargs),
     "pretrainer": lambda **kwargs: BertPretrainer(CONFIG, **kwargs),
-    "classifier": lambda **kwargs: BertClassifier(CONFIG, 5, **kwargs),
-    "tokens": lambda **kwargs: BertTokenClassifier(CONFIG, 5, **kwargs),
+    "classifier": lambda **kwargs: BertClassifier(CONFIG, L, **kwargs),
+    "tokens": lambda **kwargs: BertTokenClassifier(CONFIG, L, **kwargs),
     "spans": lambda **kwargs: BertSpanLabeler(CONFIG, **kwargs),
     "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
 }
@@ -87,15 +87,31 @@ def create_inputs(kind):
     }
     if kind in inputs:
         return inputs[kind]
+    names = ["input_ids", "input_mask", "segment_ids"]
+    names += ["masked_lm_positions"] * (kind == "pretrainer")
+    features = create_features(kind)
+    return ({name: features[name] for name in names},)
+
+
+def create_features(kind="classifier"):
+    """Returns a batch for a model, with the labels of pretraining and classes.
+
+    At least half of each row are WordPieces, and the rest of it is padding.
+    """
     shape = (B, C, T) if kind == "choices" else (B, T)
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(T // 2, T + 1, (*shape[:-1], 1))
     features = {
-        "input_ids": draw_ids(V, *shape),
-        "input_mask": np.maximum(draw_ids(2, *shape), np.arange(T) < 2),
-        "segment_ids": draw_ids(2, *shape),
+        "input_ids": rng.integers(0, V, shape),
+        "input_mask": np.arange(T) < lengths,
+        "segment_ids": rng.integers(0, 2, shape),
+        "masked_lm_positions": rng.integers(0, T, (B, P)),
+        "masked_lm_ids": rng.integers(0, V, (B, P)),
+        "next_sentence_labels": rng.integers(0, 2, (B, 1)),
+        "label_ids": rng.integers(0, L, B),
     }
-    if kind == "pretrainer":
-        features["masked_lm_positions"] = draw_ids(T, B, P)
-    return (features,)
+    features = {name: v.astype("int32") for name, v in features.items()}
+    return features | {"masked_lm_weights": np.ones((B, P), "float32")}
 
 
 def create_functional(kind, free=False, **kwargs):

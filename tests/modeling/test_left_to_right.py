@@ -1,6 +1,5 @@
 """Left-to-right models, and the LSTM on top of them (paper 5.1)."""
 
-import keras
 import numpy as np
 import pytest
 
@@ -10,14 +9,16 @@ from modeling import (
     BertSpanLabeler,
     named_variables,
 )
-from tests.modeling.test_tasks import (
+from tests.modeling.kinds import (
     CONFIG,
-    LABELS,
     MODELS,
     B,
+    L,
     T,
-    assert_equal,
+    assert_close,
     create_features,
+    flat,
+    save_and_load,
 )
 
 KINDS = {"classifier", "tokens", "spans", "choices"}
@@ -30,7 +31,7 @@ def test_no_position_sees_a_later_one():
     changed = np.where(np.arange(T) < T // 2, ids, 1)
     one, other = model(ids), model(changed)
     half = one["sequence_output"][:, : T // 2]
-    assert_equal(half, other["sequence_output"][:, : T // 2], 1e-6)
+    assert_close(half, other["sequence_output"][:, : T // 2], 1e-6)
     difference = one["pooled_output"] - other["pooled_output"]
     assert np.abs(difference).max() > 0.01
 
@@ -44,10 +45,10 @@ def test_the_last_wordpiece_is_pooled(unpad):
     last = np.asarray(outputs["sequence_output"])[
         np.arange(B), mask.sum(-1) - 1
     ]
-    assert_equal(outputs["pooled_output"], model.pooler(last), 1e-6)
+    assert_close(outputs["pooled_output"], model.pooler(last), 1e-6)
     # A mask with from positions, which says the same.
     square = np.repeat(mask[:, None], T, 1)
-    assert_equal(
+    assert_close(
         model(ids, square)["pooled_output"], outputs["pooled_output"], 1e-5
     )
 
@@ -70,7 +71,7 @@ def lstm(inputs, kernel, recurrent_kernel, bias):
 
 
 def test_the_lstm_is_that_of_numpy_on_each_row_without_padding():
-    model = BertClassifier(CONFIG, LABELS, bilstm=True, dtype="float64")
+    model = BertClassifier(CONFIG, L, bilstm=True, dtype="float64")
     features = create_features()
     encoded, _ = model.encode(features, training=False, seed=None)
     inputs = np.asarray(
@@ -86,9 +87,9 @@ def test_the_lstm_is_that_of_numpy_on_each_row_without_padding():
         backward = lstm(inputs[row, :length][::-1], *back)[::-1]
         expected = np.concatenate([forward, backward], -1)
         found = encoded["sequence_output"][row, :length]
-        assert_equal(found, expected, 1e-12)
+        assert_close(found, expected, 1e-12)
         ends = np.concatenate([forward[-1], backward[0]])
-        assert_equal(encoded["pooled_output"][row], ends, 1e-12)
+        assert_close(encoded["pooled_output"][row], ends, 1e-12)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -103,7 +104,7 @@ def test_every_task_takes_an_lstm(kind, unpad):
     assert named.keys() == named_again.keys()
     assert len([name for name in named if name.startswith("bilstm/")]) == 6
     for name in named:
-        assert_equal(named[name], named_again[name])
+        assert_close(named[name], named_again[name], 0)
     outputs = model(features)
     # The same on rows cut to their length: padding takes no part.
     longest = int(features["input_mask"].sum(-1).max())
@@ -114,13 +115,9 @@ def test_every_task_takes_an_lstm(kind, unpad):
     cut = model(short)
     if kind in ("tokens", "spans"):
         mask = short["input_mask"].astype(bool)
-        outputs = [np.asarray(x)[:, :longest][mask] for x in _flat(outputs)]
-        cut = [np.asarray(x)[mask] for x in _flat(cut)]
-    assert_equal(outputs, cut, 1e-5)
-
-
-def _flat(outputs):
-    return keras.tree.flatten(outputs)
+        outputs = [np.asarray(x)[:, :longest][mask] for x in flat(outputs)]
+        cut = [np.asarray(x)[mask] for x in flat(cut)]
+    assert_close(outputs, cut, 1e-5)
 
 
 def test_only_the_lstm_shows_the_first_wordpiece_what_follows():
@@ -141,12 +138,11 @@ def test_only_the_lstm_shows_the_first_wordpiece_what_follows():
 
 def test_every_option_is_saved_with_the_model(tmp_path):
     options = {"bilstm": True, "left_to_right": True, "unpad": True}
-    model = BertClassifier(CONFIG, LABELS, **options)
+    model = BertClassifier(CONFIG, L, **options)
     features = create_features()
     expected = model(features)
-    model.save(tmp_path / "model.keras")
-    loaded = keras.models.load_model(tmp_path / "model.keras")
-    assert_equal(loaded(features), expected, 1e-6)
+    loaded = save_and_load(model, tmp_path)
+    assert_close(loaded(features), expected, 1e-6)
     assert loaded.get_config().items() >= options.items()
 
 
@@ -155,4 +151,4 @@ def test_an_odd_width_is_named():
         vocab_size=50, hidden_size=15, num_attention_heads=3
     )
     with pytest.raises(ValueError, match="hidden_size=15"):
-        BertClassifier(config, LABELS, bilstm=True)
+        BertClassifier(config, L, bilstm=True)

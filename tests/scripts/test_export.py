@@ -10,11 +10,11 @@ import pytest
 import tensorflow as tf
 
 from data.text import tokenization
-from files import manifests
+from files import export_folders, manifests
+from serving import export
 from tests import script_runner
 from tests.checkpoints import INPUTS, read_records, serve
 from tests.script_runner import parse_flags
-from training.outputs import export
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_a_failed_export_leaves_the_earlier_one(tmp_path, write):
         write(path, files={"labels.txt": "\ud800"})
     assert contents(path) == before
     # The whole of it is replaced, and nothing is left beside.
-    export.check_export_dir(path)
+    export_folders.check(path)
     write(path)
     assert not (path / "assets.extra" / "labels.txt").exists()
     assert list(path.parent.iterdir()) == [path]
@@ -189,7 +189,7 @@ def test_an_export_with_a_users_file_in_it_is_not_replaced(
     else:
         (path / name).write_text("mine")
     before = contents(path)
-    for refused in (export.check_export_dir, write):
+    for refused in (export_folders.check, write):
         with pytest.raises(ValueError, match="export_dir.*which is not a part"):
             refused(path)
     assert contents(path) == before
@@ -207,17 +207,17 @@ def test_only_an_export_is_replaced(tmp_path, write):
     (plain / "saved_model.pb").write_text("x")
     for path in (made, plain, tmp_path):
         with pytest.raises(ValueError, match="export_dir.*is not an export"):
-            export.check_export_dir(path)
+            export_folders.check(path)
     linked.symlink_to(made)
     for path in (linked, plain / "saved_model.pb"):
         with pytest.raises(ValueError, match="is not a folder"):
-            export.check_export_dir(path)
+            export_folders.check(path)
     (plain / manifests.EXPORT).write_text("[]")
     with pytest.raises(ValueError, match=manifests.EXPORT):
-        export.check_export_dir(plain)
+        export_folders.check(plain)
     (plain / manifests.EXPORT).write_text('{"files": 5}')
     with pytest.raises(ValueError, match="is not a part"):
-        export.check_export_dir(plain)
+        export_folders.check(plain)
     empty.mkdir()
     write(empty)
     assert (empty / "saved_model.pb").is_file()
@@ -235,7 +235,7 @@ def test_a_users_file_next_to_an_export_is_left_alone(
     aside.mkdir(exist_ok=True)
     (aside / "notes.txt").write_text("mine")
     before = contents(tmp_path)
-    for refused in (export.check_export_dir, write):
+    for refused in (export_folders.check, write):
         with pytest.raises(ValueError, match=f"temporary name .*{name}"):
             refused(path)
     assert contents(tmp_path) == before

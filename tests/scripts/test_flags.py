@@ -145,7 +145,7 @@ OUTPUTS = {
 def test_every_flag_for_a_path_is_checked(pool, script):
     found = pool.submit(path_flags, script).result(script_runner.TIMEOUT)
     assert None not in found.values(), found
-    outputs = {k: v for k, v in found.items() if v not in paths.INPUTS}
+    outputs = {k: v for k, v in found.items() if v in paths.OUTPUTS}
     shown = {f"{flag}={kind.name}" for flag, kind in outputs.items()}
     assert shown == {*OUTPUTS[script].split()}
     assert len(found) > len(outputs)
@@ -212,8 +212,8 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
 def frozen_weights(script, arguments):
     """Starts a script that ends early; returns its environment's setting."""
     os.environ.pop(FROZEN, None)
-    # A SavedModel has no one length, which is found before any work.
-    sys.argv = [script, *arguments, "--export_seq_length=8"]
+    # No model has so many positions, which is found before any work.
+    sys.argv = [script, *arguments, "--max_seq_length=100000"]
     with pytest.raises(SystemExit) as ended:
         importlib.import_module(script).command()
     assert ended.value.code == 1

@@ -9,7 +9,8 @@ import pytest
 
 from tests import script_runner
 from tests.scripts.test_run_ner import write_set
-from training import checkpointing, cluster
+from training import checkpointing
+from training.config import DeviceConfig
 
 
 def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
@@ -76,11 +77,12 @@ def test_of_several_workers_the_chief_locks(
         monkeypatch.setenv("TF_CONFIG", json.dumps(config))
     if expected is None:
         with pytest.raises(ValueError, match="^TF_CONFIG: "):
-            cluster.is_chief()
+            assert DeviceConfig().is_chief
         return
-    assert cluster.is_chief() == expected
+    assert DeviceConfig().is_chief == expected
     # Their variable does not concern a run on a TPU, nor one on one device.
-    assert cluster.is_chief(use_tpu=True) and cluster.is_chief("one_device")
+    assert DeviceConfig(use_tpu=True).is_chief
+    assert DeviceConfig(distribution_strategy="one_device").is_chief
 
 
 # Shells and TensorFlow take these for patterns.

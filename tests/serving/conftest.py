@@ -69,16 +69,16 @@ np.savez(sys.argv[2], **found)
 """
 
 
-def create_model(kind, *args, seed=1):
+def create_model(kind, *args, max_length=32):
     """Returns a tiny model with weights large enough to tell texts apart."""
-    keras.utils.set_random_seed(seed)
+    keras.utils.set_random_seed(1)
     config = modeling.BertConfig(
         vocab_size=len(TOKENIZER.tokens),
         hidden_size=16,
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=32,
-        max_position_embeddings=32,
+        max_position_embeddings=max_length,
         initializer_range=0.5,
     )
     model = kind(config, *args)
@@ -100,57 +100,63 @@ class Served:
         self.outputs = []
 
 
-def _export_all(folder):
-    """Exports a model of each kind; returns {name: Served}."""
-    found = {}
-    model = create_model(modeling.BertSpanLabeler)
-    questions = {
-        "question": [*TEXTS[4:], *TEXTS[:4]],
-        "context": TEXTS,
-    }
-    squad.export_span_labeler(
-        folder / "squad", model, CASED_TOKENIZER, WINDOWS, DECODING
-    )
-    found["squad"] = Served(
-        folder / "squad", model, [("answer", questions)], CASED_TOKENIZER
-    )
-    options = ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4)
-    pair = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
-    model = create_model(modeling.BertClassifier, len(LABELS))
-    classifier.export_classifier(folder / "classifier", model, LABELS, options)
-    requests = [("classify", pair), ("classify_text", {"text": TEXTS})]
-    found["classifier"] = Served(folder / "classifier", model, requests)
-    model = create_model(modeling.BertTokenClassifier, len(TAGS))
-    ner.export_token_classifier(folder / "ner", model, TAGS, options)
-    requests = [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})]
-    found["ner"] = Served(folder / "ner", model, requests)
-    model = create_model(modeling.BertPretrainer)
-    pretraining.export_pretrainer(folder / "pretraining", model, options)
-    masked = {
-        "text": [
-            *TEXTS,
-            "[MASK]",
-            "The [MASK] light is[MASK].",
-            "[MASK] [MASK]" + " boat" * 40 + " [MASK]",
-        ]
-    }
-    requests = [("fill_mask", masked), ("next_sentence", pair)]
-    found["pretraining"] = Served(folder / "pretraining", model, requests)
-    model = create_model(modeling.BertModel)
-    features.export_encoder(folder / "features", model, options)
-    requests = [("embed", {"text": TEXTS}), ("embed", {"text": []})]
-    found["features"] = Served(folder / "features", model, requests)
-    return found
+def export(name, path, options, windows=WINDOWS, max_length=32):
+    """Exports a tiny model of a kind, and returns it."""
+
+    def create(kind, *args):
+        return create_model(kind, *args, max_length=max_length)
+
+    if name == "squad":
+        model = create(modeling.BertSpanLabeler)
+        squad.export_span_labeler(
+            path, model, CASED_TOKENIZER, windows, DECODING
+        )
+    elif name == "classifier":
+        model = create(modeling.BertClassifier, len(LABELS))
+        classifier.export_classifier(path, model, LABELS, options)
+    elif name == "ner":
+        model = create(modeling.BertTokenClassifier, len(TAGS))
+        ner.export_token_classifier(path, model, TAGS, options)
+    elif name == "pretraining":
+        model = create(modeling.BertPretrainer)
+        pretraining.export_pretrainer(path, model, options)
+    else:
+        model = create(modeling.BertModel)
+        features.export_encoder(path, model, options)
+    return model
+
+
+PAIRS = {"text_a": TEXTS, "text_b": [*TEXTS[3:], *TEXTS[:3]]}
+MASKED = [
+    *(*TEXTS, "[MASK]", "The [MASK] light is[MASK]."),
+    "[MASK] [MASK]" + " boat" * 40 + " [MASK]",
+]
+QUESTIONS = {"question": [*TEXTS[4:], *TEXTS[:4]], "context": TEXTS}
+# {kind of export: what it is asked}
+REQUESTS = {
+    "squad": [("answer", QUESTIONS)],
+    "classifier": [("classify", PAIRS), ("classify_text", {"text": TEXTS})],
+    "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],
+    "pretraining": [("fill_mask", {"text": MASKED}), ("next_sentence", PAIRS)],
+    "features": [("embed", {"text": TEXTS}), ("embed", {"text": []})],
+}
 
 
 @pytest.fixture(scope="session")
 def exports(tmp_path_factory):
     """{name: Served}, asked in one process that runs elsewhere."""
     folder = tmp_path_factory.mktemp("exports")
-    exports = _export_all(folder)
-    asked = {
-        name: (str(one.path), one.requests) for name, one in exports.items()
+    options = ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4)
+    exports = {
+        name: Served(
+            folder / name,
+            export(name, folder / name, options),
+            requests,
+            CASED_TOKENIZER if name == "squad" else TOKENIZER,
+        )
+        for name, requests in REQUESTS.items()
     }
+    asked = {name: (str(folder / name), REQUESTS[name]) for name in exports}
     request = folder / "requests.json"
     request.write_text(json.dumps(asked))
     results = folder / "results.npz"

@@ -45,7 +45,8 @@ def estimate_and_peak(pretraining_flags, config_file, folder, **more):
     )
     model.build()
     options = types.SimpleNamespace(**summary["all_flags"])
-    message = costs.out_of_memory(model, options, LENGTH, NUM_PREDICTIONS)
+    needed = costs.training_memory(model, options, LENGTH, NUM_PREDICTIONS)
+    message = costs.out_of_memory(needed, options)
     needed = float(re.search(r"needs about ([\d.]+) GiB", message)[1])
     return needed, summary["peak_memory_bytes"] / 2**30
 

@@ -16,7 +16,7 @@ class Earlier:
 
     def warn(self):
         fine_tuning.warn_of_earlier(
-            self._before, self._look(), str(self._folder)
+            str(self._folder), self._before, self._look()
         )
 
 

@@ -21,9 +21,10 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training import devices, run_settings
+from training import run_settings
 from training.callbacks import Callback
 from training.config import (
+    PRECISIONS,
     FineTuningConfig,
     PretrainingConfig,
     TrainingConfig,
@@ -38,12 +39,7 @@ def check(
     options: PretrainingConfig | FineTuningConfig,
     config: modeling.BertConfig,
 ) -> None:
-    """Refuses contradictory options before any long work.
-
-    Raises:
-        ValueError: an option contradicts another, or the teacher's files.
-        OSError: the teacher cannot be read.
-    """
+    """Refuses flags that contradict the teacher, before any long work."""
     _check_init_layers(options, config)
     if not options.teacher:
         return
@@ -103,11 +99,7 @@ def _check_init_layers(
 
 
 def load_teacher_config(teacher: str) -> modeling.BertConfig:
-    """Returns the configuration in a teacher's folder.
-
-    Raises:
-        ValueError: there is none.
-    """
+    """Returns the configuration in a teacher's folder."""
     try:
         return modeling.load_config(_folder_of(teacher))
     except FileNotFoundError as error:
@@ -126,13 +118,13 @@ class Teacher:
     """The loaded model of --teacher, for all trainings of a command.
 
     Args:
-        options: TrainingConfig that `check_options` accepts.
+        options: TrainingConfig that `check` accepts.
         create_model: (config, **arguments of every model) -> TaskModel.
         loss: the task's loss.
         labels: the task's labels, or None.
 
     Attributes:
-        settings: what must not change when a run is resumed.
+        settings: settings that must not change when a run is resumed.
 
     Raises:
         ValueError: the teacher was not trained on this task.
@@ -166,12 +158,13 @@ class Teacher:
             "distill_alpha": options.distill_alpha,
             "distill_layers": options.distill_layers,
         }
-        self._names: dict[str, str] | None = None
+        # {name of an output: its shape} of outputs that are in the records.
+        self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
             **run_settings.read_network(path),
             unpad=options.unpads,
-            dtype=devices.PRECISIONS[options.mixed_precision],
+            dtype=PRECISIONS[options.mixed_precision],
         )
         missing = modeling.load_checkpoint(self._model, path).missing
         heads = [name for name in missing if not name.startswith("bert/")]
@@ -213,13 +206,11 @@ class Teacher:
         model, options = self._model, self._options
         if model is None:
             raise ValueError("The teacher's outputs are already in the records")
-        shapes = model.compute_output_shape(
-            {name: (None, *feature.shape) for name, feature in spec.items()}
+        self._shapes = _by_name(
+            model.compute_output_shape(
+                {name: (None, *feature.shape) for name, feature in spec.items()}
+            )
         )
-        single = not isinstance(shapes, dict)
-        shapes = {"outputs": shapes} if single else shapes
-        self._names = {name: f"teacher_{name}" for name in shapes}
-        self._is_single = single
         made_from = {
             "teacher": self.settings["teacher"],
             "records": run_settings.fingerprint([source], whole=True),
@@ -230,17 +221,15 @@ class Teacher:
             logging.info(
                 "Computing the outputs of --teacher=%s", options.teacher
             )
-            self._write_records(model, source, path, spec, shapes)
+            self._write_records(model, source, path, spec)
             written = run_settings.fingerprint([path], whole=True)
             write_json(f"{path}.json", {**made_from, "written": written})
         self._model = None
-        return {
-            **spec,
-            **{
-                f"teacher_{name}": feature_specs.Feature(shape[1:], "float32")
-                for name, shape in shapes.items()
-            },
+        added = {
+            f"teacher_{name}": feature_specs.Feature(shape[1:], "float32")
+            for name, shape in self._shapes.items()
         }
+        return {**spec, **added}
 
     def _write_records(
         self,
@@ -248,7 +237,6 @@ class Teacher:
         source: str,
         path: str,
         spec: feature_specs.Spec,
-        shapes: Mapping[str, Sequence[int]],
     ) -> None:
         """Writes records with a model's outputs added; see `add_outputs`."""
         options = self._options
@@ -267,10 +255,9 @@ class Teacher:
         )
         with tfrecords.RecordWriter([path]) as writer:
             for _, outputs in batches:
-                outputs = {"outputs": outputs} if self._is_single else outputs
                 rows = {
-                    f"teacher_{name}": _padded(value, shapes[name])
-                    for name, value in outputs.items()
+                    f"teacher_{name}": _padded(value, self._shapes[name])
+                    for name, value in _by_name(outputs).items()
                 }
                 # Two concatenated messages are parsed as one, with the
                 # fields of both.
@@ -279,9 +266,8 @@ class Teacher:
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
         """Returns the teacher's outputs in features, as its model's."""
-        names = self._names or {}
-        outputs = {name: features[key] for name, key in names.items()}
-        return outputs["outputs"] if self._is_single else outputs
+        outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
+        return outputs.get("outputs", outputs)
 
 
 class Distillation(Callback):
@@ -316,6 +302,11 @@ def _files(teacher: str) -> list[str]:
     ]
 
 
+def _by_name(outputs: Any) -> dict[str, Any]:
+    """Returns {name: output} of a model, whose only one is "outputs"."""
+    return outputs if isinstance(outputs, dict) else {"outputs": outputs}
+
+
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
     """Returns whether a file is complete and made from the given sources."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
@@ -328,7 +319,7 @@ def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
     return kept == {**made_from, "written": written}
 
 
-def _padded(values: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+def _padded(values: np.ndarray, shape: Sequence[int | None]) -> np.ndarray:
     """Returns float32 [B, -1] of outputs cut to their batch's length."""
     widths = [
         (0, full - there)

@@ -85,6 +85,8 @@ class Summaries(Callback):
         strategy: tf.distribute.Strategy,
     ) -> None:
         self.every = config.summary_steps
+        # Every worker has the same callbacks, whose numbers they agree on.
+        self._is_chief = config.is_chief
         self._sizes = config.batch_sizes
         self._history = history
         self._per_example = {"examples": 1}
@@ -107,6 +109,8 @@ class Summaries(Callback):
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
         """Writes the entries of a step, if due."""
+        if not self._is_chief:
+            return
         if self._last is None:
             # The first step's time includes start-up, so its rate is left out.
             self._last = (step, time.monotonic())

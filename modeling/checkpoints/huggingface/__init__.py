@@ -1,26 +1,42 @@
-"""Reads and writes BERT as Hugging Face's transformers stores it."""
+"""Reads and writes BERT as Hugging Face's transformers stores it.
 
+The tensors of its `model.safetensors` carry other names, and a dense kernel is
+stored transposed. config.py and tokenizer.py are for the other files.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import safetensors
+import safetensors.numpy
+
+from files.atomic import write_text
+from files.labels import check_labels
 from modeling.checkpoints.huggingface.config import (
-    config_from_huggingface,
+    CONFIG_FILE,
     config_to_huggingface,
     load_config,
     read_architectures,
 )
-from modeling.checkpoints.huggingface.tokenizer import read_do_lower_case
-from modeling.checkpoints.huggingface.weights import (
-    find_huggingface,
-    huggingface_name,
-    is_huggingface,
-    load_huggingface,
-    read_huggingface_shapes,
-    save_huggingface,
+from modeling.checkpoints.huggingface.tokenizer import (
+    find_pad_id,
+    read_do_lower_case,
+    write_tokenizer,
 )
+from modeling.checkpoints.labels import default_labels
+from modeling.checkpoints.names import original_name, source_name
+from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.staging import staged_folder
 
 __all__ = [
-    "config_from_huggingface",
-    "config_to_huggingface",
     "find_huggingface",
-    "huggingface_name",
     "is_huggingface",
     "load_config",
     "load_huggingface",
@@ -29,3 +45,250 @@ __all__ = [
     "read_huggingface_shapes",
     "save_huggingface",
 ]
+
+WEIGHTS_FILE = "model.safetensors"
+
+# theirs: NumPy's; other types hold no weights.
+_DTYPES = {
+    "BF16": "bfloat16",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+}
+# ours: theirs. The heads whose names follow no rule.
+_HEADS = {
+    "cls/predictions/output_bias": "cls.predictions.bias",
+    "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
+    "cls/seq_relationship/output_bias": "cls.seq_relationship.bias",
+    "cls/squad/output_weights": "qa_outputs.weight",
+    "cls/squad/output_bias": "qa_outputs.bias",
+    "output_weights": "classifier.weight",
+    "output_bias": "classifier.bias",
+}
+_ARCHITECTURES = {
+    "BertModel": "BertModel",
+    "BertPretrainer": "BertForPreTraining",
+    "BertClassifier": "BertForSequenceClassification",
+    "BertTokenClassifier": "BertForTokenClassification",
+    "BertSpanLabeler": "BertForQuestionAnswering",
+    "BertMultipleChoice": "BertForMultipleChoice",
+}
+
+
+def _huggingface_name(name: str) -> str:
+    """Returns Hugging Face's name for one of the original's."""
+    if name in _HEADS:
+        return _HEADS[name]
+    name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
+    name = re.sub(r"/(?:kernel|gamma)$", "/weight", name)
+    name = re.sub(r"/beta$", "/bias", name)
+    name = re.sub(r"_embeddings$", "_embeddings/weight", name)
+    return name.replace("/", ".")
+
+
+def is_huggingface(path: str | os.PathLike[str]) -> bool:
+    """Returns whether `path` is a `.safetensors` file or a folder with one."""
+    return str(path).endswith(".safetensors") or os.path.isfile(
+        os.path.join(path, WEIGHTS_FILE)
+    )
+
+
+def find_huggingface(path: str | os.PathLike[str]) -> str:
+    """Returns the `.safetensors` file that `path` names.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    path = str(path)
+    if os.path.isdir(path):
+        path = os.path.join(path, WEIGHTS_FILE)
+    if not os.path.isfile(path):
+        raise FileNotFoundError(
+            f"There is no file {path}; give the path of one on this machine, "
+            "nothing is downloaded"
+        )
+    return path
+
+
+def read_huggingface_shapes(
+    path: str | os.PathLike[str],
+) -> dict[str, Sequence[int]]:
+    """Returns {Hugging Face's name: shape}; see `modeling.read_shapes`."""
+    with _open(path) as file:
+        return {name: file.get_slice(name).get_shape() for name in file.keys()}
+
+
+def load_huggingface(
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    layers: Sequence[int] | None = None,
+) -> LoadReport:
+    """Loads the weights of a Hugging Face BERT; see `load_checkpoint`.
+
+    The report has the original's names, but `unused` has Hugging Face's. The
+    pooler may be missing, as models for masked words or questions have none.
+    """
+    path = find_huggingface(path)
+    if not model.built:
+        model.build()
+    with _open(path) as file:
+        return _restore(model, path, file, layers)
+
+
+@contextlib.contextmanager
+def _open(
+    path: str | os.PathLike[str],
+) -> Iterator[safetensors.safe_open]:
+    try:
+        with safetensors.safe_open(path, framework="np") as file:
+            yield file
+    except (safetensors.SafetensorError, OSError) as error:
+        raise OSError(f"{path} cannot be read: {error}") from error
+
+
+def _restore(
+    model: keras.Model,
+    path: str,
+    file: safetensors.safe_open,
+    layers: Sequence[int] | None,
+) -> LoadReport:
+    # A block that several blocks start from is read once.
+    names = dict.fromkeys(
+        source_name(original_name(weight), layers) for weight in model.weights
+    )
+    stored_names = {_normalize(name): name for name in file.keys()}
+    sources = {
+        name: stored_names.pop(theirs)
+        for name in names
+        if (theirs := _huggingface_name(name)) in stored_names
+    }
+
+    def read(name: str) -> np.ndarray:
+        tensor = file.get_tensor(sources[name])
+        return tensor.T if name.endswith("/kernel") else tensor
+
+    shapes: dict[str, list[int]] = {}
+    dtypes = {}
+    for name, their_name in sources.items():
+        entry = file.get_slice(their_name)
+        shape, dtype = entry.get_shape(), entry.get_dtype()
+        shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
+        dtypes[name] = _DTYPES.get(dtype, dtype)
+    for name in stored_names.values():
+        # Second copies and constants are not listed as unused.
+        if not re.search(r"position_ids$|predictions\.decoder\.", name):
+            shapes[name] = []
+    return restore_variables(model, path, shapes, dtypes, read, layers)
+
+
+def _normalize(name: str) -> str:
+    """Returns a tensor's name as current versions of transformers write it.
+
+    A model saved without a head lacks the prefix `bert.`, and old files call a
+    normalization's weights gamma and beta.
+    """
+    name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
+    name = name.replace("LayerNorm.beta", "LayerNorm.bias")
+    if re.match(r"(?:embeddings|encoder|pooler)\.", name):
+        return f"bert.{name}"
+    return name
+
+
+def save_huggingface(
+    model: keras.Model,
+    directory: str | os.PathLike[str],
+    labels: Sequence[str] | None = None,
+    tokenizer: Any = None,
+    leave_out: Collection[str] = (),
+) -> None:
+    """Writes a folder that transformers reads.
+
+    It holds model.safetensors and config.json and, given a tokenizer, its
+    files: vocab.txt, tokenizer_config.json, special_tokens_map.json and, where
+    the library tokenizers is installed, tokenizer.json. They appear together
+    or not at all. Without a vocabulary transformers silently makes a tokenizer
+    of five WordPieces.
+
+    Args:
+        model: any model here.
+        directory: folder to write into; created if missing.
+        labels: names of a classifier's outputs in order;
+            None = LABEL_0, LABEL_1, ...
+        tokenizer: FullTokenizer of the model, or None.
+        leave_out: original names of weights not to write, such as those of the
+            next sentence head.
+
+    Raises:
+        ValueError: the model is of another class or not built, or `labels` or
+            the vocabulary do not belong to it.
+        OSError: a file cannot be written.
+    """
+    values = _config_entries(model, labels, leave_out)
+    if tokenizer:
+        values["pad_token_id"] = find_pad_id(tokenizer, model.config.vocab_size)
+    with staged_folder(directory, last=WEIGHTS_FILE) as stage:
+        config_file = os.path.join(stage, CONFIG_FILE)
+        write_text(
+            config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
+        )
+        if tokenizer:
+            max_length = model.config.max_position_embeddings
+            write_tokenizer(stage, tokenizer, max_length)
+        weights_file = os.path.join(stage, WEIGHTS_FILE)
+        try:
+            safetensors.numpy.save_file(
+                _create_tensors(model, leave_out),
+                weights_file,
+                metadata={"format": "pt"},
+            )
+        except safetensors.SafetensorError as error:
+            path = os.path.join(directory, WEIGHTS_FILE)
+            raise OSError(f"{path} cannot be written: {error}") from error
+        # safetensors makes a file that only its owner can read.
+        shutil.copymode(config_file, weights_file)
+
+
+def _config_entries(
+    model: keras.Model,
+    labels: Sequence[str] | None,
+    leave_out: Collection[str],
+) -> dict[str, Any]:
+    """Returns the entries of a model's config.json."""
+    class_name = type(model).__name__
+    if class_name not in _ARCHITECTURES or not model.built:
+        raise ValueError(
+            "Only a built model of one of the classes "
+            f"{sorted(_ARCHITECTURES)} can be saved for transformers. "
+            f"Received: {'a built' if model.built else 'an unbuilt'} "
+            f"{class_name}"
+        )
+    values = config_to_huggingface(model.config)
+    architecture = _ARCHITECTURES[class_name]
+    if "cls/seq_relationship/output_weights" in leave_out:
+        architecture = "BertForMaskedLM"
+    values["architectures"] = [architecture]
+    if hasattr(model, "num_labels"):
+        labels = default_labels(model.num_labels) if labels is None else labels
+        check_labels(labels, num_labels=model.num_labels)
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
+    return values
+
+
+def _create_tensors(
+    model: keras.Model, leave_out: Collection[str]
+) -> dict[str, np.ndarray]:
+    """Returns the model's weights as transformers names and lays them out."""
+    tensors = {}
+    for weight in model.weights:
+        name = original_name(weight)
+        if name in leave_out:
+            continue
+        value = np.asarray(weight)
+        if name.endswith("/kernel"):
+            value = value.T
+        their_name = _huggingface_name(name)
+        if type(model).__name__ == "BertModel":
+            their_name = their_name.removeprefix("bert.")
+        tensors[their_name] = np.ascontiguousarray(value)
+    return tensors

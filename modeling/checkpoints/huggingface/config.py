@@ -80,7 +80,7 @@ def read_architectures(path: str | os.PathLike[str]) -> list[str]:
     """Returns the classes that a config.json names; [] if it names none.
 
     Args:
-        path: see load_config.
+        path: as for `load_config`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -126,14 +126,13 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
 
 def _find_config(path: str | os.PathLike[str]) -> str:
     path = str(path)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"There is no configuration file {path}")
     if not os.path.isdir(path):
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"There is no configuration file {path}")
         return path
     candidates = [
         os.path.join(path, name) for name in ("bert_config.json", CONFIG_FILE)
     ]
-    files = [name for name in candidates if os.path.isfile(name)]
-    if not files:
-        raise FileNotFoundError(f"There is neither {' nor '.join(candidates)}")
-    return files[0]
+    for file in filter(os.path.isfile, candidates):
+        return file
+    raise FileNotFoundError(f"There is neither {' nor '.join(candidates)}")

@@ -1,13 +1,13 @@
 """The files from which transformers makes the model's tokenizer.
 
-Without them, it silently makes a tokenizer of five WordPieces.
+Without them, it silently makes a tokenizer of five WordPieces. A `tokenizer`
+here is a FullTokenizer.
 """
 
 import importlib.util
 import json
 import os
-from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from files.atomic import write_bytes, write_text
 from files.json_files import read_json
@@ -22,19 +22,6 @@ _SPECIAL_TOKENS = {
 }
 # The original's; transformers has 100.
 _MAX_WORD_LENGTH = 200
-
-
-class Tokenizer(Protocol):
-    """The attributes of a FullTokenizer that a model's folder needs."""
-
-    vocab_file: str | os.PathLike[str]
-    vocab_bytes: bytes
-    do_lower_case: bool
-
-    def check_vocab(
-        self, vocab_size: int | None, special_tokens: Iterable[str]
-    ) -> None:
-        """Raises a ValueError if the vocabulary cannot serve a model."""
 
 
 def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
@@ -61,7 +48,7 @@ def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
     return value
 
 
-def find_pad_id(tokenizer: Tokenizer, vocab_size: int) -> int:
+def find_pad_id(tokenizer: Any, vocab_size: int) -> int:
     """Returns the id of [PAD] in a vocabulary that fits a model.
 
     Raises:
@@ -75,13 +62,10 @@ def find_pad_id(tokenizer: Tokenizer, vocab_size: int) -> int:
 
 def write_tokenizer(
     directory: str | os.PathLike[str],
-    tokenizer: Tokenizer,
+    tokenizer: Any,
     max_length: int,
 ) -> None:
-    """Writes the files of a tokenizer.
-
-    These are vocab.txt, tokenizer_config.json, special_tokens_map.json and,
-    where the library tokenizers is installed, tokenizer.json.
+    """Writes the files of a tokenizer; see `save_huggingface`.
 
     Args:
         directory: folder to write into.
@@ -116,7 +100,7 @@ def write_tokenizer(
         write_text(os.path.join(directory, "tokenizer.json"), text)
 
 
-def _tokenizer_json(ours: Tokenizer) -> str:
+def _tokenizer_json(ours: Any) -> str:
     """Returns the contents of a tokenizer.json."""
     import tokenizers
 
@@ -140,7 +124,7 @@ def _tokenizer_json(ours: Tokenizer) -> str:
     return tokenizer.to_str(pretty=True)
 
 
-def _all_tokens(tokenizer: Tokenizer) -> list[str]:
+def _all_tokens(tokenizer: Any) -> list[str]:
     """Returns the WordPieces, including those of white space."""
     try:
         text = tokenizer.vocab_bytes.decode("utf-8")

@@ -9,11 +9,9 @@ from data.classification import class_weights
 
 def test_balanced_weights_let_all_classes_count_the_same():
     found = ["a"] * 6 + ["b"] * 3
-    weights = class_weights.balanced(["a", "b", "c"], found)
-    assert weights[:2] == [9 / (3 * 6), 9 / (3 * 3)]
-    assert weights[0] * 6 == weights[1] * 3
+    weights = class_weights.create("balanced", ["a", "b", "c"], found)
     # One that is not there weighs nothing in all.
-    assert weights[2] == 3.0
+    assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}
 
 
 def test_a_file_has_a_weight_for_each_label(tmp_path):

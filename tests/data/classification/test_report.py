@@ -101,20 +101,6 @@ def test_numbers(tmp_path, monkeypatch):
     assert [one[0] for one in page.details] == ["text 1", "text 0"]
 
 
-def test_many_errors_are_cut(tmp_path):
-    examples = [InputExample(i, f"text {i}", None, "x") for i in range(1500)]
-    page = write(
-        tmp_path,
-        "classification",
-        ["a", "b"],
-        examples,
-        [0] * 1500,
-        [[0, 1]] * 1500,
-    )
-    assert len(page.details) == 1000
-    assert "(1000 of 1500 are shown)" in page.text
-
-
 @pytest.mark.parametrize("num_finite", [0, 1])
 @pytest.mark.parametrize(
     "mode, names, label",

@@ -7,13 +7,15 @@ from tests.contrast import contrast
 from tests.data import report_page
 
 
+def write(path, title, *args):
+    html_report.write(path, title, *args)
+    return path.read_text()
+
+
 def test_the_darkest_cell_can_be_read(tmp_path):
-    path = tmp_path / "page.html"
-    table = html_report.Table(["", "a"], [["b", 7]], [[1.0]])
-    html_report.write(
-        path, "Title", [], [html_report.Section("Section", table=table)]
-    )
-    page = path.read_text()
+    table = {"header": ["", "a"], "rows": [["b", 7]], "shades": [[1.0]]}
+    section = {"title": "Section", "table": table}
+    page = write(tmp_path / "page.html", "Title", [], [section])
     share = int(re.search(r'style="--share: (\d+)%"', page)[1]) / 100
     accents = [
         [int(code[at : at + 2], 16) / 255 for at in (0, 2, 4)]
@@ -26,21 +28,33 @@ def test_the_darkest_cell_can_be_read(tmp_path):
         assert contrast(cell, [text] * 3) >= 4.5
 
 
+def test_long_sections_are_cut(tmp_path):
+    section = {"title": "Wrong", "entries": [{"lines": ["x"]}] * 1200}
+    text = write(tmp_path / "page.html", "Title", [], [section])
+    page = report_page.ReportPage(text)
+    assert len(page.details) == 1000
+    assert "Wrong (1000 of 1200 are shown)" in page.text
+
+
 def test_any_text_is_escaped(tmp_path):
     hostile = "</title></style><script>x</script>&{{ 1 + 1 }}\"'"
-    part = html_report.Span(hostile, "right", hostile)
-    table = html_report.Table([hostile], [[hostile, 0.25]])
-    entry = html_report.Entry([hostile], [hostile], [[part, hostile]], table)
-    section = html_report.Section(
-        *(hostile, [hostile, [part, hostile]]),
-        html_report.Chart([(0.5, 0.5, 3.0)], 0.0, 1.0, hostile, hostile),
-        *(table, [entry]),
-    )
-    path = tmp_path / "page.html"
-    html_report.write(path, hostile, [hostile], [section])
-    page = report_page.ReportPage(path.read_text())
+    texts = [hostile, [html_report.Span(hostile, "right", hostile), hostile]]
+    table = {"header": [hostile], "rows": [[hostile, 0.25]]}
+    section = {
+        "title": hostile,
+        "paragraphs": texts,
+        "chart": {"points": [(0.5, 0.5, 3.0)], "low": 0.0, "high": 1.0}
+        | {"x_title": hostile, "y_title": hostile},
+        "table": table,
+        "entries": [
+            {"headings": [hostile], "lines": [hostile], "paragraphs": texts[1:]}
+            | {"table": table}
+        ],
+    }
+    text = write(tmp_path / "page.html", hostile, [hostile], [section])
+    page = report_page.ReportPage(text)
     # In the title, the heading and so on, but not in the chart's label.
-    assert path.read_text().startswith("<!DOCTYPE html>")
+    assert text.startswith("<!DOCTYPE html>")
     assert page.text.count(hostile) == 19
-    assert hostile not in path.read_text()
+    assert hostile not in text
     assert [["0.25"]] == [row[1:] for row in page.tables[0][1:]]

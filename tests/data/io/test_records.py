@@ -111,7 +111,6 @@ def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
     assert path in str(caught.value)
     with pytest.raises(ValueError, match=message):
         list(records.read_records(path))
-    assert message.split(":")[0] in records.find_corruption([path])
 
 
 def test_a_changed_byte_is_found_when_reading(tmp_path):

@@ -60,12 +60,3 @@ def test_page(tmp_path):
         ("wrong", "LOC"),
     ]
     assert "<b>" in page.text and "2 errors" in page.text
-
-
-def test_many_sentences_are_cut(tmp_path):
-    path = tmp_path / "report.html"
-    example = reading.NerExample("1", ["a"], ["B-PER"], 0)
-    report.write_report(path, [example] * 1200, [["O"]] * 1200)
-    page = ReportPage(path.read_text(encoding="utf-8"))
-    assert len(page.details) == 1000
-    assert "(1000 of 1200 are shown)" in page.text

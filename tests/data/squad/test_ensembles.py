@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from data.squad import decoding, ensembles
+from data.squad import answers as squad_answers
+from data.squad import decoding
 
 TEXTS = ["", "the keeper", "Anna", "a boat", "noon", "the harbour", "rain"]
 
@@ -48,7 +49,7 @@ def test_probabilities_are_the_mean_of_the_models(seed, is_v2):
     options = decoding.DecodingOptions(
         n_best_size=7, version_2_with_negative=is_v2
     )
-    answers, nbest, null_odds = ensembles.average_nbest(members, options)
+    answers, nbest, null_odds = squad_answers.average_nbest(members, options)
     for question, entries in nbest.items():
         mean = table(members, question).mean(axis=0)
         found = [entry["probability"] for entry in entries]
@@ -73,7 +74,7 @@ def test_an_ensemble_of_one_is_that_model():
     for is_v2 in (False, True):
         (member,) = random_members(9, 1, is_v2)
         options = decoding.DecodingOptions(version_2_with_negative=is_v2)
-        _, nbest, null_odds = ensembles.average_nbest([member], options)
+        _, nbest, null_odds = squad_answers.average_nbest([member], options)
         for question, entries in member.items():
             for found, expected in zip(nbest[question], entries, strict=True):
                 assert found == pytest.approx(expected)
@@ -94,7 +95,7 @@ def test_the_list_is_cut_but_for_no_answer():
     options = decoding.DecodingOptions(
         n_best_size=2, version_2_with_negative=True
     )
-    _, nbest, _ = ensembles.average_nbest(members, options)
+    _, nbest, _ = squad_answers.average_nbest(members, options)
     for entries in nbest.values():
         texts = [entry["text"] for entry in entries]
         assert "" in texts and len(texts) in (2, 3)
@@ -104,6 +105,6 @@ def test_a_question_without_any_candidate():
     empty = {"text": "", "start_logit": 0.0, "end_logit": 0.0}
     members = [{"q": [empty | {"probability": 1.0}]}] * 2
     options = decoding.DecodingOptions(version_2_with_negative=True)
-    answers, _, null_odds = ensembles.average_nbest(members, options)
+    answers, _, null_odds = squad_answers.average_nbest(members, options)
     assert answers == {"q": ""}
     assert null_odds == {"q": decoding.NO_ANSWER_SCORE_DIFF}

@@ -2,7 +2,6 @@
 
 import json
 
-from data.io import html_report
 from data.squad import report
 from tests.data.report_page import ReportPage
 
@@ -69,13 +68,6 @@ def test_a_prediction_stands_where_it_counts(tmp_path):
     ((*_, both, after),) = map(passage, page.pieces)
     assert both == ("both", "ran")
     assert after == ("p", CONTEXT[19:])
-
-
-def test_long_reports_are_cut(tmp_path, monkeypatch):
-    monkeypatch.setattr(html_report, "MAX_EXAMPLES", 1)
-    page = write_report(tmp_path, {"q2": "x", "q4": "y"})
-    assert len(page.pieces) == 1
-    assert "Wrong (1 of 2 are shown)" in page.text
 
 
 def test_odd_answers_do_not_cost_the_report(tmp_path):

@@ -59,9 +59,14 @@ def data_file(tmp_path):
 
 def test_v2_parts_and_best_threshold(data_file):
     predictions = {"q1": "red", "q2": "y", "q3": "w", "q4": "", "q5": "z"}
+    # The search for the threshold takes the best answer that is one.
+    nbest = {
+        qas_id: [{"text": ""}, {"text": text}, {"text": "other" * bool(text)}]
+        for qas_id, text in predictions.items()
+    }
     # Answering all but q3 is best for F1; q1 does not help exact match.
     odds = {"q2": -3.0, "q1": -1.0, "q3": 0.5, "q5": -2.0, "q4": 0.0, "no": -9}
-    scores = scoring.score_predictions(data_file, predictions, True, odds)
+    scores = scoring.score_outputs(data_file, predictions, nbest, odds)
     assert scores == pytest.approx(
         {
             "exact": 60.0,
@@ -178,8 +183,3 @@ def test_a_file_without_answers_cannot_be_scored(data_file):
 def test_predictions_of_another_file(data_file):
     with pytest.raises(ValueError, match="no prediction is for a question of"):
         scoring.score_predictions(data_file, {"other": "x"}, True)
-
-
-def test_best_answers():
-    nbest = {"q1": [{"text": ""}, {"text": "x"}], "q2": [{"text": ""}]}
-    assert scoring.best_answers(nbest) == {"q1": "x", "q2": ""}

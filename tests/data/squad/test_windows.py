@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from data.io import feature_specs, tfrecords
 from data.squad import decoding, reading, windows
-from data.squad import records as squad_records
 from data.text import tokenization
 from tests import golden
 
@@ -305,11 +304,9 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     examples = [example] * 700
     args = (examples, tokenizer, OPTIONS, True)
     features = list(windows.create_features(*args))
-    expected = [squad_records.encode_squad_features(f, True) for f in features]
+    expected = [windows.encode_squad_features(f, True) for f in features]
     for num_processes in (1, 2):
-        records = squad_records.create_records(
-            *args, num_processes=num_processes
-        )
+        records = windows.create_records(*args, num_processes=num_processes)
         assert list(records) == expected
     (parsed,) = [
         tf.train.Example.FromString(record).features.feature
@@ -345,17 +342,15 @@ def test_memory_does_not_grow_with_the_number_of_windows(num_processes):
     vocab = golden.shared("data/vocab/uncased.txt")
     script = f"""
 import resource
-from data.squad import windows
-from data.squad import reading
-from data.squad import records as squad_records
+from data.squad import reading, windows
 from data.text import tokenization
 
 if __name__ == "__main__":
-    examples = squad_reading.read_squad_examples({str(path)!r}, True)
+    examples = reading.read_squad_examples({str(path)!r}, True)
     tokenizer = tokenization.FullTokenizer({str(vocab)!r})
     peaks = []
-    for number, _ in enumerate(squad_records.create_records(
-        examples, tokenizer, squad.WindowOptions(), True, {num_processes}
+    for number, _ in enumerate(windows.create_records(
+        examples, tokenizer, windows.WindowOptions(), True, {num_processes}
     ), start=1):
         if number % 1000 == 0:
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -18,10 +18,10 @@ from modeling import ops, quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
 from modeling.layers import Dense
+from serving import export
 from tests import conftest, script_runner
 from tests.golden import ROOT
 from tests.modeling.accelerated.test_fusions import operations
-from training.outputs import export
 
 RNG = np.random.default_rng(0)
 

@@ -106,7 +106,7 @@ def test_a_full_queue_refuses():
 
 
 def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
-    from serving.server import app, errors, limits, monitoring
+    from serving.server import app, limits, monitoring, protocol
 
     model = Model()
     batcher = Batcher(model, BatchingOptions())
@@ -114,10 +114,11 @@ def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
     server = app.Server(
         {}, limits.Limits(timeout=0.05), monitoring.Monitoring()
     )
-    served = types.SimpleNamespace(find=lambda number: batcher)
-    with pytest.raises(errors.RestError, match="within 0.05 s") as caught:
+    version = types.SimpleNamespace(batcher=batcher, can_batch=lambda key: True)
+    served = types.SimpleNamespace(find=lambda number: version)
+    with pytest.raises(protocol.RestError, match="within 0.05 s") as caught:
         asyncio.run(
-            server._compute(served, None, lambda one: one.submit("a", 1, 1))
+            server._compute(served, None, lambda version: "a", 1, 1, [])
         )
     assert caught.value.status == 504
     model.may_run.set()

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.server import paths, protocol, replies
-from serving.server.errors import RestError
-from serving.server.protocol import Input
+from serving.server import protocol, replies
+from serving.server.protocol import RestError
 
-TEXT = {"text": Input(tf.string, (-1,))}
-PAIR = {"a": Input(tf.string, (-1,)), "b": Input(tf.string, (-1,))}
-IDS = {"ids": Input(tf.int32, (-1, -1))}
-NUMBERS = {"x": Input(tf.float32, (-1,)), "y": Input(tf.bool, (-1,))}
+TEXT = {"text": tf.TensorSpec([None], tf.string)}
+PAIR = {name: tf.TensorSpec([None], tf.string) for name in ("a", "b")}
+IDS = {"ids": tf.TensorSpec([None, None], tf.int32)}
+NUMBERS = {
+    "x": tf.TensorSpec([None], tf.float32),
+    "y": tf.TensorSpec([None], tf.bool),
+}
 
 # (inputs of the signature, body, the arrays in it)
 GOOD = [
@@ -250,19 +252,25 @@ def test_paths():
         ("/V1/Models/m/Versions/12:PREDICT", "m", 12),
         ("/v1/models/a.b-c:classify", "a.b-c", None),
     ]:
-        assert paths.parse(paths.ASKED.fullmatch(path)) == (name, version)
+        assert replies.parse_path(replies.CALL_PATH.fullmatch(path)) == (
+            name,
+            version,
+        )
     for path, name, version in [
         ("/v1/models/m", "m", None),
         ("/v1/models/m/metadata", "m", None),
         ("/v1/models/m/versions/3/metadata", "m", 3),
     ]:
-        assert paths.parse(paths.LOOKED_AT.fullmatch(path)) == (name, version)
+        assert replies.parse_path(replies.STATUS_PATH.fullmatch(path)) == (
+            name,
+            version,
+        )
     for path, message in [
         ("/v1/models", "Missing model name in request."),
         ("/v1/models/m/labels/x", "Unrecognized servable version label: x"),
         (f"/v1/models/m/versions/{'9' * 30}", "Failed to convert version"),
     ]:
         with pytest.raises(RestError, match=message):
-            paths.parse(paths.LOOKED_AT.fullmatch(path))
+            replies.parse_path(replies.STATUS_PATH.fullmatch(path))
     for path in ("/v1/models/m:train", "/v1/models/m/versions/x:predict"):
-        assert not paths.ASKED.fullmatch(path)
+        assert not replies.CALL_PATH.fullmatch(path)

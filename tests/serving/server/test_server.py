@@ -105,179 +105,125 @@ def check_alike(found, expected):
         assert found == expected
 
 
-# (method, path, body, status, part of the answer)
-TABLE = [
-    ("GET", "/v1/models/squad", None, 200, '"state": "AVAILABLE"'),
-    ("GET", "/v1/models/squad/versions/1", None, 200, '"error_code": "OK"'),
+# (path after /v1/models, status, part of the answer)
+SEEN = [
+    ("/squad", 200, '"state": "AVAILABLE"'),
+    ("/squad/versions/1", 200, '"error_code": "OK"'),
+    ("/squad/versions/7", 404, "Could not find version 7 of model squad"),
+    ("/none", 404, "Could not find any versions of model none"),
+    ("", 400, "Missing model name in request."),
+    ("/squad/metadata", 200, '"DT_STRING"'),
+    ("/none/metadata", 404, "Servable not found for request: Latest(none)"),
+    ("/squad:predict", 400, "Malformed request: GET /v1/models/squad:predict"),
+]
+IDS = '{{"input_ids": [{}], "input_mask": [{}], "segment_ids": [{}]}}'
+RANGE = "must be from 0 to {}. Received: lowest, highest:] {}"
+MANY = json.dumps([""] * 200 + [1])
+# (path after /v1/models, body, status, part of the answer)
+ASKED = [
+    ("/none:predict", "{}", 404, "not found for request: Latest(none)"),
     (
-        "GET",
-        "/v1/models/squad/versions/7",
-        None,
-        404,
-        "Could not find version 7 of model squad",
-    ),
-    (
-        "GET",
-        "/v1/models/none",
-        None,
-        404,
-        "Could not find any versions of model none",
-    ),
-    ("GET", "/v1/models", None, 400, "Missing model name in request."),
-    ("GET", "/v1/models/squad/metadata", None, 200, '"DT_STRING"'),
-    (
-        "GET",
-        "/v1/models/none/metadata",
-        None,
-        404,
-        "Servable not found for request: Latest(none)",
-    ),
-    (
-        "POST",
-        "/v1/models/none:predict",
-        "{}",
-        404,
-        "Servable not found for request: Latest(none)",
-    ),
-    (
-        "POST",
-        "/v1/models/squad/versions/2:predict",
+        "/squad/versions/2:predict",
         "{}",
         404,
         "Servable not found for request: Specific(squad, 2)",
     ),
     (
-        "POST",
-        "/v1/models/squad/labels/best:predict",
+        "/squad/labels/best:predict",
         "{}",
         400,
         "Unrecognized servable version label: best",
     ),
+    ("/squad:train", "{}", 400, "request: POST /v1/models/squad:train"),
     (
-        "POST",
-        "/v1/models/squad:train",
-        "{}",
-        400,
-        "Malformed request: POST /v1/models/squad:train",
-    ),
-    (
-        "GET",
-        "/v1/models/squad:predict",
-        None,
-        400,
-        "Malformed request: GET /v1/models/squad:predict",
-    ),
-    ("DELETE", "/v1/models/squad", None, 400, "Malformed request: DELETE"),
-    (
-        "POST",
-        "/v1/models/squad:predict",
+        "/squad:predict",
         '{"signature_name": "none", "instances": [1]}',
         400,
         'Serving signature name: \\"none\\" not found in signature def',
     ),
     (
-        "POST",
-        "/v1/models/squad:predict",
+        "/squad:predict",
         '{"signature_name": 7, "instances": [1]}',
         400,
         "'signature_name' key must be a string value.",
     ),
     (
-        "POST",
-        "/v1/models/classifier:classify",
+        "/classifier:classify",
         '{"examples": [{"text": "a"}]}',
         400,
         "Expected classify signature method_name to be "
         "tensorflow/serving/classify. Was: tensorflow/serving/predict",
     ),
     (
-        "POST",
-        "/v1/models/classifier:predict",
-        '{"inputs": {"input_ids": [[99999]], "input_mask": [[1]], '
-        '"segment_ids": [[0]]}}',
+        "/classifier:predict",
+        f'{{"inputs": {IDS.format("[99999]", "[1]", "[0]")}}}',
         400,
-        "input_ids must be from 0 to 1599. Received: lowest, highest:] [99999]",
+        f"input_ids {RANGE.format(1599, '[99999]')}",
     ),
     # The last row, as Python counts.
     (
-        "POST",
-        "/v1/models/squad:predict",
-        '{"instances": [{"input_ids": [4, -1], "input_mask": [1, 1], '
-        '"segment_ids": [0, 0]}]}',
+        "/squad:predict",
+        f'{{"instances": [{IDS.format("4, -1", "1, 1", "0, 0")}]}}',
         400,
-        "input_ids must be from 0 to 1599. Received: lowest, highest:] [-1] "
-        "[4]",
+        f"input_ids {RANGE.format(1599, '[-1] [4]')}",
     ),
     (
-        "POST",
-        "/v1/models/features:predict",
-        '{"instances": [{"input_ids": [4], "input_mask": [1], '
-        '"segment_ids": [16]}]}',
+        "/features:predict",
+        f'{{"instances": [{IDS.format(4, 1, 16)}]}}',
         400,
-        "segment_ids must be from 0 to 15. Received: lowest, highest:] [16]",
+        f"segment_ids {RANGE.format(15, '[16]')}",
     ),
     (
-        "POST",
-        "/v1/models/ner:predict",
-        '{"instances": [{"input_ids": [4], "input_mask": [2], '
-        '"segment_ids": [0]}]}',
+        "/ner:predict",
+        f'{{"instances": [{IDS.format(4, 2, 0)}]}}',
         400,
-        "input_mask must be from 0 to 1. Received: lowest, highest:] [2]",
+        f"input_mask {RANGE.format(1, '[2]')}",
     ),
     (
-        "POST",
-        "/v1/models/classifier:predict",
-        '{"inputs": {"input_ids": [[1, 2]], "input_mask": [[1]], '
-        '"segment_ids": [[0, 0], [0, 0]]}}',
+        "/classifier:predict",
+        f'{{"inputs": {IDS.format("[1, 2]", "[1]", "[0, 0], [0, 0]")}}}',
         400,
         "input tensors must have equal 0th-dimension size",
     ),
+    # Rows are counted before they are read.
     (
-        "POST",
-        "/api/models/none/tag",
-        '{"text": "a"}',
-        404,
-        "Servable not found",
+        "/ner:predict",
+        f'{{"signature_name": "tag", "instances": {MANY}}}',
+        413,
+        "201 texts are more than 128",
     ),
-    ("POST", "/api/models/ner/embed", '{"text": "a"}', 404, "ner does tag"),
     (
-        "POST",
-        "/api/models/ner/tag",
-        '{"txt": "a"}',
-        400,
-        "no 'text'; tag takes",
+        "/ner:predict",
+        f'{{"signature_name": "tag", "inputs": {MANY}}}',
+        413,
+        "201 texts are more than 128",
     ),
+]
+# (path after /api/models, body, status, part of the answer)
+OF_THE_PAGE = [
+    ("/none/tag", '{"text": "a"}', 404, "Servable not found"),
+    ("/ner/embed", '{"text": "a"}', 404, "ner does tag"),
+    ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; tag takes"),
     # Of what the task does not read nothing is checked.
     (
-        "POST",
-        "/api/models/ner/tag",
+        "/ner/tag",
         '{"text": "a", "more": ["\\ud800", 1]}',
         200,
         '"words": ["a"]',
     ),
     # Many words are one text: counted in one call, not in one for each.
     (
-        "POST",
-        "/api/models/ner/tag",
+        "/ner/tag",
         json.dumps({"words": ["a"] * 200_000}),
         413,
         "200000 WordPieces are more than 32768",
     ),
-    # Rows are counted before they are read.
-    (
-        "POST",
-        "/v1/models/ner:predict",
-        json.dumps({"signature_name": "tag", "instances": [""] * 200 + [1]}),
-        413,
-        "201 texts are more than 128",
-    ),
-    (
-        "POST",
-        "/v1/models/ner:predict",
-        json.dumps({"signature_name": "tag", "inputs": [""] * 200 + [1]}),
-        413,
-        "201 texts are more than 128",
-    ),
+]
+TABLE = [
+    *(("GET", f"/v1/models{path}", None, *rest) for path, *rest in SEEN),
+    *(("POST", f"/v1/models{path}", *rest) for path, *rest in ASKED),
+    *(("POST", f"/api/models{path}", *rest) for path, *rest in OF_THE_PAGE),
+    ("DELETE", "/v1/models/squad", None, 400, "Malformed request: DELETE"),
     ("GET", "/healthz", None, 200, "alive"),
     ("GET", "/readyz", None, 200, "ready"),
     ("GET", "/page/../app.py", None, 404, ""),

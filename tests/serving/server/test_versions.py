@@ -9,7 +9,7 @@ pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 import tensorflow as tf
 
 from serving.server.batching import BatchingOptions
-from serving.server.errors import RestError
+from serving.server.protocol import RestError
 from serving.server.versions import ServedModel
 
 

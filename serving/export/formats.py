@@ -9,7 +9,6 @@ included: what TensorFlow fuses or leaves out, the others have no form for.
 """
 
 import contextlib
-import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -30,49 +29,8 @@ from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
 from modeling.layers import all_layers
 from training.config import ExportConfig
 
-# Modules that each format needs.
-_NEEDED: dict[str, Sequence[str]] = {
-    "saved_model": (),
-    "litert": (),
-    "onnx": ("onnx", "tf2onnx"),
-    "openvino": ("openvino",),
-}
 # The newest opset that tf2onnx writes.
 _OPSET = 18
-
-
-def check(options: ExportConfig) -> None:
-    """Refuses a format that cannot be written here.
-
-    Raises:
-        ValueError: a library is not installed, or flags contradict.
-    """
-    name = options.export_format
-    needed = [*_NEEDED[name]]
-    if name == "onnx" and options.quantize:
-        # The quantizer is ONNX Runtime's.
-        needed.append("onnxruntime")
-    missing = [m for m in needed if not importlib.util.find_spec(m)]
-    if missing:
-        raise ValueError(
-            f"--export_format={name} needs {' and '.join(missing)}: pip "
-            f"install -r requirements/{name}.txt"
-        )
-    if options.export_seq_length and name == "saved_model":
-        raise ValueError(
-            "--export_seq_length is for the other formats; a SavedModel takes "
-            "inputs of any length"
-        )
-    if name == "onnx" and not options.export_seq_length:
-        raise ValueError(
-            "--export_format=onnx needs --export_seq_length, the length of all "
-            "inputs: at any length ONNX Runtime fails on what tf2onnx writes"
-        )
-    if options.quantize and name == "openvino":
-        raise ValueError(
-            "--quantize is not for --export_format=openvino; export without "
-            "it, and quantize with OpenVINO's own tools"
-        )
 
 
 def write(
@@ -157,7 +115,7 @@ def _write_onnx(folder: Path, traced: Any, signature: Any, int8: bool) -> None:
 def _write_openvino(
     folder: Path, traced: Any, signature: Any, int8: bool
 ) -> None:
-    # Refused by `check`.
+    # ExportConfig refuses int8.
     del int8
     import openvino
 

@@ -10,10 +10,9 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from modeling.accelerated import int8
 from serving import classifier as serving_classifier
-from serving import signatures
+from serving import export, signatures
 from tests.modeling.kinds import CONFIG, create_inputs
 from tests.script_runner import SAMPLES
-from training.outputs import export
 
 
 def classifier(dtype, **kwargs):

@@ -1,0 +1,120 @@
+"""Folders of exports, each replaced as a whole or left alone.
+
+An export replaces only what an earlier one wrote: each lists its own files,
+and a folder with anything else in it is left alone.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from files import manifests
+
+
+def check(export_dir: str | os.PathLike[str]) -> None:
+    """Refuses a folder that holds anything but an earlier export.
+
+    Raises:
+        ValueError: it does, or another file has the name of a temporary folder.
+    """
+    path = Path(export_dir)
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        raise ValueError(f"--export_dir={path} is not a folder; give a new one")
+    if path.is_dir() and any(path.iterdir()):
+        _check_is_export(path)
+    for temporary in (_unfinished(path), _replaced(path)):
+        if os.path.lexists(temporary) and not _may_remove(temporary):
+            raise ValueError(
+                f"--export_dir={path} needs the temporary name {temporary}, "
+                "which is in the way and was not made by an export; rename it"
+            )
+
+
+@contextlib.contextmanager
+def create(path: Path) -> Iterator[Path]:
+    """Yields a folder that becomes the export if the block succeeds.
+
+    Raises:
+        ValueError: the folder holds something else (see `check`).
+    """
+    unfinished, replaced = _unfinished(path), _replaced(path)
+    check(path)
+    if replaced.exists() and not path.exists():
+        # A process was killed between the two renames below.
+        replaced.rename(path)
+    for left_behind in (unfinished, replaced):
+        _remove(left_behind)
+    unfinished.mkdir(parents=True)
+    try:
+        # Also marks what a killed process leaves as ours.
+        manifests.write(unfinished, manifests.EXPORT, [])
+        yield unfinished
+        manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
+        # Files that appeared since the work began.
+        check(path)
+        if path.exists():
+            path.rename(replaced)
+        unfinished.rename(path)
+        _remove(replaced)
+    finally:
+        _remove(unfinished)
+
+
+def _check_is_export(path: Path) -> None:
+    if not _is_ours(path):
+        raise ValueError(
+            f"--export_dir={path} exists and is not an export that can be "
+            f"replaced, which has a {manifests.EXPORT}; remove it, or give a "
+            "new folder"
+        )
+    listed = manifests.listed(path, manifests.EXPORT)
+    for name in _contents(path):
+        if name not in listed:
+            raise ValueError(
+                f"--export_dir={path} holds {name}, which is not a part of "
+                "the export there; move it away, or give a new folder"
+            )
+
+
+def _is_ours(path: Path) -> bool:
+    return (path / manifests.EXPORT).is_file() and not path.is_symlink()
+
+
+def _may_remove(path: Path) -> bool:
+    """Returns whether a folder was left by a killed process."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    if not any(path.iterdir()):
+        return True
+    if not _is_ours(path):
+        return False
+    listed = manifests.listed(path, manifests.EXPORT)
+    # Nothing is listed while the export is written.
+    return listed == [] or all(name in listed for name in _contents(path))
+
+
+def _remove(path: Path) -> None:
+    """Removes one of our folders, its manifest last, in case of a kill."""
+    if not path.exists():
+        return
+    for file in path.iterdir():
+        if file.is_dir():
+            shutil.rmtree(file)
+        elif file.name != manifests.EXPORT:
+            file.unlink()
+    shutil.rmtree(path)
+
+
+def _contents(path: Path) -> list[str]:
+    """Returns the paths of all files and folders in a folder, sorted."""
+    return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(path.name + ".unfinished")
+
+
+def _replaced(path: Path) -> Path:
+    return path.with_name(path.name + ".replaced")

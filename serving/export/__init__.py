@@ -1,0 +1,114 @@
+"""Writers of exports: SavedModels here, by Keras, and others in formats.py."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from data.text.tokenization import FullTokenizer
+from files import atomic, export_folders
+from modeling.accelerated import inference, int8
+from serving.export import formats
+from training.config import ExportConfig
+
+INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
+
+
+def export_saved_model(
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    endpoints: Mapping[str, tuple],
+    files: Mapping[str, str] | None = None,
+    options: ExportConfig | None = None,
+    tokenizer: FullTokenizer | None = None,
+) -> None:
+    """Writes a SavedModel whole or not at all, replacing an earlier one.
+
+    In another format it writes the first endpoint alone, and all files next
+    to it.
+
+    Args:
+        export_dir: folder to write; its parents are made.
+        model: the keras.Model whose variables go with it.
+        endpoints: {signature name: (function, list of tf.TensorSpec)}; the
+            first also becomes `serving_default`.
+        files: {name: text} put into its `assets.extra` folder, such as the
+            labels.
+        options: ExportConfig; None for a SavedModel.
+        tokenizer: FullTokenizer whose vocabulary becomes the file vocab.txt
+            beside them, or None.
+
+    Raises:
+        OSError: it cannot be written; an earlier export is untouched.
+        ValueError: the folder holds something else, see export_folders.py, or
+            the model has no weights yet.
+    """
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build(), or load a "
+            f"checkpoint, before it is exported to {export_dir}"
+        )
+    options = options or ExportConfig()
+    with export_folders.create(Path(export_dir)) as folder:
+        if options.export_format == "saved_model":
+            _write_saved_model(export_dir, folder, model, endpoints)
+            extra = folder / "assets.extra"
+            extra.mkdir(exist_ok=True)
+        else:
+            extra = folder
+            function, signature = next(iter(endpoints.values()))
+            formats.write(folder, model, function, signature, options)
+        for name, text in (files or {}).items():
+            atomic.write_text(extra / name, text)
+        if tokenizer and extra is folder:
+            formats.write_files(folder, model, tokenizer)
+        elif tokenizer:
+            atomic.write_bytes(extra / "vocab.txt", tokenizer.vocab_bytes)
+
+
+def _write_saved_model(
+    export_dir: str | os.PathLike[str],
+    folder: Path,
+    model: keras.Model,
+    endpoints: Mapping[str, tuple],
+) -> None:
+    """Writes the SavedModel of an export into a folder; see above."""
+    archive = keras.export.ExportArchive()
+    kernels = inference.CastKernels(model)
+    with int8.constant_weights():
+        # The archive finds the variables that the functions use. Those of a
+        # model that it tracks would be stored, and loaded, a second time
+        # (https://github.com/keras-team/keras/issues/23553).
+        for name, (function, signature) in endpoints.items():
+            archive.add_endpoint(
+                name,
+                _trace(kernels.used_by(function), signature),
+                input_signature=signature,
+            )
+        try:
+            archive.write_out(str(folder), verbose=False)
+        except (
+            # Raised by a file size limit and by a full disk.
+            tf.errors.OutOfRangeError,
+            tf.errors.ResourceExhaustedError,
+        ) as error:
+            raise OSError(
+                f"--export_dir={export_dir} cannot be written: {error.message}"
+            ) from error
+
+
+def _trace(
+    function: Callable[..., Any], signature: list[tf.TensorSpec]
+) -> Callable[..., Any]:
+    """Traces a function, and returns one that calls the result.
+
+    Keras and TensorFlow each trace what they export; this way they only trace a
+    call.
+    """
+    traced = tf.function(
+        function, signature, autograph=False
+    ).get_concrete_function()
+    return tf.function(lambda *inputs: traced(*inputs), autograph=False)
