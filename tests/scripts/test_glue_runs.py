@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data.classification import metrics
 from tests import script_runner
 from tests.checkpoints import assert_exported
 from tests.glue_sets import (
@@ -17,7 +18,6 @@ from tests.glue_sets import (
     write_table,
     write_unequal,
 )
-from training import metrics
 
 
 @pytest.fixture(scope="module")
