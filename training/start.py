@@ -109,8 +109,14 @@ def create_trainer(
             callbacks.insert(
                 0, WeightAverages(model, config.ema_decay, strategy, folder)
             )
-        if config.summary_steps and config.is_chief:
-            callbacks.append(Summaries(config.summary_steps, *shape))
+        if config.summary_steps:
+            # The workers agree on one number for each callback, so that all
+            # of them need as many.
+            callbacks.append(
+                Summaries(config.summary_steps, *shape)
+                if config.is_chief
+                else Callback()
+            )
         callbacks = [
             *learning,
             costs.MemoryCheck(*shape),
