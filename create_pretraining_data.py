@@ -26,10 +26,10 @@ from data.pretraining.at_scale import stages, token_store
 from data.pretraining.at_scale.job import Job
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
+from files import progress
 from files.atomic import is_remote
 from files.flags import flag
 from files.paths import Kind
-from training import progress
 from training.command_line import cli
 
 # Flags that select the scalable form.

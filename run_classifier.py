@@ -18,13 +18,14 @@ from data.classification import (
     decoding,
     features,
     glue,
+    metrics,
     report,
     table_task,
 )
 from data.io import feature_specs
 from data.text import tokenization
 from files.flags import flag
-from training import metrics, task, text_samples
+from training import task, text_samples
 from training.command_line import cli
 from training.config import DataFolderConfig
 
@@ -152,7 +153,14 @@ class ClassifierTask(task.Task):
 
     def combine(self, outputs: Sequence[Any]) -> Any:
         """Returns the mean of values, or logits of mean probabilities."""
-        return metrics.mean_of_models(outputs, self.decoder.output_mode)
+        if self.decoder.output_mode == "regression":
+            return np.mean(outputs, axis=0)
+        if self.decoder.output_mode == "classification":
+            return super().combine(outputs)
+        # Each label is a choice of two: it applies or not.
+        pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
+        mean = super().combine(pairs)
+        return mean[..., 0] - mean[..., 1]
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's metric and the benchmark's."""

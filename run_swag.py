@@ -9,11 +9,11 @@ from typing import Any
 
 import modeling
 import serving
-from data.classification import decoding, features, swag
+from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs
 from data.text import tokenization
 from files.flags import like
-from training import metrics, task, text_samples
+from training import task, text_samples
 from training.command_line import cli
 from training.config import DataFolderConfig
 

@@ -16,10 +16,10 @@ from collections.abc import Iterable
 from absl import logging
 
 from data.squad import triviaqa
+from files import progress
 from files.atomic import atomic_open
 from files.flags import flag
 from files.paths import Kind
-from training import progress
 from training.command_line import cli
 
 

@@ -19,10 +19,10 @@ from absl import logging
 
 from data.io import text_files
 from data.text import tokenization, vocabulary
+from files import progress
 from files.atomic import atomic_open
 from files.flags import flag
 from files.paths import Kind
-from training import progress
 from training.command_line import cli
 
 

@@ -210,12 +210,7 @@ class Checkpointer:
 def remove_checkpoints(
     output_dir: str | os.PathLike[str], steps: Iterable[int]
 ) -> None:
-    """Removes checkpoints; other files of similar names stay.
-
-    Args:
-        output_dir: folder of the run.
-        steps: those of the checkpoints to remove.
-    """
+    """Removes the checkpoints of some steps; similar names stay."""
     for step in steps:
         # Without its index, the rest is not a checkpoint.
         for end in (".index", ".data-00000-of-00001"):

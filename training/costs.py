@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
@@ -18,9 +17,6 @@ from modeling.config import BertConfig
 from training import devices
 from training.callbacks import Callback
 from training.config import TrainingConfig
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
@@ -94,7 +90,7 @@ class MemoryCheck(Callback):
         self._shape = max_seq_length, num_predictions
 
     @contextlib.contextmanager
-    def running(self, trainer: "Trainer") -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Checks the memory, and names it if there is too little after all.
 
         Raises:
@@ -102,7 +98,7 @@ class MemoryCheck(Callback):
                 needs, and which flags reduce that.
             MemoryError: TensorFlow has run out of memory.
         """
-        config = trainer.config
+        trainer, config = self.trainer, self.trainer.config
         needed = training_memory(trainer.model, config, *self._shape)
         message = out_of_memory(needed, config)
         # Only a GPU's allocator knows when it is full.

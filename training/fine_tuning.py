@@ -5,7 +5,7 @@ Nothing here names a task: a script passes its `Task` (task.py).
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,9 @@ from absl import logging
 
 import modeling
 from files.run_files import is_result
-from training import devices, metrics, run_settings, start
+from training import devices, run_settings, start
 from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
-from training.callbacks.history import History
 from training.checkpointing import checkpoint_steps
 from training.config import FineTuningConfig
 from training.input import Splits, suffix_of
@@ -229,7 +228,7 @@ class _Flow:
             return self.evaluated[key]
         logging.info("Evaluating %s", self.describe(trainer))
         results = self._evaluate(trainer, trainer.global_step)
-        _history(trainer).add("eval", trainer.global_step, results)
+        trainer.history.add("eval", trainer.global_step, results)
         return results
 
     def describe(self, trainer: Trainer) -> str:
@@ -264,12 +263,12 @@ class _Flow:
                 trainer, name, self.config.eval_batch_size, "Evaluating"
             )
             if self.task.has_eval_loss:
-                passing = metrics.LossFigures(self.task.loss, batches)
+                passing = LossFigures(self.task.loss, batches)
                 scores = self.task.evaluate(name, passing) | passing.figures()
             else:
                 scores = self.task.evaluate(name, batches)
             suffix = suffix_of(name)
-            _history(trainer).add_samples(
+            trainer.history.add_samples(
                 step, f"samples{suffix}", self.task.samples
             )
             results |= {f"{key}{suffix}": scores[key] for key in scores}
@@ -298,11 +297,10 @@ class _Flow:
             scores |= self._identity(step)
             if name in self.task.splits["eval"]:
                 trainer.write_results("eval_results.txt", results | scores)
-                history = _history(trainer)
-                history.add_samples(
+                trainer.history.add_samples(
                     step, f"samples{suffix_of(name)}", self.task.samples
                 )
-                history.add("eval", step, scores)
+                trainer.history.add("eval", step, scores)
             else:
                 trainer.write_results(
                     f"test_eval_results{suffix_of(name)}.txt", scores
@@ -314,12 +312,6 @@ class _Flow:
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()
         return find_results(self.config.output_dir, others)
-
-
-def _history(trainer: Trainer) -> History:
-    history = trainer.callback(History)
-    assert history is not None
-    return history
 
 
 def find_results(
@@ -556,3 +548,36 @@ def _load(model: Any, member: str) -> None:
             f"--ensemble: {member} lacks {missing[0]}; give models that are "
             "fine-tuned on this task"
         )
+
+
+class LossFigures:
+    """Passes batches of evaluation through, computing the loss on the way."""
+
+    def __init__(self, loss: Any, batches: Batches) -> None:
+        self._loss, self._batches = loss, batches
+        # {part: [(sum, weight) of each batch]}.
+        self._parts: dict[str, list[tuple[float, float]]] = {}
+
+    def __iter__(self) -> Iterator:
+        """Yields the batches."""
+        for features, outputs in self._batches:
+            sums = self._loss.sums(outputs, features)
+            weights = self._loss.weights(features)
+            for name, value in sums.items():
+                pair = float(value), float(weights[name])
+                self._parts.setdefault(name, []).append(pair)
+            yield features, outputs
+
+    def figures(self) -> dict[str, float]:
+        """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
+
+        Each is the sum over the parts of the loss; NaN if no batch was read.
+        """
+        if not self._parts:
+            return {"eval_loss": float("nan"), "loss": float("nan")}
+        figures = {"eval_loss": 0.0, "loss": 0.0}
+        for pairs in self._parts.values():
+            sums, weights = np.array(pairs).T
+            figures["eval_loss"] += float(sums.sum() / max(weights.sum(), 1.0))
+            figures["loss"] += float(np.mean(sums / np.maximum(weights, 1.0)))
+        return figures

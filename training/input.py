@@ -9,8 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import feature_specs, tfrecords
-from files import run_files
-from training import progress
+from files import progress, run_files
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
 from training.task import Task

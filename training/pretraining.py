@@ -15,7 +15,6 @@ from data.text.tokenization import FullTokenizer
 from training import run_settings, start, text_samples
 from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
-from training.callbacks.history import History
 from training.callbacks.time_limit import TimeLimit
 from training.config import PretrainingConfig
 from training.trainer import Trainer
@@ -34,7 +33,7 @@ def run(
     Args:
         config: PretrainingConfig.
         bert_config: configuration of the model, from `start.check`.
-        tokenizer: FullTokenizer of the records, or None.
+        tokenizer: tokenizer of the records, or None.
 
     Returns:
         the Trainer; None on a worker that is not the chief, which writes
@@ -46,8 +45,7 @@ def run(
     """
     # ----- Find and check the records. -----
     expected = bert_config.vocab_size, tokenizer
-    records = find_records(config, "input_file", *expected)
-    eval_records = None
+    records = evaluated = find_records(config, "input_file", *expected)
     settings: dict[str, Any] = {
         "input_file": run_settings.fingerprint(records.files),
         "next_sentence": config.next_sentence,
@@ -57,14 +55,12 @@ def run(
     }
     callbacks = []
     if config.eval_input_file:
-        eval_records = find_records(config, "eval_input_file", *expected)
-        settings["eval_input_file"] = run_settings.fingerprint(
-            eval_records.files
-        )
+        evaluated = find_records(config, "eval_input_file", *expected)
+        settings["eval_input_file"] = run_settings.fingerprint(evaluated.files)
         callbacks.append(
             BestStep(
                 functools.partial(
-                    _evaluate_while_training, config, eval_records, tokenizer
+                    _evaluate_while_training, config, evaluated, tokenizer
                 ),
                 config.eval_steps,
                 "loss",
@@ -72,7 +68,6 @@ def run(
                 higher_is_better=False,
             )
         )
-    evaluated = eval_records or records
     # ----- Create the model, restored or loaded. -----
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
@@ -96,23 +91,20 @@ def run(
         ),
         callbacks if config.do_train else (),
     )
-    history = trainer.callback(History)
-    assert history is not None
     with record_checks.naming_corrupt_files([*records.files, *evaluated.files]):
         # ----- Train. -----
         if config.do_train:
-
-            def create_dataset(size: int, skip: int) -> tf.data.Dataset:
-                return tfrecords.create_dataset(
+            trainer.fit(
+                lambda batch_size, skip: tfrecords.create_dataset(
                     records,
-                    size,
+                    batch_size,
                     is_training=True,
                     seed=config.seed,
                     skip_records=skip,
                     trim=config.unpads,
-                )
-
-            trainer.fit(create_dataset, config.num_train_steps)
+                ),
+                config.num_train_steps,
+            )
         # ----- Evaluate. -----
         if config.quantizes:
             trainer.quantize(
@@ -128,9 +120,10 @@ def run(
             results = _evaluate(trainer, config, evaluated, tokenizer, step)
             results["global_step"] = step
             if is_of_curve:
-                history.add("eval", step, results)
+                trainer.history.add("eval", step, results)
             trainer.write_results("eval_results.txt", results)
-    _report_target(trainer, history, config.target_accuracy)
+    if config.target_accuracy is not None:
+        _report_target(trainer, config.target_accuracy)
     return trainer if trainer.is_chief else None
 
 
@@ -146,7 +139,7 @@ def find_records(
         config: PretrainingConfig.
         name: "input_file" or "eval_input_file".
         vocab_size: the model's number of WordPieces; None = not checked.
-        tokenizer: FullTokenizer of the records; needed if they have no masks.
+        tokenizer: tokenizer of the records; needed if they have no masks.
 
     Raises:
         ValueError: the records do not match the config.
@@ -170,10 +163,7 @@ def find_records(
             )
         config.check_shares()
         dynamic_masking = DynamicMasking(
-            tokenizer,
-            config.max_predictions_per_seq,
-            config,
-            config.seed,
+            tokenizer, config.max_predictions_per_seq, config, config.seed
         )
     record_checks.check_records(files, spec, vocab_size)
     return tfrecords.Records(files, spec, dynamic_masking)
@@ -217,9 +207,8 @@ def _evaluate(
             rows = filled_masks.describe(
                 features, outputs["masked_lm_logits"], tokenizer
             )
-            if history := trainer.callback(History):
-                samples = text_samples.spread(rows)
-                history.add_samples(step, "samples", samples)
+            samples = text_samples.spread(rows)
+            trainer.history.add_samples(step, "samples", samples)
     return results
 
 
@@ -242,13 +231,11 @@ def _evaluate_while_training(
 ) -> dict[str, float]:
     """Returns the metrics, and logs if they first reach the target."""
     results = _evaluate(trainer, config, records, tokenizer, trainer.step)
-    target, history = config.target_accuracy, trainer.callback(History)
-    clock = trainer.callback(TimeLimit)
+    target, clock = config.target_accuracy, trainer.callback(TimeLimit)
     if (
         target is not None
         and results[_ACCURACY] >= target
-        and history is not None
-        and history.first_reached(_ACCURACY, target) is None
+        and trainer.history.first_reached(_ACCURACY, target) is None
     ):
         logging.info(
             "Masked LM accuracy %.4f reached the target %g at step %d (%.2f "
@@ -256,18 +243,14 @@ def _evaluate_while_training(
             results[_ACCURACY],
             target,
             trainer.step,
-            clock.hours if clock else 0.0,
+            clock.hours,
         )
     return results
 
 
-def _report_target(
-    trainer: Trainer, history: History, target: float | None
-) -> None:
+def _report_target(trainer: Trainer, target: float) -> None:
     """Adds to the summary when the target accuracy was first reached."""
-    if target is None:
-        return
-    line = history.first_reached(_ACCURACY, target)
+    line = trainer.history.first_reached(_ACCURACY, target)
     if line is None:
         logging.info("--target_accuracy=%g was not reached", target)
         return
@@ -296,17 +279,11 @@ def pretraining_metrics(
     masked = features["masked_lm_weights"]
     right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
     right = tf.cast(right == features["masked_lm_ids"], tf.float32)
-    metrics[_ACCURACY] = (
-        tf.reduce_sum(right * masked),
-        tf.reduce_sum(masked),
-    )
-    if not has_next_sentence:
-        return metrics
-    next_sentence = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
-    labels = tf.reshape(features["next_sentence_labels"], [-1])
-    right = tf.cast(next_sentence == labels, tf.float32)
-    metrics["next_sentence_accuracy"] = (
-        tf.reduce_sum(right),
-        tf.cast(tf.size(right), tf.float32),
-    )
+    metrics[_ACCURACY] = tf.reduce_sum(right * masked), tf.reduce_sum(masked)
+    if has_next_sentence:
+        predicted = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
+        labels = tf.reshape(features["next_sentence_labels"], [-1])
+        right = tf.cast(predicted == labels, tf.float32)
+        count = tf.cast(tf.size(right), tf.float32)
+        metrics["next_sentence_accuracy"] = tf.reduce_sum(right), count
     return metrics

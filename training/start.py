@@ -101,15 +101,7 @@ def create_trainer(
                 config.mixed_precision,
             )
         learning = [teacher.create_callback(model)] if teacher else []
-    sizes = config.batch_sizes
-    history = History(
-        config.output_dir,
-        clock,
-        sizes,
-        has_scalars=config.summary_steps > 0,
-        is_chief=config.is_chief,
-    )
-    callbacks: list[Callback] = [history, *more_callbacks]
+    callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_train_steps is not None:
         shape = max_seq_length, num_predictions
         if config.ema_decay:
@@ -118,14 +110,18 @@ def create_trainer(
                 0, WeightAverages(model, config.ema_decay, strategy, folder)
             )
         if config.summary_steps:
+            # The workers agree on one number for each callback, so that all
+            # of them need as many.
             callbacks.append(
-                Summaries(config, history, model.config, *shape, strategy)
+                Summaries(config.summary_steps, *shape)
+                if config.is_chief
+                else Callback()
             )
         callbacks = [
             *learning,
             costs.MemoryCheck(*shape),
-            NonFinite(config.max_nonfinite_steps, describe_batch, sizes),
-            ProgressBar(num_train_steps, sizes),
+            NonFinite(config.max_nonfinite_steps, describe_batch),
+            ProgressBar(num_train_steps),
             *callbacks,
             clock,
             StopSignals(),
@@ -137,7 +133,7 @@ def create_trainer(
         _check_batch_sizes(config, strategy)
         trainer.summary.settings = {
             "bert_config": model.config.to_dict(),
-            "batch_size": sizes.final,
+            "batch_size": config.batch_sizes.final,
             "max_seq_length": max_seq_length,
             "optimizer": config.optimizer,
             "freeze_layers": config.freeze_layers,

@@ -21,11 +21,7 @@ from training.config import TrainingConfig
 
 
 class Summary:
-    """Collects summary.json: all that is needed to repeat a run.
-
-    Args:
-        config: TrainingConfig.
-    """
+    """Collects summary.json: all that is needed to repeat a run."""
 
     def __init__(self, config: TrainingConfig) -> None:
         self.config = config
@@ -50,9 +46,7 @@ class Summary:
 
     def write(self, global_step: int) -> None:
         """Writes `summary.json` into the run's folder."""
-        seconds = self._seconds | {
-            "total_seconds": time.monotonic() - self._started
-        }
+        total = time.monotonic() - self._started
         summary = {
             "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],
             "flags": dict(self.config.given_flags),
@@ -68,7 +62,7 @@ class Summary:
             "results": {
                 name: finite(figures) for name, figures in self._figures.items()
             },
-            "seconds": seconds,
+            "seconds": {**self._seconds, "total_seconds": total},
             "peak_memory_bytes": costs.peak_memory(),
         }
         atomic.write_text(

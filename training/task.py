@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from data.text.tokenization import FullTokenizer
-from training import metrics, text_samples
+from training import text_samples
 from training.config import FineTuningConfig
 
 if TYPE_CHECKING:
@@ -132,9 +132,19 @@ class Task(abc.ABC):
         default outputs are logits of classes, whose probabilities are averaged.
 
         Args:
-            outputs: each model's outputs.
+            outputs: each model's outputs, by default float [..., L] over L
+                classes.
+
+        Returns:
+            by default float32 [..., L]: the logarithms of the mean
+            probabilities.
         """
-        return metrics.mean_of_classes(outputs)
+        from scipy import special
+
+        logits = np.array(outputs, np.float64)
+        log_probs = special.log_softmax(logits, axis=-1)
+        mean = special.logsumexp(log_probs, axis=0) - np.log(len(outputs))
+        return mean.astype(np.float32)
 
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:

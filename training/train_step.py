@@ -7,7 +7,7 @@ and its gradient are those of the whole batch, however it is split.
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import keras
 import numpy as np
@@ -29,32 +29,16 @@ Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
 MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
-class TrainableModel(Protocol):
-    """A keras.Model whose dropout takes a seed, see modeling/bert.py."""
-
-    @property
-    def trainable_variables(self) -> list[keras.Variable]:
-        """The variables to update."""
-
-    def draw_seed(self, training: bool) -> tf.Tensor:
-        """Returns the seed of the next call, int [2]."""
-
-    def __call__(
-        self, features: Features, *, training: bool, seed: tf.Tensor
-    ) -> Any:
-        """Returns the outputs for the loss."""
-
-
 class TrainStep:
     """Takes the next batch and updates the model.
 
     Args:
-        model: what is trained, with its variables made.
+        model: the model to train, already built. Its dropout takes a seed,
+            see modeling/bert.py.
         loss: its loss.
-        optimizer: made with `aggregate_gradients=False`.
-        strategy: the tf.distribute strategy the variables were made under.
-        config: TrainingConfig: `clip_norm`, `gradient_accumulation_steps` and
-            `jit_compile`.
+        optimizer: an optimizer with `aggregate_gradients=False`.
+        strategy: the tf.distribute strategy of the variables.
+        config: TrainingConfig.
         callbacks: their `before_update` and `after_update` are part of a step.
 
     Attributes:
@@ -70,7 +54,7 @@ class TrainStep:
 
     def __init__(
         self,
-        model: TrainableModel,
+        model: Any,
         loss: Loss,
         optimizer: keras.optimizers.Optimizer,
         strategy: tf.distribute.Strategy,
@@ -111,7 +95,9 @@ class TrainStep:
             self._reduced_gradients, args=(features, status)
         )
         norm, losses, outcome, status = tf.nest.map_structure(
-            self._local, reduced
+            # Every replica holds the same reduced value.
+            lambda value: self.strategy.experimental_local_results(value)[0],
+            reduced,
         )
         status /= self.strategy.num_replicas_in_sync
         for index, callback in enumerate(self.callbacks):
@@ -137,14 +123,22 @@ class TrainStep:
         is_made: tf.Tensor,
     ) -> None:
         """Updates the model by `factor` times the gradients, if `is_made`."""
+        variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
-            self.optimizer.apply_scaled(
-                [*grads.values()], self._variables(grads), factor, is_made
-            )
+            values = [*grads.values()]
+            self.optimizer.apply_scaled(values, variables, factor, is_made)
             return
 
+        def apply_scaled(
+            grads: dict[int, tf.Tensor], factor: tf.Tensor
+        ) -> None:
+            self.optimizer.apply(
+                [grad * tf.cast(factor, grad.dtype) for grad in grads.values()],
+                variables,
+            )
+
         def apply() -> tf.Tensor:
-            self.strategy.run(self._apply, args=(grads, factor))
+            self.strategy.run(apply_scaled, args=(grads, factor))
             return tf.constant(True)
 
         if self._scales_loss:
@@ -183,10 +177,6 @@ class TrainStep:
         logs, outcome, status = self._next(iterator, status)
         outcomes = outcomes.write(num_steps - 1, outcome)
         return logs, outcomes.stack(), status
-
-    def _local(self, value: Any) -> tf.Tensor:
-        # Every replica holds the same reduced value.
-        return self.strategy.experimental_local_results(value)[0]
 
     def _reduced_gradients(
         self, features: Features, status: tf.Tensor
@@ -255,8 +245,7 @@ class TrainStep:
         def part(index: tf.Tensor) -> Gradients:
             chosen = tf.nest.map_structure(lambda t: t[index], parts)
             for name, value in chosen.items():
-                rows = features[name].shape
-                value.set_shape([None, *rows[1:]])
+                value.set_shape([None, *features[name].shape[1:]])
             part_seed = self._offset_seed(
                 seed, index * self.strategy.num_replicas_in_sync
             )
@@ -271,16 +260,14 @@ class TrainStep:
         # that part would keep what should be recomputed and more than double
         # the memory.
         index = tf.constant(0)
-        made = part.get_concrete_function(index).structured_outputs
+        zeros = tf.nest.map_structure(
+            lambda t: tf.zeros(t.shape, t.dtype),
+            part.get_concrete_function(index).structured_outputs,
+        )
         _, sums = tf.while_loop(
             lambda index, _: index < num_parts,
             add_part,
-            (
-                index,
-                tf.nest.map_structure(
-                    lambda t: tf.zeros(t.shape, t.dtype), made
-                ),
-            ),
+            (index, zeros),
             parallel_iterations=1,
         )
         return sums
@@ -298,14 +285,10 @@ class TrainStep:
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             outputs = self.model(features, training=True, seed=seed)
-            losses = {
-                name: value
-                / (
-                    tf.cast(weights[name], value.dtype)
-                    + self.loss.epsilon[name]
-                )
-                for name, value in self.loss.sums(outputs, features).items()
-            }
+            losses = {}
+            for name, value in self.loss.sums(outputs, features).items():
+                weight = tf.cast(weights[name], value.dtype)
+                losses[name] = value / (weight + self.loss.epsilon[name])
             losses["loss"] = tf.add_n(list(losses.values()))
             scaled = losses["loss"] * tf.cast(
                 self._loss_scale(), losses["loss"].dtype
@@ -329,17 +312,6 @@ class TrainStep:
             grad.set_shape(variables[index].shape)
         return dense, squares, losses
 
-    def _apply(self, grads: dict[int, tf.Tensor], factor: tf.Tensor) -> None:
-        self.optimizer.apply(
-            [grad * tf.cast(factor, grad.dtype) for grad in grads.values()],
-            self._variables(grads),
-        )
-
-    def _variables(self, grads: dict[int, tf.Tensor]) -> list[keras.Variable]:
-        """Returns the variables of some gradients."""
-        variables = self.model.trainable_variables
-        return [variables[index] for index in grads]
-
     def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
 
@@ -358,7 +330,4 @@ def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
     models) counts its slices before summation: a token that occurs twice counts
     twice.
     """
-    values = (
-        gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-    )
-    return 2.0 * tf.nn.l2_loss(values)
+    return 2.0 * tf.nn.l2_loss(getattr(gradient, "values", gradient))

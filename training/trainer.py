@@ -18,15 +18,16 @@ from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from files import manifests, progress
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling import quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
 from modeling.losses import Loss
-from training import checkpointing, devices, progress, train_step
+from training import checkpointing, devices, train_step
 from training.callbacks import Callback
-from training.outputs import weights
+from training.callbacks.history import History
 from training.summary import Summary
 
 _Callback = TypeVar("_Callback", bound=Callback)
@@ -39,13 +40,13 @@ class Trainer:
     """Trains, evaluates, predicts, saves and restores one model.
 
     Args:
-        model: a keras.Model over a dict of features, with its variables made.
+        model: a keras.Model over a dict of features, already built.
         loss: its loss; None where the model only predicts.
-        optimizer: made with `aggregate_gradients=False`; None where the model
-            is not trained.
+        optimizer: an optimizer with `aggregate_gradients=False`; None where the
+            model is not trained.
         config: TrainingConfig; a DeviceConfig suffices to predict.
         callbacks: what a run does besides its steps, see callbacks/.
-        strategy: the tf.distribute strategy the variables were made under.
+        strategy: the tf.distribute strategy of the variables.
 
     Attributes:
         global_step: steps that the weights were trained.
@@ -73,6 +74,8 @@ class Trainer:
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
         self.summary = Summary(config)
+        for callback in callbacks:
+            callback.trainer = self
         self._create_predictor()
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
@@ -148,9 +151,18 @@ class Trainer:
         """Number of steps trained so far, skipped ones included."""
         return int(self.optimizer.iterations.numpy())
 
-    def callback(self, kind: type[_Callback]) -> _Callback | None:
-        """Returns the run's callback of a class, or None."""
-        return next((c for c in self.callbacks if isinstance(c, kind)), None)
+    def callback(self, kind: type[_Callback]) -> _Callback:
+        """Returns the run's callback of a class.
+
+        Raises:
+            StopIteration: the run has none.
+        """
+        return next(c for c in self.callbacks if isinstance(c, kind))
+
+    @property
+    def history(self) -> History:
+        """The run's history."""
+        return self.callback(History)
 
     def evaluating(self) -> contextlib.ExitStack:
         """Returns the context in which the model is evaluated in training."""
@@ -241,11 +253,11 @@ class Trainer:
                 contextlib.ExitStack() as stack,
             ):
                 for callback in self.callbacks:
-                    stack.enter_context(callback.running(self))
+                    stack.enter_context(callback.running())
                 self._make_all_steps(dataset, num_train_steps)
             self.global_step = self.step
         for callback in self.callbacks:
-            callback.on_trained(self)
+            callback.on_trained()
 
     def _make_all_steps(
         self, dataset: tf.data.Dataset, num_train_steps: int
@@ -322,7 +334,11 @@ class Trainer:
         # Cast once, not for every batch.
         kernels = self._predictor.cast_kernels()
         if isinstance(dataset, tf.data.Dataset):
-            _trace(self._forward, self._inputs(dataset.element_spec), kernels)
+            # Traced once for all shapes: otherwise for the first batch, and
+            # again for the first one of another length or size.
+            self._forward.get_concrete_function(
+                self._inputs(dataset.element_spec), kernels
+            )
         found_nan = False
         batches = progress.track(dataset, num_batches, "batch", label)
         for number, features in enumerate(batches, start=1):
@@ -370,7 +386,7 @@ class Trainer:
 
         if max_batches is not None:
             dataset = dataset.take(max_batches)
-        _trace(step, dataset.element_spec, kernels)
+        step.get_concrete_function(dataset.element_spec, kernels)
         sums: dict[str, np.ndarray] = {}
         for features in progress.track(
             dataset, max_batches, "batch", "Evaluating"
@@ -426,21 +442,36 @@ class Trainer:
             self.summary.write(self.global_step)
 
     def finish(self, tokenizer: FullTokenizer | None) -> None:
-        """Writes --export_weights and summary.json, at the end of a script."""
+        """Writes --export_weights and summary.json, at the end of a script.
+
+        A path that ends in `.ckpt` is a checkpoint's prefix. Any other is a
+        folder, laid out as the original's releases are: bert_model.ckpt,
+        bert_config.json, vocab.txt, and labels.txt where the model has labels.
+
+        Args:
+            tokenizer: tokenizer of the model; None where there is no
+                vocabulary, as in pretraining on masked records.
+
+        Raises:
+            ValueError: the labels in the run's folder are not the model's.
+            OSError: a file cannot be written.
+        """
+        path, folder = self.config.export_weights, self.config.output_dir
+        if self.is_chief and path is not None:
+            if path.endswith(".ckpt"):
+                parent, names = manifests.checkpoint_files(path)
+                manifests.check(parent, names, f"--export_weights={path}")
+                manifests.add(parent, names)
+                modeling.save_checkpoint(self.model, path)
+            else:
+                num_labels = getattr(self.model, "num_labels", None)
+                labels = modeling.load_labels(folder, num_labels)
+                modeling.save_release(self.model, path, tokenizer, labels)
+            logging.info("Wrote the weights to %s", path)
         if self.is_chief:
-            weights.export_weights(self.model, self.config, tokenizer)
             # Clean up partial files that an earlier, killed process left.
-            remove_partial_files(self.config.output_dir)
+            remove_partial_files(folder)
         self.write_summary()
-
-
-def _trace(function: Any, spec: train_step.Features, kernels: Any) -> None:
-    """Traces a function of batches once, for all shapes of a dataset.
-
-    Otherwise it is traced for the first batch, and again for the first one of
-    another length or size.
-    """
-    function.get_concrete_function(spec, kernels)
 
 
 def _has_nan(outputs: Any) -> bool:

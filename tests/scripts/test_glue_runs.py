@@ -8,6 +8,7 @@ import statistics
 import numpy as np
 import pytest
 
+from data.classification import metrics
 from tests import glue_sets, script_runner
 from tests.checkpoints import assert_exported, values
 from tests.script_runner import (
@@ -16,7 +17,6 @@ from tests.script_runner import (
     read_lines,
     read_results,
 )
-from training import metrics
 
 LABELS = ("contradiction", "entailment", "neutral")
 

@@ -89,9 +89,7 @@ def create_trainer(
     optimizer = optimization.create_optimizer(
         config, 100, 0, aggregate_gradients=False
     )
-    skipping = NonFinite(
-        config.max_nonfinite_steps, describe_batch, config.batch_sizes
-    )
+    skipping = NonFinite(config.max_nonfinite_steps, describe_batch)
     return Trainer(
         Pair(),
         Sum(),

@@ -146,14 +146,16 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         evaluated.append(trainer.step)
         return {"figure": -len(evaluated)}
 
-    config = create_config(summary_steps=5, trim_padding=True)
-    history = History(tmp_path, TimeLimit(), config.batch_sizes, True)
+    changes = {"summary_steps": 5, "trim_padding": True}
+    config = create_config(tmp_path, **changes)
     trainer = create_trainer(
         output_dir=tmp_path,
         save_checkpoints_steps=6,
+        **changes,
         at_once=at_once,
         callbacks=[
-            Summaries(config, history, None, 0, 0, None),
+            History(config, TimeLimit()),
+            Summaries(5, 0, 0),
             BestStep(evaluate, 7, "figure", tmp_path / "best", patience=2),
         ],
     )

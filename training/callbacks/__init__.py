@@ -19,11 +19,13 @@ class Callback:
     are defined here in the order in which a run calls them.
 
     Attributes:
+        trainer: the Trainer, which sets it.
         every: the callback sees each step that is a multiple of this number,
             because a call of several steps ends there; 0 = any step.
         may_save: False postpones a checkpoint that is due.
     """
 
+    trainer: "Trainer"
     every: int = 0
     may_save: bool = True
 
@@ -42,7 +44,7 @@ class Callback:
         """Returns whether training ended at `step` before, and logs why."""
         return False
 
-    def running(self, trainer: "Trainer") -> Any:
+    def running(self) -> Any:
         """Returns the context manager in which the steps are made."""
         return contextlib.nullcontext()
 
@@ -85,5 +87,5 @@ class Callback:
     def on_save(self, step: int) -> None:
         """Runs before a checkpoint is written."""
 
-    def on_trained(self, trainer: "Trainer") -> None:
+    def on_trained(self) -> None:
         """Runs when training has come to its end, now or earlier."""

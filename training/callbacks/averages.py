@@ -12,16 +12,12 @@ Where the weights of such a run are:
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
 import modeling
 from training.callbacks import Callback
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
 
 SUFFIX = "/ExponentialMovingAverage"
 
@@ -39,9 +35,9 @@ class WeightAverages(Callback):
 
     Args:
         model: the model, already built.
-        decay: see above.
-        strategy: the variables' strategy.
-        folder: where the averages are saved after training.
+        decay: `decay` above.
+        strategy: the tf.distribute strategy of the variables.
+        folder: folder for the averages after training.
     """
 
     def __init__(
@@ -91,10 +87,11 @@ class WeightAverages(Callback):
                 (self._weights[name].value, tf.cast(decay, average.dtype)),
             )
 
-    def on_trained(self, trainer: "Trainer") -> None:
+    def on_trained(self) -> None:
         """Replaces the weights by their averages, and saves these."""
         self._apply()
-        trainer.weights_in(self._folder).save(trainer.global_step)
+        folder = self.trainer.weights_in(self._folder)
+        folder.save(self.trainer.global_step)
 
     def _apply(self) -> None:
         for name, average in self._averages.items():

@@ -1,17 +1,15 @@
 """The best step of a run: evaluates while training, and stops early."""
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absl import logging
 
 from files import atomic, json_files
 from training import summary
 from training.callbacks import Callback
-from training.callbacks.history import History
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
@@ -48,7 +46,6 @@ class BestStep(Callback):
         self._patience = patience
         self._sign = 1 if higher_is_better else -1
         self._folder = folder
-        self._trainer: Any = None
         # Metrics of the best checkpoint so far, kept here so that workers agree
         # even if one reads the file late.
         self._best: dict[str, float] | None = None
@@ -59,29 +56,21 @@ class BestStep(Callback):
     def _path(self) -> Path:
         return self._folder / "eval_results.json"
 
-    @contextlib.contextmanager
-    def running(self, trainer: "Trainer") -> Iterator[None]:
-        """Evaluates this trainer's model."""
-        self._trainer = trainer
-        self._checkpointer = trainer.weights_in(self._folder)
-        yield
-
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
         """Evaluates if it is due; returns whether to stop training."""
         if step % self.every:
             return False
-        with self._trainer.evaluating():
+        with self.trainer.evaluating():
             # Replaces the evaluation's own, which is the step at the start.
-            results = {**self._evaluate(self._trainer), "global_step": step}
-            if history := self._trainer.callback(History):
-                history.add("eval", step, results)
+            results = {**self._evaluate(self.trainer), "global_step": step}
+            self.trainer.history.add("eval", step, results)
             logging.info("Evaluation after step %d: %s", step, results)
             if self._is_best(results):
                 self._best = results
-                self._checkpointer.save(step)
-                if self._checkpointer.is_chief:
+                self.trainer.weights_in(self._folder).save(step)
+                if self.trainer.is_chief:
                     atomic.write_json(self._path, summary.finite(results))
                 return False
         return self.has_ended(step)

@@ -14,7 +14,6 @@ evaluations as `eval/NAME`, and a few of the examples.
 """
 
 import contextlib
-import functools
 import json
 import math
 import os
@@ -23,15 +22,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from files import atomic, json_files
-from training import batch_sizes, text_samples
+from training import text_samples
 from training.callbacks import Callback
 
 if TYPE_CHECKING:
     from training.callbacks.time_limit import TimeLimit
-    from training.trainer import Trainer
+    from training.config import TrainingConfig
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
+# Entries of each line that say when it was written.
+_NAMES = ("step", "hours", "examples", "learning_rate")
 # Larger values cannot be drawn and do not occur.
 _LARGEST = 1e300
 
@@ -40,29 +41,22 @@ class History(Callback):
     """Writes the history of a run.
 
     Args:
-        output_dir: folder of the run.
-        clock: counts the hours of the run.
-        sizes: the run's batch sizes.
-        has_scalars: whether TensorBoard gets the metrics too.
-        is_chief: False for a worker that reads but never writes.
+        config: TrainingConfig. Only the chief writes; TensorBoard gets the
+            metrics too, unless `summary_steps` is 0.
+        clock: the run's TimeLimit, which counts the hours.
 
     Raises:
         ValueError: a line of the file is malformed.
         OSError: the file cannot be read.
     """
 
-    def __init__(
-        self,
-        output_dir: str | os.PathLike[str],
-        clock: "TimeLimit",
-        sizes: batch_sizes.BatchSizes,
-        has_scalars: bool = False,
-        is_chief: bool = True,
-    ) -> None:
-        self._path = Path(output_dir) / FILE
-        self._clock, self._sizes = clock, sizes
-        self._has_scalars, self._is_chief = has_scalars, is_chief
+    def __init__(self, config: "TrainingConfig", clock: "TimeLimit") -> None:
+        self._config, self._clock = config, clock
+        self._path = Path(config.output_dir) / FILE
+        self._is_chief = config.is_chief
+        self._shows = config.is_chief and config.summary_steps > 0
         self._rate: float | None = None
+        self._writer: Any = None
         found, self._is_torn = [], False
         if self._path.exists():
             found = read(self._path)
@@ -71,14 +65,24 @@ class History(Callback):
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Has the clock count on from the hours of a step."""
-        self._clock.resume(self.hours_at(step))
+        """Has the clock count on from the hours of a checkpoint.
+
+        Runs of earlier versions have no history: their hours are unknown.
+        """
+        line = self._lines.get(("checkpoint", step)) or {}
+        self._clock.resume(line.get("hours") or 0.0)
 
     @contextlib.contextmanager
-    def running(self, trainer: "Trainer") -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Drops the lines after the current step, which will be repeated."""
-        self.resume(trainer.global_step)
-        self.add_hyperparameters(trainer.config.hyperparameters)
+        self.resume(self.trainer.global_step)
+        if self._shows:
+            # For TensorBoard's HPARAMS page.
+            from tensorboard.plugins.hparams import api
+
+            values = self._config.hyperparameters
+            with self._tensorboard():
+                api.hparams(values, trial_id=str(self._path.parent))
         yield
 
     def on_step(
@@ -90,14 +94,6 @@ class History(Callback):
     def on_save(self, step: int) -> None:
         """Adds a line, from which a resumed run reads the time spent."""
         self.add("checkpoint", step, {})
-
-    def hours_at(self, step: int) -> float:
-        """Returns the hours after which a checkpoint was saved; 0 if unknown.
-
-        Runs of earlier versions have no history.
-        """
-        line = self._lines.get(("checkpoint", step)) or {}
-        return line.get("hours") or 0.0
 
     def resume(self, step: int) -> None:
         """Drops the lines after a step, which will be repeated."""
@@ -129,8 +125,12 @@ class History(Callback):
         line = known or self._describe(step)
         line = {"kind": kind, **line, "metrics": found}
         self._lines[kind, step] = line
-        if self._has_scalars and found:
-            self._write_scalars(line)
+        if self._shows and found:
+            prefix = "eval/" if kind == "eval" else ""
+            with self._tensorboard() as summary:
+                for name, value in found.items():
+                    if value is not None:
+                        summary.scalar(prefix + name, value, step=step)
         if known or self._is_torn or not self._path.exists():
             self._write_all()
             return
@@ -150,24 +150,12 @@ class History(Callback):
 
     def _describe(self, step: int) -> dict[str, Any]:
         """Returns the hours of a step, from another line of it or the clock."""
-        names = ("step", "hours", "examples", "learning_rate")
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
-                return {name: line[name] for name in names}
-        hours, examples = self._clock.hours, self._sizes.examples(step)
-        return dict(
-            zip(names, (step, hours, examples, self._rate), strict=True)
-        )
-
-    def add_hyperparameters(self, values: Mapping[str, Any]) -> None:
-        """Writes the run's flags for TensorBoard's HPARAMS page."""
-        if not (self._has_scalars and self._is_chief):
-            return
-        from tensorboard.plugins.hparams import api
-
-        with self._writer.as_default():
-            api.hparams(dict(values), trial_id=str(self._path.parent))
-        self._writer.flush()
+                return {name: line[name] for name in _NAMES}
+        examples = self._config.batch_sizes.examples(step)
+        values = step, self._clock.hours, examples, self._rate
+        return dict(zip(_NAMES, values, strict=True))
 
     def add_samples(
         self, step: int, name: str, rows: Sequence[text_samples.Row]
@@ -178,36 +166,28 @@ class History(Callback):
         not shown again.
 
         Args:
-            step: steps that have been made.
-            name: of the examples.
+            step: number of steps made.
+            name: name of the examples.
             rows: see text_samples.to_table.
         """
         is_known = ("eval", step) in self._lines
-        if is_known or not (rows and self._has_scalars and self._is_chief):
-            return
-        import tensorflow as tf
+        if rows and self._shows and not is_known:
+            table = text_samples.to_table(rows)
+            with self._tensorboard() as summary:
+                summary.text(f"eval/{name}", table, step=step)
 
-        table = text_samples.to_table(rows)
-        with self._writer.as_default():
-            tf.summary.text(f"eval/{name}", table, step=step)
-        self._writer.flush()
-
-    def _write_scalars(self, line: Mapping[str, Any]) -> None:
+    @contextlib.contextmanager
+    def _tensorboard(self) -> Iterator[Any]:
+        """Has the block write to TensorBoard; yields tf.summary."""
         # Imported here, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 
-        prefix = "eval/" if line["kind"] == "eval" else ""
+        if self._writer is None:
+            folder = str(self._path.parent)
+            self._writer = tf.summary.create_file_writer(folder)
         with self._writer.as_default():
-            for name, value in line["metrics"].items():
-                if value is not None:
-                    tf.summary.scalar(prefix + name, value, step=line["step"])
+            yield tf.summary
         self._writer.flush()
-
-    @functools.cached_property
-    def _writer(self) -> Any:
-        import tensorflow as tf
-
-        return tf.summary.create_file_writer(str(self._path.parent))
 
     def _write_all(self) -> None:
         atomic.write_text(
@@ -239,19 +219,16 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def _is_line(line: Mapping[str, Any]) -> bool:
-    names = ("step", "hours", "examples", "learning_rate")
-    if not {"kind", *names, "metrics"} <= line.keys():
+    if not {"kind", *_NAMES, "metrics"} <= line.keys():
         return False
-    numbers, metrics = [line[name] for name in names], line["metrics"]
-    if isinstance(metrics, dict):
-        numbers += metrics.values()
+    metrics = line["metrics"]
     return (
         line["kind"] in KINDS
         and type(line["step"]) is int
         and isinstance(metrics, dict)
         and all(
             n is None or (type(n) in (int, float) and abs(n) <= _LARGEST)
-            for n in numbers
+            for n in (*(line[name] for name in _NAMES), *metrics.values())
         )
     )
 

@@ -1,17 +1,11 @@
 """Skipped steps: those whose loss or gradient is not finite."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
 
 from absl import logging
 
 from training import train_step
-from training.batch_sizes import BatchSizes
 from training.callbacks import Callback
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
 
 
 class NonFinite(Callback):
@@ -25,30 +19,21 @@ class NonFinite(Callback):
         max_in_a_row: stop after this many consecutive steps.
         describe_batch: (batch_size, skip_records) -> text that names the
             records of a batch, or None.
-        sizes: examples in each step.
     """
 
     def __init__(
         self,
         max_in_a_row: int = 10,
         describe_batch: Callable[[int, int], str] | None = None,
-        sizes: BatchSizes | None = None,
     ) -> None:
         self._max_in_a_row = max_in_a_row
-        self._describe_batch, self._sizes = describe_batch, sizes
+        self._describe_batch = describe_batch
         self._in_a_row = 0
-        self._trainer: Any = None
 
     @property
     def may_save(self) -> bool:  # type: ignore[override]
         """Whether the latest step was made."""
         return not self._in_a_row
-
-    @contextlib.contextmanager
-    def running(self, trainer: "Trainer") -> Iterator[None]:
-        """Looks at the outcomes of this trainer's steps."""
-        self._trainer = trainer
-        yield
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
@@ -58,7 +43,7 @@ class NonFinite(Callback):
         Raises:
             ValueError: too many in a row were skipped.
         """
-        outcomes = self._trainer.outcomes
+        outcomes = self.trainer.outcomes
         for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
             if outcome == train_step.OVERFLOWED:
                 logging.info(
@@ -82,8 +67,8 @@ class NonFinite(Callback):
         if self._in_a_row < self._max_in_a_row:
             return
         records = ""
-        if self._describe_batch and self._sizes:
-            sizes = self._sizes
+        if self._describe_batch:
+            sizes = self.trainer.config.batch_sizes
             records = self._describe_batch(
                 sizes.at(step - 1), sizes.examples(step - 1)
             )
@@ -96,9 +81,8 @@ class NonFinite(Callback):
 
     def _way_back(self, last_made: int) -> str:
         """Returns advice on where to resume; `last_made` is the last update."""
-        checkpointer = self._trainer.checkpointer
-        steps = checkpointer.steps() if checkpointer else []
-        if not steps:
+        checkpointer = self.trainer.checkpointer
+        if not checkpointer or not (steps := checkpointer.steps()):
             return ""
         way = f"; the checkpoint of step {steps[-1]} is kept"
         if steps[-1] >= last_made:

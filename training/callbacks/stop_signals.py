@@ -25,7 +25,7 @@ class StopSignals(Callback):
         self._stopped_at: int | None = None
 
     @contextlib.contextmanager
-    def running(self, trainer: Any) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Handles the signals in the block.
 
         Raises:

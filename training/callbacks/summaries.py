@@ -6,15 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import tensorflow as tf
 from absl import logging
 
-from modeling.config import BertConfig
-from training import costs, progress
-from training.batch_sizes import BatchSizes
+from files import progress
+from training import costs
 from training.callbacks import Callback
-from training.callbacks.history import History
-from training.config import TrainingConfig
 
 # Maximum fraction of time for measuring the machine's peak rate.
 _MEASURING_SHARE = 0.01
@@ -27,20 +23,20 @@ class ProgressBar(Callback):
 
     Args:
         num_train_steps: the last step.
-        sizes: examples in each step.
     """
 
-    def __init__(self, num_train_steps: int, sizes: BatchSizes) -> None:
-        self._num_train_steps, self._sizes = num_train_steps, sizes
+    def __init__(self, num_train_steps: int) -> None:
+        self._num_train_steps = num_train_steps
         self._bar: Any = None
         self._pause = contextlib.ExitStack()
 
     @contextlib.contextmanager
-    def running(self, trainer: Any) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Shows the bar while the block runs."""
+        self._sizes = self.trainer.config.batch_sizes
         self._bar = progress.Progress(
             self._num_train_steps,
-            trainer.step,
+            self.trainer.step,
             "step",
             self._sizes.final,
             "Training",
@@ -67,50 +63,41 @@ class Summaries(Callback):
     """Adds losses and rates to the run's history, and logs them.
 
     Args:
-        config: TrainingConfig.
-        history: the run's history.
-        bert_config: the model's configuration.
+        every: steps between two entries.
         max_seq_length: WordPieces of an example, with padding.
         num_predictions: masked positions of an example.
-        strategy: the strategy of the run.
     """
 
     def __init__(
-        self,
-        config: TrainingConfig,
-        history: History,
-        bert_config: BertConfig,
-        max_seq_length: int,
-        num_predictions: int,
-        strategy: tf.distribute.Strategy,
+        self, every: int, max_seq_length: int, num_predictions: int
     ) -> None:
-        self.every = config.summary_steps
-        # Every worker has the same callbacks, whose numbers they agree on.
-        self._is_chief = config.is_chief
+        self.every = every
+        self._shape = max_seq_length, num_predictions
+        self._last: tuple[int, float] | None = None
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Counts an example's work, and measures the machine's peak rate."""
+        trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
-        self._history = history
         self._per_example = {"examples": 1}
-        self._flops, self._peak = 0, None
+        self._peak = None
         # If padding is skipped, an example's work depends on its batch.
         if not config.unpads:
-            self._per_example["tokens"] = max_seq_length
+            self._per_example["tokens"], _ = self._shape
             self._flops = costs.training_flops(
-                bert_config, max_seq_length, num_predictions
+                trainer.model.config, *self._shape
             )
+            replicas = trainer.strategy.num_replicas_in_sync
             self._peak = PeakRate(
-                lambda: (
-                    costs.matmul_rate(config.mixed_precision)
-                    * strategy.num_replicas_in_sync
-                )
+                lambda: replicas * costs.matmul_rate(config.mixed_precision)
             )
-        self._last: tuple[int, float] | None = None
+        yield
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
         """Writes the entries of a step, if due."""
-        if not self._is_chief:
-            return
         if self._last is None:
             # The first step's time includes start-up, so its rate is left out.
             self._last = (step, time.monotonic())
@@ -130,7 +117,7 @@ class Summaries(Callback):
             # Read after measuring the peak rate, which is not part of a step.
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = costs.peak_memory() / 2**30
-        self._history.add("train", step, values)
+        self.trainer.history.add("train", step, values)
         logging.info(
             "Step %d: %s",
             step,

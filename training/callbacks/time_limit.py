@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import tensorflow as tf
 from absl import logging
@@ -68,7 +67,7 @@ class TimeLimit(Callback):
         return True
 
     @contextlib.contextmanager
-    def running(self, trainer: Any = None) -> Iterator[None]:
+    def running(self) -> Iterator[None]:
         """Counts the time that the block takes."""
         self._started = self._now()
         try:

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from absl import app, flags, logging
 
@@ -86,8 +86,10 @@ def run(
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
     except BrokenPipeError:
-        # The reader closed the pipe, as in --help | head.
-        _leave_broken_pipe()
+        # The reader closed the pipe, as in --help | head: exit like a process
+        # that SIGPIPE ends. Nothing can be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_BROKEN_PIPE)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -101,13 +103,6 @@ class _CommonConfig:
         False,
         "Log more: the first examples, and every variable that is loaded.",
     )
-
-
-def _leave_broken_pipe() -> NoReturn:
-    """Exits like a process that SIGPIPE ends."""
-    # Nothing can be flushed at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(_BROKEN_PIPE)
 
 
 def _parse_flags(
@@ -128,33 +123,17 @@ def _parse_flags(
     if missing:
         names = ", ".join(missing)
         sys.exit(_fail(f"missing required flags: {names} (see --help)"))
-    try:
-        _check_numbers(flags.FLAGS)
-    except ValueError as error:
-        sys.exit(_fail(error))
-    return rest
-
-
-def _check_numbers(options: flags.FlagValues) -> None:
-    """Refuses numbers that are invalid for any flag.
-
-    absl's bounds let NaN through, since it is not below any of them.
-
-    Raises:
-        ValueError: a number is NaN, infinite, or a whole number that does not
-            fit into 64 bits.
-    """
-    for name in options:
-        value = options[name].value
+    for name in flags.FLAGS:
+        value = flags.FLAGS[name].value
+        # absl's bounds let NaN through, since it is not below any of them.
+        wrong = None
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(
-                f"--{name}={value} is not a finite number; give one"
-            )
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise ValueError(
-                f"--{name}={value} does not fit into 64 bits; give a number "
-                "closer to 0"
-            )
+            wrong = "is not a finite number; give one"
+        elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+            wrong = "does not fit into 64 bits; give a number closer to 0"
+        if wrong:
+            sys.exit(_fail(f"--{name}={value} {wrong}"))
+    return rest
 
 
 def _set_verbosity(options: flags.FlagValues) -> None:

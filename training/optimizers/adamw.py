@@ -1,8 +1,9 @@
-"""BERT's optimizer: Adam without bias correction, with decoupled decay.
+"""BERT's optimizer: Adam without bias correction, with decoupled decay; LAMB.
 
 The original's AdamWeightDecayOptimizer (Loshchilov and Hutter 2019: weight
 decay is added to the update instead of the loss). Its formula is in `formula`,
-in plain TensorFlow; how it is run fast is in accelerated_updates.py.
+in plain TensorFlow; how it is run fast is in accelerated_updates.py. LAMB is
+for batches of thousands (You et al. 2019).
 """
 
 import functools
@@ -122,11 +123,11 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     def _correct(
         self, m: tf.Tensor, v: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns m and v as the update takes them; here with their bias."""
+        """Returns m and v without their bias; BERT's Adam leaves it in."""
         return m, v
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
-        """Returns the update as the learning rate takes it; here as it is."""
+        """Returns the scaled update; only LAMB scales it."""
         del variable
         return update
 
@@ -292,3 +293,40 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             "learning_rate_factors": self.learning_rate_factors,
             "aggregate_gradients": self.aggregate_gradients,
         }
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class LAMBOptimizer(AdamWeightDecayOptimizer):
+    """Layer-wise adaptive moments (You et al. 2019, algorithm 2).
+
+    With m and v as in Adam, bias-corrected, and per variable w:
+
+        r = m / (sqrt(v) + epsilon) + decay * w
+        w = w - learning_rate * (norm(w) / norm(r)) * r
+
+    where the ratio is 1 if either norm is 0. Keras's own Lamb leaves the decay
+    out of r. Variables excluded from decay (LayerNorm, biases) are scaled by
+    their ratio too, as in the paper's algorithm.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Takes the arguments of AdamWeightDecayOptimizer."""
+        super().__init__(*args, **{"name": "LAMBOptimizer"} | kwargs)
+
+    def _correct(
+        self, m: tf.Tensor, v: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        steps = tf.cast(self.iterations + 1, m.dtype)
+        return (
+            m / (1.0 - tf.pow(tf.cast(self.beta_1, m.dtype), steps)),
+            v / (1.0 - tf.pow(tf.cast(self.beta_2, v.dtype), steps)),
+        )
+
+    def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
+        variable_norm, update_norm = tf.norm(variable), tf.norm(update)
+        ratio = tf.where(
+            (variable_norm > 0) & (update_norm > 0),
+            tf.math.divide_no_nan(variable_norm, update_norm),
+            1.0,
+        )
+        return ratio * update

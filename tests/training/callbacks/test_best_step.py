@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from files import json_files
-from tests.training.pair import batches, create_trainer, fit
+from tests.training.pair import batches, create_config, create_trainer, fit
 from training import checkpointing, costs, summary
 from training.callbacks import summaries
 from training.callbacks.best_step import BestStep
+from training.callbacks.history import History
+from training.callbacks.time_limit import TimeLimit
 
 
 def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
@@ -52,7 +54,11 @@ def best_step(folder, values, patience=0):
 
 def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
-    trainer = create_trainer(callbacks=[best_step(tmp_path, values, 2)])
+    history = History(create_config(tmp_path / "run"), TimeLimit())
+    (tmp_path / "run").mkdir()
+    trainer = create_trainer(
+        callbacks=[history, best_step(tmp_path, values, 2)]
+    )
     fit(trainer, batches([]), 1)
     assert not checkpointing.checkpoint_steps(tmp_path)
     fit(trainer, batches([]), 9)

@@ -1,6 +1,7 @@
 """Time, batch sizes and the history of a run, each on its own."""
 
 import json
+import types
 
 import pytest
 import tensorflow as tf
@@ -76,10 +77,14 @@ def test_sizes_that_are_no_warmup_are_named(text):
         batch_sizes.BatchSizes.parse(text, 8)
 
 
-def history_of(folder, seconds, **kwargs):
+def history_of(folder, seconds, **changes):
     running = TimeLimit(now=seconds)
-    found = history.History(folder, running, SIZES, **kwargs)
-    return found, running
+    config = types.SimpleNamespace(
+        **{"is_chief": True, "summary_steps": 0} | changes,
+        output_dir=folder,
+        batch_sizes=SIZES,
+    )
+    return history.History(config, running), running
 
 
 def test_a_resumed_history_has_each_line_once(tmp_path):
@@ -107,7 +112,7 @@ def test_a_resumed_history_has_each_line_once(tmp_path):
     # Killed within a line.
     path.write_text(path.read_text()[:-20])
     again, running = history_of(tmp_path, seconds)
-    running.resume(again.hours_at(3))
+    again.on_restore(3, is_new=False)
     assert running.hours == pytest.approx(0.03)
     again.resume(3)
     assert [line["step"] for line in history.read(path)] == [1, 2, 2, 3, 3]
@@ -151,7 +156,7 @@ def test_half_a_line_is_replaced_by_the_next(tmp_path):
 
 
 def test_tensorboard_gets_the_metrics(tmp_path):
-    first, _ = history_of(tmp_path, Seconds(), has_scalars=True)
+    first, _ = history_of(tmp_path, Seconds(), summary_steps=1)
     first.add("eval", 4, {"loss": 0.5, "eval_loss": 0.25, "global_step": 4})
     first.add("train", 4, {"loss": 1.5})
     first.add("checkpoint", 4, {})
@@ -164,7 +169,7 @@ def test_tensorboard_gets_the_metrics(tmp_path):
 
 def test_tensorboard_gets_examples_as_they_are(tmp_path):
     text = "1. *a* <b>_c_</b> #d [e](f) `g` | h & i\\ $j$ ##k ~~l~~ http://m.n"
-    first, _ = history_of(tmp_path, Seconds(), has_scalars=True)
+    first, _ = history_of(tmp_path, Seconds(), summary_steps=1)
     for _ in range(2):
         # Of a second evaluation of a step nothing is shown again.
         first.add_samples(4, "samples", [{"text": text, "right": "yes"}, {}])

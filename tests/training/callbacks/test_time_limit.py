@@ -15,7 +15,7 @@ from tests.training.pair import (
 )
 from training import checkpointing, devices
 from training.callbacks.time_limit import TimeLimit
-from training.optimizers import optimization, schedules
+from training.optimizers import optimization
 from training.trainer import Trainer
 
 
@@ -63,7 +63,7 @@ def test_the_rate_follows_the_time(tmp_path):
     )
     # The time is over, and the last step is saved.
     assert checkpointing.checkpoint_steps(tmp_path) == [10]
-    schedule = schedules.WarmupTimeDecay(0.1, 4, 2.0)
+    schedule = optimization.WarmupTimeDecay(0.1, 4, 2.0)
     again = keras.optimizers.schedules.deserialize(
         keras.optimizers.schedules.serialize(schedule)
     )

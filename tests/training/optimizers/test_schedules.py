@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from training.optimizers import schedules
+from training.optimizers import optimization
 
 
 def rates(**kwargs):
-    schedule = schedules.WarmupPolynomialDecay(**kwargs)
+    schedule = optimization.WarmupPolynomialDecay(**kwargs)
     return [float(schedule(step)) for step in range(13)]
 
 
@@ -46,4 +46,4 @@ def test_a_warmup_may_be_longer_than_the_training():
 @pytest.mark.parametrize("steps, warmup", [(0, 0), (10, -1)])
 def test_impossible_schedules_are_refused(steps, warmup):
     with pytest.raises(ValueError, match="num_warmup_steps"):
-        schedules.WarmupPolynomialDecay(1.0, steps, warmup)
+        optimization.WarmupPolynomialDecay(1.0, steps, warmup)

@@ -2,14 +2,7 @@
 
 import functools
 import warnings
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -147,78 +140,3 @@ def score_known(
             len(labels),
         )
     return scores
-
-
-def mean_of_classes(outputs: Sequence[np.ndarray]) -> np.ndarray:
-    """Returns logits of the mean of several models' probabilities.
-
-    Args:
-        outputs: each model's logits, float [..., L], over L classes.
-
-    Returns:
-        float32 [..., L]: the logarithms of the mean probabilities.
-    """
-    from scipy import special
-
-    logits = np.array(outputs, np.float64)
-    log_probs = special.log_softmax(logits, axis=-1)
-    mean = special.logsumexp(log_probs, axis=0) - np.log(len(outputs))
-    return mean.astype(np.float32)
-
-
-def mean_of_models(
-    outputs: Sequence[np.ndarray], output_mode: str
-) -> np.ndarray:
-    """Returns the outputs of an ensemble, float [B, L].
-
-    Args:
-        outputs: each model's, float [B, L].
-        output_mode: "classification" and "multilabel" average probabilities,
-            "regression" averages the values.
-    """
-    if output_mode == "regression":
-        return np.mean(outputs, axis=0)
-    if output_mode == "classification":
-        return mean_of_classes(outputs)
-    # Each label is a choice of two: it applies or not.
-    pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
-    mean = mean_of_classes(pairs)
-    return mean[..., 0] - mean[..., 1]
-
-
-class LossFigures:
-    """Passes batches through, computing the loss on the way.
-
-    Args:
-        loss: the task's Loss.
-        batches: as Task.evaluate gets them.
-    """
-
-    def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
-        self._loss, self._batches = loss, batches
-        # {part: [(sum, weight) of each batch]}.
-        self._parts: dict[str, list[tuple[float, float]]] = {}
-
-    def __iter__(self) -> Iterator:
-        """Yields the batches."""
-        for features, outputs in self._batches:
-            sums = self._loss.sums(outputs, features)
-            weights = self._loss.weights(features)
-            for name, value in sums.items():
-                pair = float(value), float(weights[name])
-                self._parts.setdefault(name, []).append(pair)
-            yield features, outputs
-
-    def figures(self) -> dict[str, float]:
-        """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
-
-        Each is the sum over the parts of the loss; NaN if no batch was read.
-        """
-        if not self._parts:
-            return {"eval_loss": float("nan"), "loss": float("nan")}
-        figures = {"eval_loss": 0.0, "loss": 0.0}
-        for pairs in self._parts.values():
-            sums, weights = np.array(pairs).T
-            figures["eval_loss"] += float(sums.sum() / max(weights.sum(), 1.0))
-            figures["loss"] += float(np.mean(sums / np.maximum(weights, 1.0)))
-        return figures

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from training import progress
+from files import progress
 
 
 @pytest.fixture

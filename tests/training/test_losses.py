@@ -1,0 +1,35 @@
+"""The loss of an evaluation, against its formula worked out by hand."""
+
+import numpy as np
+import pytest
+
+from training import fine_tuning
+
+
+class TwoParts:
+    """The sums and weights of two parts, as they are in the features."""
+
+    def sums(self, outputs, features):
+        return outputs
+
+    def weights(self, features):
+        return features
+
+
+def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
+    sums = [{"word": 6.0, "end": 1.0}, {"word": 2.0, "end": 3.0}]
+    weights = [{"word": 4.0, "end": 2.0}, {"word": 1.0, "end": 2.0}]
+    batches = list(zip(weights, sums, strict=True))
+    passing = fine_tuning.LossFigures(TwoParts(), batches)
+    assert list(passing) == batches
+    assert passing.figures() == pytest.approx(
+        {
+            "eval_loss": 8 / 5 + 4 / 4,
+            "loss": ((6 / 4 + 1 / 2) + (2 / 1 + 3 / 2)) / 2,
+        }
+    )
+
+
+def test_the_loss_of_batches_that_nobody_read_is_unknown():
+    figures = fine_tuning.LossFigures(TwoParts(), []).figures()
+    assert np.isnan([figures["eval_loss"], figures["loss"]]).all()

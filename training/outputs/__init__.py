@@ -1,1 +1,0 @@
-"""Files that a run writes, and reads back when it resumes."""
