@@ -10,8 +10,9 @@
 #
 # Fine-tunes MODEL, and evaluates it as it is and in int8, with a range for each
 # row and with static ranges. On MRPC, SST-2 and SQuAD it also trains students of
-# every second layer, alone and with the fine-tuned model as teacher. In the
-# environment: TASKS, RATE, and LOWER_CASE=False for a cased model.
+# every second layer: alone, with the fine-tuned model as teacher, and with its
+# layers as teachers too. In the environment: TASKS, RATE, and
+# LOWER_CASE=False for a cased model.
 . "$(dirname "$0")/common.sh"
 [ $# -eq 3 ] || fail "usage: $0 MODEL DATA OUTPUT"
 model=$1 data=$2 output=$3
@@ -67,6 +68,8 @@ for seed in $seeds; do
         layers=$(student "$config" layers)
         train student "$rows/student.json" --init_layers="$layers"
         train student_with_a_teacher "$rows/student.json" \
+          --init_layers="$layers" --teacher="$rows/fine-tuned/model"
+        train student_with_layers "$rows/student.json" --distill_layers \
           --init_layers="$layers" --teacher="$rows/fine-tuned/model"
         quantize student_with_a_teacher_int8 student_with_a_teacher
         ;;

@@ -338,6 +338,7 @@ def test_small_models(tmp_path, model):
     for row in (
         *("fine-tuned", "int8", "int8_static_ranges", "student"),
         *("student_with_a_teacher", "student_with_a_teacher_int8"),
+        "student_with_layers",
     ):
         assert f"| MRPC/{row} | 1 |" in table
     student = tmp_path / "out/MRPC/seed_1/student/model/bert_config.json"
