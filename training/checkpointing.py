@@ -10,9 +10,9 @@ task. With --ema_decay it has the weights' averages too
 A run resumes in these steps; everything else follows from the step number:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`). It holds the variables of the callbacks, too.
-   `run_settings.check` stops a run whose settings differ from those it began
-   with.
+   (`Checkpointer.restore`). It holds the variables of the callbacks, too. Then
+   `start.create_trainer` stops a run whose settings differ from the settings
+   it began with (`run_settings.check`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` the hours trained
    before, and drops its lines after the checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all steps before;

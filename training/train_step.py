@@ -91,7 +91,7 @@ class TrainStep:
         self, iterator: Iterator[Features], status: tf.Tensor
     ) -> StepResult:
         features = next(iterator)
-        grads, factor, *reduced = self.strategy.run(
+        grads, clip_factor, *reduced = self.strategy.run(
             self._reduced_gradients, args=(features, status)
         )
         norm, losses, outcome, status = tf.nest.map_structure(
@@ -108,7 +108,7 @@ class TrainStep:
             "gradient_norm": norm,
         }
 
-        self._update(grads, factor, outcome == MADE)
+        self._update(grads, clip_factor, outcome == MADE)
         for callback in self.callbacks:
             callback.after_update(step + 1, outcome == MADE)
         # Skipped batches count too, so that the step number determines the
@@ -119,26 +119,29 @@ class TrainStep:
     def _update(
         self,
         grads: dict[int, tf.Tensor],
-        factor: tf.Tensor,
+        clip_factor: tf.Tensor,
         is_made: tf.Tensor,
     ) -> None:
-        """Updates the model by `factor` times the gradients, if `is_made`."""
+        """Updates the model by the clipped gradients, if `is_made`."""
         variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
             values = [*grads.values()]
-            self.optimizer.apply_scaled(values, variables, factor, is_made)
+            self.optimizer.apply_scaled(values, variables, clip_factor, is_made)
             return
 
-        def apply_scaled(
-            grads: dict[int, tf.Tensor], factor: tf.Tensor
+        def apply_clipped(
+            grads: dict[int, tf.Tensor], clip_factor: tf.Tensor
         ) -> None:
             self.optimizer.apply(
-                [grad * tf.cast(factor, grad.dtype) for grad in grads.values()],
+                [
+                    grad * tf.cast(clip_factor, grad.dtype)
+                    for grad in grads.values()
+                ],
                 variables,
             )
 
         def apply() -> tf.Tensor:
-            self.strategy.run(apply_scaled, args=(grads, factor))
+            self.strategy.run(apply_clipped, args=(grads, clip_factor))
             return tf.constant(True)
 
         if self._scales_loss:
@@ -207,9 +210,9 @@ class TrainStep:
         outcome = self._outcome(norm, losses["loss"], scale)
         # As in tf.clip_by_global_norm; not finite if the norm is not.
         limit = self.config.clip_norm * scale
-        factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
-        factor = tf.where(tf.math.is_finite(norm), factor, np.nan)
-        return grads, factor, norm / scale, losses, outcome, status
+        clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
+        clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
+        return grads, clip_factor, norm / scale, losses, outcome, status
 
     def _outcome(
         self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor

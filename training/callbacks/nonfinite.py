@@ -13,7 +13,8 @@ class NonFinite(Callback):
 
     A gradient that overflows only because of float16's loss scaling is logged
     and not counted. While steps are skipped, nothing is learned and the weights
-    may be the cause, so no checkpoint replaces an earlier one.
+    may be the cause, so no checkpoint replaces an earlier one, except at the
+    end of training.
 
     Args:
         max_in_a_row: stop after this many consecutive steps.

@@ -17,7 +17,8 @@ INTERRUPTED_STATUS = 75
 class StopSignals(Callback):
     """Ends all workers after the same step if one of them gets a signal.
 
-    A second signal kills the process.
+    A second signal of the same kind does what it does without this callback:
+    it kills the process.
     """
 
     def __init__(self) -> None:

@@ -1,1 +1,1 @@
-"""AdamW, LAMB, learning rates, and averages of the weights."""
+"""AdamW, LAMB, learning rates, and their fast execution."""
