@@ -1,4 +1,4 @@
-"""Times this project next to KerasHub and transformers, in one run.
+"""Times this project beside KerasHub and transformers, in one run.
 
     make bench           # in an environment of its own
     make bench-runtimes  # the rows `runtime`

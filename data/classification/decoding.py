@@ -129,9 +129,10 @@ def write_predictions(
 ) -> list[Label]:
     """Writes test_results.tsv and predictions.jsonl.
 
-    The former is the original's: a line for each example, a column for each
-    label. A line of the latter is the example's entry with the predicted
-    `label` and, except in regression, `probabilities` by label.
+    test_results.tsv is the file of Google's code: a line for each example, a
+    column for each label. A line of predictions.jsonl is the example's entry
+    with the predicted `label` and, except in regression, `probabilities` by
+    label.
 
     Args:
         output_dir: folder of the two files.
