@@ -176,10 +176,11 @@ def test_the_commands_of_each_recipe(recorded):
     assert numbers["released-model"]["run_squad.py"] == 5
     models = [c for c in found["released-model"] if c[0].startswith("run_")]
     assert count(models, weight_decay="0.02") == len(models)
-    # Two seeds of five tasks in three rows, of three in three more.
+    # Two seeds of five tasks in three rows, of three in four more.
     small = found["small-models"]
-    assert count(small, init_layers="1,3,5") == 2 * 3 * 2
-    assert len(small) == 1 + 2 * (5 * 3 + 3 * 3)
+    assert count(small, init_layers="1,3,5") == 2 * 3 * 3
+    assert count(small, distill_layers="") == 2 * 3
+    assert len(small) == 1 + 2 * (5 * 3 + 3 * 4)
     # Two starts of eight tasks: two rates, then the better one.
     assert len(found["worth"]) == 1 + 2 * 8 * 3
     assert count(found["worth"], seed="2", learning_rate="3e-4") == 16
