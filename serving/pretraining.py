@@ -112,8 +112,10 @@ def _fill_mask(
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = signatures.pack_rows(packing, [tokens], begin, end)
-            # The tokenizer never produces [MASK] itself.
+            # The tokenizer never produces [MASK] itself. Padding is 0, which
+            # is the id of [MASK] in some vocabularies.
             is_mask = features["input_ids"] == mask_id
+            is_mask &= features["input_mask"] > 0
             positions = tf.RaggedTensor.from_row_lengths(
                 tf.cast(tf.where(is_mask)[:, 1], tf.int32),
                 tf.math.count_nonzero(is_mask, 1),

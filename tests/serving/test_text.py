@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import serving
 from data.classification.features import (
     InputExample,
     convert_single_example,
 )
+from data.text.tokenization import FullTokenizer
 from serving.signatures import ServingOptions
 from tests.serving.conftest import (
     CASED_TOKENIZER,
@@ -16,6 +18,7 @@ from tests.serving.conftest import (
     TEXTS,
     TOKENIZER,
     Served,
+    export,
 )
 
 
@@ -144,3 +147,25 @@ def test_fill_mask(exports):
             assert tokens.tolist() == tokenizer.convert_ids_to_tokens(expected)
     assert outputs["num_masks"].tolist() == counts
     assert counts[-3:] == [1, 2, 2]
+
+
+def test_masks_with_the_id_of_padding(tmp_path):
+    """Any special token may stand in any row of a vocabulary."""
+    tokens = list(TOKENIZER.tokens)
+    mask = tokens.index("[MASK]")
+    tokens[0], tokens[mask] = tokens[mask], tokens[0]
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text("\n".join(tokens) + "\n")
+    options = ServingOptions(FullTokenizer(vocab_file), LENGTH)
+    export("pretraining", tmp_path / "export", options)
+    bert = serving.load(tmp_path / "export")
+    texts = ["The [MASK].", "The boat and the sea and [MASK] boat.", "[MASK]"]
+    together = bert.fill_mask(texts, top_k=3)
+    for text, found in zip(texts, together, strict=True):
+        alone = bert.fill_mask(text, top_k=3)
+        assert len(found["masks"]) == 1
+        for ours, its in zip(found["masks"], alone["masks"], strict=True):
+            np.testing.assert_equal(
+                [guess["token"] for guess in ours],
+                [guess["token"] for guess in its],
+            )
