@@ -121,7 +121,10 @@ class SquadTask(task.Task):
         is_training = split == "train"
         path = self.train_file if is_training else self.predict_file
         examples = reading.read_squad_examples(
-            path, is_training, self.options.version_2_with_negative
+            path,
+            is_training,
+            self.options.version_2_with_negative,
+            self.options.use_char_offsets,
         )
         if is_training:
             # Shuffled once here, as in the original, so that a small buffer of

@@ -49,6 +49,7 @@ def read_squad_examples(
     input_file: str | os.PathLike[str],
     is_training: bool,
     version_2_with_negative: bool = False,
+    use_char_offsets: bool = False,
 ) -> list[SquadExample]:
     """Returns the list of SquadExamples of a SQuAD file, in its order.
 
@@ -59,6 +60,9 @@ def read_squad_examples(
         input_file: JSON as SQuAD v1.1 or v2.0 have it.
         is_training: whether answers are read.
         version_2_with_negative: whether questions may have no answer.
+        use_char_offsets: whether an answer may stand in the passage's
+            characters alone. Its words may differ: str.split knows more kinds
+            of white space than WORD does.
 
     Raises:
         OSError: the file cannot be read.
@@ -82,7 +86,7 @@ def read_squad_examples(
         )
         if is_training:
             _read_answer(example, qa, where, version_2_with_negative)
-            if not _find_answer_words(example, word_starts):
+            if not _find_answer_words(example, word_starts, use_char_offsets):
                 num_skipped += 1
                 if num_skipped <= 10:
                     logging.warning(
@@ -120,7 +124,9 @@ def read_questions(
     """Yields (context, qa, where) of each question of a SQuAD file.
 
     `context` is the passage, one object for all questions about it; `qa` the
-    question's dict; and `where` its place in the file, for messages.
+    question's dict; and `where` its place in the file, for messages. The file
+    may be flat: an entry that has a context itself has its `qas` beside it, as
+    in KorQuAD, or is one question, as in the files of transformers' examples.
 
     Raises:
         OSError: the file cannot be read.
@@ -129,11 +135,48 @@ def read_questions(
     entries = field(read_json(input_file), "data", list, str(input_file))
     for i, entry in enumerate(entries):
         where = f"{input_file}: data[{i}]"
+        if isinstance(entry, dict) and "context" in entry:
+            if "qas" in entry:
+                yield from _read_paragraph(entry, where)
+            else:
+                context = field(entry, "context", str, where)
+                yield context, _in_squad_form(entry), where
+            continue
         for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
-            where = f"{input_file}: data[{i}].paragraphs[{j}]"
-            context = field(paragraph, "context", str, where)
-            for k, qa in enumerate(field(paragraph, "qas", list, where)):
-                yield context, qa, f"{where}.qas[{k}]"
+            yield from _read_paragraph(paragraph, f"{where}.paragraphs[{j}]")
+
+
+def _read_paragraph(
+    paragraph: Any, where: str
+) -> Iterator[tuple[str, dict[str, Any], str]]:
+    context = field(paragraph, "context", str, where)
+    for k, qa in enumerate(field(paragraph, "qas", list, where)):
+        yield context, _in_squad_form(qa), f"{where}.qas[{k}]"
+
+
+def _in_squad_form(qa: Any) -> Any:
+    """Returns a question as SQuAD writes it: its id is text, answers a list.
+
+    An id that is a number becomes the JSON key that the original writes.
+    """
+    if not isinstance(qa, dict):
+        return qa
+    qa = dict(qa)
+    if type(qa.get("id")) in (int, float):
+        qa["id"] = str(qa["id"])
+    if "answers" not in qa and isinstance(qa.get("answer"), dict):
+        qa["answers"] = [qa.pop("answer")]
+    answers = qa.get("answers")
+    if isinstance(answers, dict):
+        # {"text": [...], "answer_start": [...]}, as in transformers' files.
+        columns = [answers.get(name) for name in ("text", "answer_start")]
+        if all(isinstance(column, list) for column in columns):
+            qa["answers"] = [
+                {"text": text, "answer_start": start}
+                for text, start in zip(*columns, strict=False)
+            ]
+            qa.setdefault("is_impossible", not qa["answers"])
+    return qa
 
 
 def field(
@@ -184,8 +227,10 @@ def _read_answer(
     example.answer_start = field(answers[0], "answer_start", int, where)
 
 
-def _find_answer_words(example: Any, word_starts: Sequence[int]) -> bool:
-    """Finds the answer's words; returns whether they hold the answer."""
+def _find_answer_words(
+    example: Any, word_starts: Sequence[int], use_char_offsets: bool
+) -> bool:
+    """Finds the answer's words; returns whether the passage has it there."""
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True
@@ -197,7 +242,10 @@ def _find_answer_words(example: Any, word_starts: Sequence[int]) -> bool:
         return False
     example.start_position = bisect.bisect_right(word_starts, start) - 1
     example.end_position = bisect.bisect_right(word_starts, end) - 1
+    answer = example.orig_answer_text
+    if use_char_offsets and example.context[start : end + 1] == answer:
+        return True
     words = example.doc_tokens[
         example.start_position : example.end_position + 1
     ]
-    return " ".join(example.orig_answer_text.split()) in " ".join(words)
+    return " ".join(answer.split()) in " ".join(words)

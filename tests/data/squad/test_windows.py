@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from data.io import feature_specs, tfrecords
-from data.squad import decoding, reading, windows
+from data.squad import decoding, reading, scoring, windows
 from data.text import tokenization
 from tests import golden
 
@@ -123,6 +123,56 @@ def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
     assert example.orig_answer_text == "b"
     assert "qas[0]: could not find the answer" in caplog.text
     assert "1 of 2 questions left out" in caplog.text
+
+
+@pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u200b", "  "])
+def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
+    answer = f"10{space}000"
+    path = squad_file(tmp_path, f"Il reste {answer} bateaux.", [(9, answer)])
+    (example,) = reading.read_squad_examples(path, True, use_char_offsets=True)
+    words = example.doc_tokens[
+        example.start_position : example.end_position + 1
+    ]
+    assert "".join(words).replace(space, "") == "10000"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        # As in transformers' examples, in KorQuAD 2, and in SQuAD.
+        {"answers": {"text": ["nine"], "answer_start": [27]}},
+        {"answers": [{"text": "nine", "answer_start": 27}]},
+        {"qas": {"answer": {"text": "nine", "answer_start": 27}}},
+        {"qas": {"answers": [{"text": "nine", "answer_start": 27}]}},
+    ],
+)
+@pytest.mark.parametrize("qas_id", ["a", 51870, 1.5])
+def test_questions_of_flat_files_and_ids_that_are_numbers(
+    tmp_path, entry, qas_id
+):
+    question = {"id": qas_id, "question": "When?"}
+    if "qas" in entry:
+        entry = {"qas": [entry["qas"] | question]}
+    else:
+        entry = entry | question
+    context = "The ferry leaves Corrin at nine."
+    path = tmp_path / "flat.json"
+    path.write_text(json.dumps({"data": [entry | {"context": context}]}))
+    (example,) = reading.read_squad_examples(path, True)
+    assert example.qas_id == str(qas_id)
+    assert example.context == context
+    assert context[example.answer_start :] == "nine."
+    scores = scoring.score_predictions(path, {str(qas_id): "nine"})
+    assert scores["exact_match"] == 100
+
+
+def test_a_flat_question_without_answers_has_none(tmp_path):
+    path = tmp_path / "flat.json"
+    entry = {"id": "a", "context": "a b", "question": "c"}
+    answers = {"text": [], "answer_start": []}
+    path.write_text(json.dumps({"data": [entry | {"answers": answers}]}))
+    (example,) = reading.read_squad_examples(path, True, True)
+    assert example.is_impossible
 
 
 def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
