@@ -32,7 +32,8 @@ class HeaderProcessor(SplitFilesProcessor):
         text_columns: names of the columns of the text, or of the pair.
         label_column: name of the label's column, in all but the test set.
         drops_short_lines: whether lines with too few columns are left out,
-            with a warning instead of an error.
+            with a warning instead of an error. In a test set, whose rows GLUE
+            numbers, they stay, without the text that is missing.
     """
 
     text_columns: tuple[str, ...] = ("sentence1", "sentence2")
@@ -63,11 +64,13 @@ class HeaderProcessor(SplitFilesProcessor):
                     f"distributes. Received: {header}"
                 )
         columns = [header.index(name) for name in names]
-        num_dropped = 0
+        num_short = 0
         for i, line in enumerate(lines[1:], 1):
             if self.drops_short_lines and len(line) <= max(columns):
-                num_dropped += 1
-                continue
+                num_short += 1
+                if not is_test:
+                    continue
+                line += [""] * (max(columns) + 1 - len(line))
             texts = [
                 line[column] for column in columns[: len(self.text_columns)]
             ]
@@ -76,11 +79,12 @@ class HeaderProcessor(SplitFilesProcessor):
                 label = self._label(line, columns[-1])
             text_a, text_b = (*texts, None)[:2]
             yield InputExample(f"{set_type}-{i}", text_a, text_b, label)
-        if num_dropped:
+        if num_short:
             logging.warning(
-                "%s: left out %d lines with too few columns",
+                "%s: %s %d lines with too few columns",
                 lines[0].where.removesuffix(", line 1"),
-                num_dropped,
+                "completed" if is_test else "left out",
+                num_short,
             )
 
 

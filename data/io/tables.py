@@ -73,6 +73,8 @@ def _read_separated(
     path: str, lines: Iterable[str], quoting: bool
 ) -> Iterator[tuple[str, list[str]]]:
     """Yields (where, all cells) for each line of CSV or TSV, of one width."""
+    # A cell may be a whole document; by default 131,072 characters are the end.
+    csv.field_size_limit(2**31 - 1)
     reader = csv.reader(
         (line + "\n" for line in lines),
         delimiter="\t" if path.endswith(".tsv") else ",",

@@ -5,6 +5,7 @@ start-up are too much for a worker process that handles text. Paths with a
 scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
+import codecs
 import contextlib
 import gzip
 import os
@@ -112,9 +113,12 @@ def read_lines(
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
+        ValueError: it is UTF-16, or its lines end in carriage returns.
     """
     with open_binary(path) as file:
-        for line in file:
+        for number, line in enumerate(file):
+            if number == 0:
+                _check_first_line(line, path)
             yield _decode(line, path, dropped).rstrip("\n")
 
 
@@ -151,12 +155,30 @@ def read_block(
         is_ours = start == 0
         for line in file:
             begin, position = position, position + len(line)
+            if begin == 0:
+                _check_first_line(line, path)
             text = _decode(line, path, dropped if is_ours else None).strip()
             if begin >= end and not (text and is_ours):
                 return
             is_ours = is_ours or not text
             if is_ours:
                 yield text
+
+
+def _check_first_line(line: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuses files that would be read as one line, or as no text at all."""
+    # Every second byte of English in UTF-16 is zero.
+    is_wide = line.count(0) > len(line) // 3
+    if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(
+            f"{path} is not UTF-8 but, by its first line, UTF-16; save it as "
+            "UTF-8"
+        )
+    if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
+        raise ValueError(
+            f"{path}: the lines end in carriage returns alone, and would be "
+            "one line; save the file with line feeds (Unix) or both (Windows)"
+        )
 
 
 def _decode(

@@ -57,7 +57,7 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write(tmp_path, "train.tsv", *lines)
-    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", "0\te\tf")
+    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", "0\te", "1\te\tf")
     processor = glue.QqpProcessor()
     examples = processor.get_train_examples(tmp_path)
     assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [
@@ -65,8 +65,11 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
         ("train-3", "c", "d", "0"),
     ]
     assert "train.tsv: left out 1 lines" in caplog.text
-    (example,) = processor.get_test_examples(tmp_path)
+    # GLUE numbers the lines of a test set: each needs its prediction.
+    short, example = processor.get_test_examples(tmp_path)
+    assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
+    assert "test.tsv: completed 1 lines" in caplog.text
 
 
 def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):

@@ -152,6 +152,14 @@ def test_a_train_set_of_one_label_is_refused(tmp_path):
         processor(tmp_path).get_labels()
 
 
+def test_cells_of_any_size(tmp_path):
+    text = "a b " * 50_000
+    (tmp_path / "dev.csv").write_text(f'text,label\n"{text}",x\n')
+    task = processor(tmp_path, labels=["x", "y"])
+    (example,) = task.get_dev_examples(tmp_path)
+    assert example.text_a == text
+
+
 @pytest.mark.parametrize(
     "name, text, kwargs, message",
     [

@@ -140,3 +140,34 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(OSError, match="a.txt.gz: the gzip file is damaged"):
         list(text_files.read_lines(path))
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("text,label\na,b\n".encode("utf-16"), "UTF-16"),
+        ("text,label\na,b\n".encode("utf-16-be"), "UTF-16"),
+        (b"text,label\ra,b\r", "carriage returns"),
+        (b"one\r\rtwo", "carriage returns"),
+    ],
+    ids=["UTF-16 with a mark", "without", "a table of Mac lines", "a text"],
+)
+def test_text_that_is_not_read_line_by_line_is_named(
+    tmp_path, content, message
+):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    for read in (
+        text_files.read_lines(path),
+        text_files.read_block(path, 0, None),
+        text_files.read_block(path, 0, 4),
+    ):
+        with pytest.raises(ValueError, match=f"a.csv.*{message}"):
+            list(read)
+
+
+def test_odd_characters_within_lines_are_read(tmp_path):
+    """As in the original: a carriage return, or a zero, is white space."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a\rb\0c\nd")
+    assert list(text_files.read_lines(path)) == ["a\rb\0c", "d"]
