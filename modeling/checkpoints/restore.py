@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -91,7 +91,7 @@ def restore_variables(
     # {variable: its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
-    _check_complete(path, sources, missing)
+    _check_complete(path, sources, missing, shapes)
     pairs = {
         name: (variable, sources[name])
         for name, variable in variables.items()
@@ -145,15 +145,17 @@ def _check_complete(
     path: str | os.PathLike[str],
     sources: Mapping[str, str],
     missing: Sequence[str],
+    there: Iterable[str],
 ) -> None:
     """Refuses a file that lacks part of the encoder, or everything."""
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = sources[(lost or missing)[0]]
+        names = ", ".join([*there][:_MAX_NAMED]) or "nothing"
         raise ValueError(
-            f"{path} lacks {len(missing)} of the model's "
-            f"{len(sources)} variables, such as {first}: is it "
-            "a BERT checkpoint, and does the configuration belong to it?"
+            f"{path} lacks {len(missing)} of the model's {len(sources)} "
+            f"variables, such as {first}. It has {names}: is it a BERT "
+            "checkpoint, and does the configuration belong to it?"
         )
 
 

@@ -32,6 +32,8 @@ _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
 )
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
+_WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
+_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Entries that the original's optimizer leaves in a checkpoint.
 _TRAINING_STATE = re.compile(
     r"(?:^global_step|/adam_[mv]|/ExponentialMovingAverage)$"
@@ -54,14 +56,25 @@ def load_tf1_checkpoint(
             for name, shape in _shapes(reader).items()
             if not _TRAINING_STATE.search(name)
         }
-        dtypes = reader.get_variable_to_dtype_map()
+        if _OBJECT_GRAPH in shapes and not any(
+            name.startswith("bert/") for name in shapes
+        ):
+            raise ValueError(
+                f"{prefix} is an object checkpoint of TensorFlow 2, such as "
+                "the Model Garden writes: its entries do not have the names "
+                "of the original. Use the release's TF1 checkpoint, or a "
+                "Hugging Face folder of the model"
+            )
+        stored_names = _stored_names(reader)
+        all_dtypes = reader.get_variable_to_dtype_map()
+        dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
         def read(name: str) -> tf.Tensor:
             # Not `reader.get_tensor`, whose result is copied again when
             # assigned.
             return tf.raw_ops.RestoreV2(
                 prefix=literal_name,
-                tensor_names=[name],
+                tensor_names=[stored_names[name]],
                 shape_and_slices=[""],
                 dtypes=[dtypes[name]],
             )[0]
@@ -103,7 +116,25 @@ def read_tf1_shapes(
 
 
 def _shapes(reader: Any) -> dict[str, Sequence[int]]:
-    return dict(sorted(reader.get_variable_to_shape_map().items()))
+    shapes = reader.get_variable_to_shape_map()
+    names = _stored_names(reader)
+    return {name: shapes[names[name]] for name in sorted(names)}
+
+
+def _stored_names(reader: Any) -> dict[str, str]:
+    """Returns {the original's name: name in the file}.
+
+    Modules of TF Hub, and models that hold a BERT, put one scope, such as
+    `module/`, before all names.
+    """
+    names = list(reader.get_variable_to_shape_map())
+    scopes = [
+        match[1]
+        for name in names
+        if (match := _WORD_EMBEDDINGS.fullmatch(name))
+    ]
+    scope = (scopes[0] or "") if len(scopes) == 1 else ""
+    return {name.removeprefix(scope): name for name in names}
 
 
 def check_tf1_files(prefix: str) -> None:
@@ -256,7 +287,8 @@ def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
     """Returns the checkpoint that `path` names.
 
     Of a directory, that is the newest that its `checkpoint` file names, else
-    the only one in it.
+    the only one in it. The file may name the place where the directory was
+    before it was moved: only the name of the checkpoint counts.
 
     Raises:
         FileNotFoundError: there is none.
@@ -271,8 +303,12 @@ def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
     if gfile.isdir(path):
         # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
         state = tf.train.get_checkpoint_state(path)
-        if state and gfile.exists(f"{state.model_checkpoint_path}.index"):
-            return state.model_checkpoint_path
+        if state:
+            # Written on Windows, too.
+            name = re.split(r"[/\\]", state.model_checkpoint_path)[-1]
+            newest = os.path.join(path, name)
+            if gfile.exists(f"{newest}.index"):
+                return newest
         indexes = sorted(
             os.path.join(path, name)
             for name in gfile.listdir(path)

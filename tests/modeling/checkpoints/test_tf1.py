@@ -18,9 +18,11 @@ from modeling import (
     find_checkpoint,
     load_checkpoint,
     load_config,
+    read_shapes,
     save_checkpoint,
 )
 from modeling.checkpoints.names import original_name
+from modeling.checkpoints.tf1 import write_checkpoint
 from tests import golden
 from tests.checkpoints import listed
 
@@ -196,6 +198,40 @@ def test_a_directory_means_its_checkpoint(source, tmp_path):
     assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
 
 
+@pytest.mark.parametrize("place", ["/home/someone/run", "gone", "C:\\\\runs"])
+def test_a_folder_that_was_moved_means_its_own_checkpoint(
+    source, tmp_path, place
+):
+    path, config = source
+    elsewhere = tmp_path / "elsewhere"
+    model = BertModel(config)
+    load_checkpoint(model, path)
+    for folder in (tmp_path / "run", elsewhere):
+        for step in (5, 20):
+            save_checkpoint(model, folder / f"model.ckpt-{step}")
+    for former in (place, elsewhere):
+        separator = "\\\\" if "\\" in str(former) else "/"
+        (tmp_path / "run/checkpoint").write_text(
+            f'model_checkpoint_path: "{former}{separator}model.ckpt-20"\n'
+        )
+        found = find_checkpoint(tmp_path / "run")
+        assert found == str(tmp_path / "run/model.ckpt-20")
+
+
+def test_names_behind_one_prefix_are_read(tmp_path):
+    model = BertModel(SMALL)
+    model.build()
+    names = {original_name(weight): weight for weight in model.weights}
+    path = tmp_path / "hub.ckpt"
+    write_checkpoint(path, {f"module/{n}": w for n, w in names.items()})
+    other = BertModel(SMALL)
+    report = load_checkpoint(other, path)
+    assert not report.missing and not report.unused
+    for ours, theirs in zip(other.weights, model.weights, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert read_shapes(path).keys() == names.keys()
+
+
 @pytest.mark.parametrize("ending", [".index", ".meta", ".data-00000-of-00001"])
 def test_one_file_of_a_checkpoint_is_none(source, ending):
     path, config = source
@@ -300,7 +336,12 @@ def test_another_number_of_labels_is_named(source, tmp_path):
 def test_a_checkpoint_of_something_else_is_refused(source, tmp_path):
     path = tmp_path / "other.ckpt"
     tf.train.Checkpoint(step=tf.Variable(1)).write(str(path))
-    with pytest.raises(ValueError, match="lacks .* is it a BERT checkpoint"):
+    with pytest.raises(ValueError, match="object checkpoint of TensorFlow 2"):
+        load_checkpoint(BertModel(source[1]), path)
+    write_checkpoint(path, {"gpt/wte": keras.Variable([1.0])})
+    with pytest.raises(
+        ValueError, match="lacks .* It has gpt/wte: is it a BERT checkpoint"
+    ):
         load_checkpoint(BertModel(source[1]), path)
 
 
