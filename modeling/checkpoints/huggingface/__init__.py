@@ -65,6 +65,11 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
+# The masked LM's output layer: what its entries are copies of.
+_DECODER = {
+    "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
+}
 _ARCHITECTURES = {
     "BertModel": "BertModel",
     "BertPretrainer": "BertForPreTraining",
@@ -157,6 +162,8 @@ def _restore(
         source_name(original_name(weight), layers) for weight in model.weights
     )
     stored_names = {_normalize(name): name for name in file.keys()}
+    if any(name.startswith("cls/predictions/") for name in names):
+        _check_decoder(path, file, stored_names)
     sources = {
         name: stored_names.pop(theirs)
         for name in names
@@ -179,6 +186,33 @@ def _restore(
         if not re.search(r"position_ids$|predictions\.decoder\.", name):
             shapes[name] = []
     return restore_variables(model, path, shapes, dtypes, read, layers)
+
+
+def _check_decoder(
+    path: str, file: safetensors.safe_open, stored_names: dict[str, str]
+) -> None:
+    """Refuses a masked LM head that does not share the word embeddings.
+
+    Tied weights may be stored twice; here each copy must equal the first, or
+    stands for one that is missing.
+
+    Raises:
+        ValueError: the copies differ.
+    """
+    for copy, shared in _DECODER.items():
+        if copy not in stored_names:
+            continue
+        if shared not in stored_names:
+            stored_names[shared] = stored_names.pop(copy)
+        elif not np.array_equal(
+            file.get_tensor(stored_names[copy]),
+            file.get_tensor(stored_names[shared]),
+        ):
+            raise ValueError(
+                f"{path}: {copy} differs from {shared} (tie_word_embeddings "
+                "is false there). BERT's masked LM head shares them, so this "
+                "head cannot be used; the encoder can, under another task"
+            )
 
 
 def _normalize(name: str) -> str:

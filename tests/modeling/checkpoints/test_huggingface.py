@@ -135,6 +135,36 @@ def test_pretraining_names(tmp_path):
         np.testing.assert_array_equal(written[name], value)
 
 
+@pytest.mark.parametrize("name", ["weight", "bias"])
+def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
+    tensors = {f"bert.{k}": v for k, v in create_tensors().items()}
+    rng = np.random.default_rng(1)
+    for head, shape in HEAD_TENSORS.items():
+        tensors[head] = rng.normal(size=shape).astype("float32")
+    first = {
+        "weight": "bert.embeddings.word_embeddings.weight",
+        "bias": "cls.predictions.bias",
+    }
+    decoder = f"cls.predictions.decoder.{name}"
+    tensors[decoder] = tensors[first[name]] + 1
+    write(tmp_path, tensors)
+    config = load_config(tmp_path)
+    message = f"{decoder} differs from {first[name]}"
+    with pytest.raises(ValueError, match=message):
+        load_checkpoint(BertPretrainer(config), tmp_path)
+    # Models without this head do not read it.
+    assert not load_checkpoint(BertModel(config), tmp_path).missing
+    # The only copy of the bias is the bias.
+    if name == "bias":
+        del tensors["cls.predictions.bias"]
+        write(tmp_path, tensors)
+        model = BertPretrainer(config)
+        assert not load_checkpoint(model, tmp_path).missing
+        np.testing.assert_array_equal(
+            model.masked_lm.output_bias, tensors[decoder]
+        )
+
+
 @pytest.mark.parametrize(
     ("create", "head", "architecture"),
     [
