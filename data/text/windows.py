@@ -1,6 +1,6 @@
 """Cuts a long text into overlapping windows of tokens."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +35,7 @@ def cut_spans(
 
 
 def check_is_max_context(
-    doc_spans: Iterable[tuple[int, int]],
+    doc_spans: Sequence[tuple[int, int]],
     cur_span_index: int,
     position: int | np.ndarray,
 ) -> np.ndarray:
@@ -61,10 +61,17 @@ def check_is_max_context(
         bool, or an array of them like `position`.
     """
     position = np.asarray(position)
+    # Few windows overlap, and those are neighbors: to look at all of them takes
+    # the square of the time in a long text.
+    begin, end = cur_span_index, cur_span_index + 1
+    while begin and sum(doc_spans[begin - 1]) > position.min():
+        begin -= 1
+    while end < len(doc_spans) and doc_spans[end][0] <= position.max():
+        end += 1
     scores = []
-    for start, length in doc_spans:
+    for start, length in doc_spans[begin:end]:
         left, right = position - start, start + length - 1 - position
         context = np.minimum(left, right)
         score = context + 0.01 * length
         scores.append(np.where(context < 0, -np.inf, score))
-    return np.argmax(scores, axis=0) == cur_span_index
+    return np.argmax(scores, axis=0) == cur_span_index - begin

@@ -1,0 +1,54 @@
+"""Windows over long texts, against the original's way of comparing all."""
+
+import numpy as np
+import pytest
+
+from data.text.windows import check_is_max_context, cut_spans
+
+
+def is_max_context(doc_spans, cur_span_index, position):
+    """The original's loop over all windows, for one token."""
+    scores = []
+    for start, length in doc_spans:
+        end = start + length - 1
+        if start <= position <= end:
+            context = min(position - start, end - position)
+            scores.append(context + 0.01 * length)
+        else:
+            scores.append(-np.inf)
+    return scores.index(max(scores)) == cur_span_index
+
+
+@pytest.mark.parametrize("max_tokens", [1, 2, 5, 16])
+@pytest.mark.parametrize("doc_stride", [1, 2, 3, 8, 40])
+@pytest.mark.parametrize("num_tokens", [1, 2, 17, 50])
+def test_the_window_of_a_token(num_tokens, max_tokens, doc_stride):
+    spans = cut_spans(num_tokens, max_tokens, doc_stride)
+    for index, (start, length) in enumerate(spans):
+        positions = np.arange(start, start + length)
+        np.testing.assert_array_equal(
+            check_is_max_context(spans, index, positions),
+            [is_max_context(spans, index, p) for p in positions],
+        )
+
+
+class Counted(list):
+    """Counts the windows that are looked at."""
+
+    num_read = 0
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        self.num_read += len(found) if isinstance(key, slice) else 1
+        return found
+
+    def __iter__(self):
+        self.num_read += len(self)
+        return super().__iter__()
+
+
+def test_only_neighbors_are_compared():
+    """Otherwise the time grows with the square of the text's length."""
+    spans = Counted(cut_spans(10_000, 16, 8))
+    check_is_max_context(spans, 600, np.arange(4800, 4816))
+    assert spans.num_read < 10
