@@ -59,7 +59,8 @@ def find_answers(
         decode_predictions(
             examples, features, member_results, options, tokenizer
         )
-        for member_results in results
+        # Without a batch, as of passages without a WordPiece, nobody is asked.
+        for member_results in results or [[]]
     ]
     if len(answers) == 1:
         return answers[0]

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from data.io import feature_specs, tfrecords
 from data.squad import decoding, reading, scoring, windows
+from data.squad.answers import find_answers
 from data.text import tokenization
 from tests import golden
 
@@ -420,3 +421,20 @@ if __name__ == "__main__":
     number, early_kib, late_kib = map(int, output.split())
     assert number > 87599
     assert late_kib - early_kib < 40 * 1024
+
+
+@pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])
+def test_passages_without_a_wordpiece_have_no_answer(
+    tmp_path, tokenizer, context
+):
+    path = squad_file(tmp_path, context, [])
+    examples, features = features_of(path, tokenizer, False)
+    assert not features
+    texts, nbest, _ = find_answers(
+        examples,
+        features,
+        [],
+        decoding.DecodingOptions(),
+        tokenizer.basic_tokenizer,
+    )
+    assert texts == {"id-1": "empty"} and len(nbest["id-1"]) == 1
