@@ -137,11 +137,7 @@ def read_questions(
 
 
 def field(
-    mapping: Any,
-    key: str,
-    kind: type[_Kind],
-    where: str,
-    layout: str = "SQuAD",
+    mapping: Any, key: str, kind: type[_Kind], where: str, layout: str = "SQuAD"
 ) -> _Kind:
     """Returns a field of a JSON object, checked.
 

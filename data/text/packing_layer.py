@@ -38,10 +38,7 @@ class PackingLayer(keras.layers.Layer):
     """
 
     def __init__(
-        self,
-        tokenizer: TokenizerLayer,
-        max_seq_length: int,
-        **kwargs: Any,
+        self, tokenizer: TokenizerLayer, max_seq_length: int, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         if max_seq_length < 3:
@@ -88,9 +85,7 @@ class PackingLayer(keras.layers.Layer):
         return rows(tokens, 0, count), rows(tokens, count, 2 * count)
 
     def pack(
-        self,
-        tokens_a: tf.RaggedTensor,
-        tokens_b: tf.RaggedTensor | None = None,
+        self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> dict[str, tf.Tensor]:
         """Packs the ids of texts; see `call`."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
@@ -104,9 +99,7 @@ class PackingLayer(keras.layers.Layer):
         }
 
     def join(
-        self,
-        tokens_a: tf.RaggedTensor,
-        tokens_b: tf.RaggedTensor | None = None,
+        self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> tuple[tf.RaggedTensor, tf.Tensor]:
         """Cuts the ids of texts and puts special tokens around them.
 

@@ -66,10 +66,7 @@ class TokenizerLayer(keras.layers.Layer):
     """
 
     def __init__(
-        self,
-        vocab: Sequence[str],
-        do_lower_case: bool = True,
-        **kwargs: Any,
+        self, vocab: Sequence[str], do_lower_case: bool = True, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         # Keras would track each element of a list.
@@ -79,9 +76,7 @@ class TokenizerLayer(keras.layers.Layer):
         self._table = WordpieceTable(self.vocab)
         # One graph for all that tokenize with this layer.
         self._graph = tf.function(
-            self._tokenize,
-            [tf.TensorSpec([None], tf.string)],
-            autograph=False,
+            self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
         self.built = True  # no weights
 

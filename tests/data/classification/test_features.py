@@ -58,10 +58,7 @@ def test_features_equal_the_originals(folder, case, name):
     examples = get_examples(folder / task)
     features = list(
         convert_examples_to_features(
-            examples,
-            processor.get_labels(),
-            case["max_seq_length"],
-            tokenizer,
+            examples, processor.get_labels(), case["max_seq_length"], tokenizer
         )
     )
     with np.load(folder / case["features"]) as recorded:

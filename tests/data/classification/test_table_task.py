@@ -125,19 +125,11 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
 @pytest.mark.parametrize(
     "labels, mode, message",
     [
-        (
-            ["a", "a"],
-            "classification",
-            "label 2, 'a', is label 1 too",
-        ),
+        (["a", "a"], "classification", "label 2, 'a', is label 1 too"),
         (["a", ""], "multilabel", "--labels: label 2, '', is empty"),
         (["a", "b\nc"], "multilabel", "--labels: label 2, .*line end"),
         (["a", "\ud800"], "classification", "--labels: label 2"),
-        (
-            ["a"],
-            "classification",
-            "--labels: the task needs 2 labels or more",
-        ),
+        (["a"], "classification", "--labels: the task needs 2 labels or more"),
         ([], "multilabel", "needs 1 labels or more"),
     ],
 )

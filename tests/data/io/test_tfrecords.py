@@ -52,7 +52,7 @@ def test_specs_name_the_originals_features():
     squad = {"unique_ids", "input_ids", "input_mask", "segment_ids"}
     assert set(feature_specs.squad_features(4, False)) == squad
     assert set(feature_specs.squad_features(4, True)) == squad | {
-        *("start_positions", "end_positions"),
+        *("start_positions", "end_positions")
     }
 
 
@@ -81,10 +81,7 @@ def test_the_end_waits_for_no_tuner(three_files):
 
 def test_training_is_a_function_of_the_seed(three_files):
     def read(seed, num_batches=30):
-        return numbers(
-            create_dataset(three_files, 4, True, seed),
-            num_batches,
-        )
+        return numbers(create_dataset(three_files, 4, True, seed), num_batches)
 
     first = read(seed=5)
     assert first == read(seed=5)

@@ -8,10 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoder_layer, decoding, reading, windows_layer
-from data.squad.windows import (
-    WindowOptions,
-    create_features,
-)
+from data.squad.windows import WindowOptions, create_features
 from data.text import tokenization
 from tests import golden
 from tests.data.squad.test_golden import (
@@ -224,10 +221,7 @@ def test_odd_text_is_answered_alike(
     def answer(questions, contexts):
         pack, windows, *made = layer(questions, contexts)
         best = decoder.find_best(*logits)
-        return (
-            pack(0, tf.size(windows.rows)),
-            decoder(windows, *made, best),
-        )
+        return (pack(0, tf.size(windows.rows)), decoder(windows, *made, best))
 
     made, outputs = answer(
         tf.constant([example.question_text for example in examples]),

@@ -15,11 +15,7 @@ from tests.data.text.test_tokenization import random_strings
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-@pytest.fixture(
-    scope="module",
-    params=[True, False],
-    ids=["lower", "cased"],
-)
+@pytest.fixture(scope="module", params=[True, False], ids=["lower", "cased"])
 def pair(request):
     """The layer and the tokenizer that it has to equal."""
     do_lower_case = request.param
