@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from data.squad import reading, scoring, triviaqa
+from data.squad import reading, scoring
 from tests import script_runner
+from tools.create_squad_from_triviaqa import Config, TriviaQA
 
 LIGHT = (
     "The light of Brant Rock \n\nwas lit in 1874. Its first keeper was\n"
@@ -69,9 +70,12 @@ def save(folder, *questions):
 
 
 def read(folder, **options):
-    questions = triviaqa.TriviaQA(
-        folder / "qa/web-dev.json", folder / "evidence", **options
-    )
+    paths = {
+        "input_file": f"{folder}/qa/web-dev.json",
+        "evidence_dir": f"{folder}/evidence",
+        "output_file": "",
+    }
+    questions = TriviaQA(Config(**paths, **options))
     return questions, list(questions.passages())
 
 
@@ -112,7 +116,7 @@ def test_documents_are_cut_to_their_first_words(released):
 
 
 def test_all_spellings_are_gold_answers(released):
-    _, (first, _) = read(released, is_training=False)
+    _, (first, _) = read(released, for_training=False)
     for _, _, qa in qas(first):
         assert [each["text"] for each in qa["answers"]] == [
             "Anna Holm",
