@@ -303,3 +303,10 @@ def utf8_length(cps: tf.Tensor) -> tf.Tensor:
     return 1 + sum(
         tf.cast(cps >= least, tf.int8) for least in (0x80, 0x800, 0x10000)
     )
+
+
+def drop_invalid(texts: tf.Tensor) -> tf.Tensor:
+    """Drops the bytes of texts, string [...], that are not UTF-8."""
+    return tf.strings.unicode_transcode(
+        texts, "UTF-8", "UTF-8", errors="ignore"
+    )
