@@ -13,7 +13,7 @@ def write_squad(path, questions, context=""):
         if isinstance(fields, list):
             answers = [{"text": t, "answer_start": s} for s, t in fields]
             fields = {"answers": answers}
-        qas.append({"id": f"q{number}", "question": f"q{number} <i>?"} | fields)
+        qas.append({"id": f"q{number}", "question": "q"} | fields)
     content = {"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}
     path.write_text(json.dumps(content))
     return path

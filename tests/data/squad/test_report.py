@@ -5,12 +5,11 @@ from tests.data.report_page import ReportPage
 from tests.data.squad.squad_files import write_squad
 
 CONTEXT = "Cats <b> & dogs ran. Cats & mice ran too."
-QUESTIONS = [
-    [(11, "dogs"), (9, "& dogs ran")],
-    [(28, "mice")],
-    [],
-    [(28, "mice")],
-]
+MICE = {
+    "question": "Who <i>?",
+    "answers": [{"text": "mice", "answer_start": 28}],
+}
+QUESTIONS = [[(11, "dogs"), (9, "& dogs ran")], MICE, [], MICE]
 
 
 def write_report(tmp_path, questions, predictions, **kwargs):
@@ -30,7 +29,7 @@ def test_questions_worst_first_with_their_passages(tmp_path):
         tmp_path, QUESTIONS, predictions, version_2_with_negative=True
     )
     q1, q0, q2 = page.pieces
-    assert ("b", "q1 <i>?") in q1
+    assert ("b", "Who <i>?") in q1
     assert "1 of 3 answers are exactly right." in page.text
     assert "Wrong (2)" in page.text and "Right (1)" in page.text
     # Of the two cats the first.
