@@ -82,12 +82,7 @@ def tokenizer(tmp_path):
         # An empty second text counts as none.
         ("a b", "", [2, 4, 5, 3, 0, 0, 0, 0], [0] * 8),
         # The longer is cut; of two equally long, the second.
-        (
-            "a a a a a",
-            "b b b b",
-            [2, 4, 4, 4, 3, 5, 5, 3],
-            [0, 0, 0, 0, 0, 1, 1, 1],
-        ),
+        ("a a a a a", "b b b b", [2, 4, 4, 4, 3, 5, 5, 3], [0] * 5 + [1] * 3),
         ("", "b", [2, 3, 5, 3, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0]),
     ],
 )
@@ -112,13 +107,10 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     example = InputExample("g", "a", None, label)
     features = convert_single_example(9, example, label_list, 4, tokenizer)
     assert features.label_id == label_id
-    record = tf.train.Example.FromString(
-        encode_classification_features(features)
-    )
-    values = record.features.feature
-    assert list(getattr(values["label_ids"], kind).value) == (
-        label_id if isinstance(label_id, list) else [label_id]
-    )
+    record = encode_classification_features(features)
+    values = tf.train.Example.FromString(record).features.feature
+    label_ids = label_id if isinstance(label_id, list) else [label_id]
+    assert getattr(values["label_ids"], kind).value == label_ids
     assert values["input_ids"].int64_list.value == features.input_ids
     assert values["is_real_example"].int64_list.value == [1]
 
