@@ -84,13 +84,18 @@ class NerWindows:
             tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
             max(max_tokens // 2, 1),
         )
+        # Where each word's first token has the most context. A position is one
+        # further in its window, after [CLS].
+        first = pieces.row_starts()
+        window = windows.most_context(first)
+        places = first - tf.gather(windows.starts, window) + 1
         return (
             words,
             windows,
             lambda begin, end: windows.slice(begin, end).pack(
                 self.tokenizer, tokens, self.max_seq_length
             ),
-            _places_of(pieces.row_starts(), windows),
+            tf.stack([window, places], 1),
         )
 
     def _split_words(self, texts: tf.Tensor) -> tf.RaggedTensor:
@@ -103,10 +108,3 @@ class NerWindows:
             tf.gather(words.flat_values, indexes),
             tf.searchsorted(indexes, words.row_splits),
         )
-
-
-def _places_of(tokens: tf.Tensor, windows: Windows) -> tf.Tensor:
-    """Returns where tokens have the most context, int64 [tokens, 2]."""
-    window = windows.most_context(tokens)
-    # A position is one further in its window, after [CLS].
-    return tf.stack([window, tokens - tf.gather(windows.starts, window) + 1], 1)

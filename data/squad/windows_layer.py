@@ -166,7 +166,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         starts = _find_starts(contexts)
     with tf.control_dependencies([starts]):
         is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
-        num_unknown = _cumulated(tf.cast(is_unknown, tf.int32))
+        begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
+        num_unknown = tf.concat([[0], begun], 0)
     return Passages(
         ids=ids,
         num_unknown=num_unknown,
@@ -283,8 +284,3 @@ def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
     runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
     ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
     return tf.gather(ends, runs)
-
-
-def _cumulated(values: tf.Tensor) -> tf.Tensor:
-    """Returns the exclusive cumulative sums, and the total."""
-    return tf.concat([[0], tf.cumsum(values)], 0)

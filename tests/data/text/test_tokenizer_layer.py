@@ -132,24 +132,12 @@ def test_offsets_point_into_the_text_as_given(pair):
     assert "\u00e9" * 201 in surfaces
 
 
-def test_saved_model_and_tf_data(pair, tmp_path):
+def test_tf_data(pair):
     layer, _ = pair
     texts = ["Plain text.", "Na\u00efve \u03a3\u03a3 text"]
     expected = layer(tf.constant(texts)).to_list()
     dataset = tf.data.Dataset.from_tensor_slices(texts).batch(2).map(layer)
     assert next(iter(dataset)).to_list() == expected
-
-    module = tf.Module()
-    module.layer = layer
-    module.serve = tf.function(
-        lambda texts: layer(texts).to_tensor(),
-        input_signature=[tf.TensorSpec([None], tf.string)],
-    )
-    tf.saved_model.save(module, tmp_path / "saved")
-    loaded = tf.saved_model.load(tmp_path / "saved")
-    served = loaded.serve(tf.constant(texts)).numpy().tolist()
-    for row, ids in zip(served, expected, strict=True):
-        assert row[: len(ids)] == ids
 
 
 @pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
