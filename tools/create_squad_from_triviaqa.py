@@ -4,21 +4,26 @@ r"""Makes a file in SQuAD's form from TriviaQA's released files.
         --input_file=qa/wikipedia-train.json --evidence_dir=evidence \
         --output_file=triviaqa.json
 
-The output is read by run_squad.py as --train_file. The paper trains on it
-before SQuAD v1.1.
+TriviaQA (Joshi et al. 2017) is a file of questions, each with the names of
+documents and all spellings of its answer, and a folder of the documents. The
+paper trains on it before SQuAD v1.1: the output is run_squad.py's --train_file.
 """
 
 import dataclasses
+import functools
 import json
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.squad import triviaqa
+from data.squad.reading import field
 from files import progress
 from files.atomic import atomic_open
 from files.flags import flag
+from files.json_files import read_json
 from files.paths import Kind
 from training.command_line import cli
 
@@ -57,8 +62,148 @@ class Config:
     )
 
 
+# The list of a question's documents, and the folder of their files.
+_FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
+
+_field = functools.partial(field, layout="TriviaQA")
+
+
+class Passage(NamedTuple):
+    """An entry of SQuAD's "data": a document's beginning and one question."""
+
+    entry: dict[str, Any]
+    has_answer: bool
+
+
+class TriviaQA:
+    """The questions of --input_file, each with its documents.
+
+    Attributes:
+        num_missing: number of documents without a file, so far.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not TriviaQA's.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._beginning = re.compile(
+            rf"\s*(?:\S+\s+){{0,{config.max_num_words - 1}}}\S+"
+        )
+        path = config.input_file
+        self._questions = _field(read_json(path), "Data", list, path)
+        self.num_missing = 0
+
+    def __len__(self) -> int:
+        """Returns the number of questions."""
+        return len(self._questions)
+
+    def passages(self) -> Iterator[list[Passage]]:
+        """Yields the passages of each question.
+
+        Raises:
+            OSError: a document cannot be read.
+            ValueError: a question is not in TriviaQA's layout.
+        """
+        for number, question in enumerate(self._questions):
+            where = f"{self._config.input_file}: Data[{number}]"
+            answer = _field(question, "Answer", dict, where)
+            spellings = _spellings(answer, where)
+            yield [
+                self._passage(question, spellings, title, name, text, where)
+                for title, name, text in self._documents(question, where)
+            ]
+
+    def _documents(
+        self, question: dict[str, Any], where: str
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yields the title, the name and the beginning of each document."""
+        for kind, folder in _FOLDERS.items():
+            for document in _listed(question, kind, where):
+                name = _field(document, "Filename", str, where)
+                root = os.path.join(self._config.evidence_dir, folder)
+                path = os.path.normpath(os.path.join(root, name))
+                if not path.startswith(os.path.join(root, "")):
+                    raise ValueError(
+                        f"{where}: the document {name!r} is not in {root}"
+                    )
+                try:
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        text = file.read()
+                except FileNotFoundError:
+                    self.num_missing += 1
+                    continue
+                except ValueError:
+                    raise ValueError(
+                        f"{where}: the document {name!r} has a name that no "
+                        "file can have"
+                    ) from None
+                if beginning := self._beginning.match(text):
+                    title = document.get("Title") or name
+                    yield str(title), name, beginning.group().lstrip()
+
+    def _passage(
+        self,
+        question: dict[str, Any],
+        spellings: Sequence[str],
+        title: str,
+        name: str,
+        text: str,
+        where: str,
+    ) -> Passage:
+        # Find the first of any spelling, as whole words, ignoring case. Prefer
+        # the longer of two that begin at the same place.
+        patterns = [
+            r"\s+".join(map(re.escape, each.split()))
+            for each in sorted(spellings, key=len, reverse=True)
+        ]
+        match = re.search(
+            rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", text, re.IGNORECASE
+        )
+        answers = [{"text": each, "answer_start": -1} for each in spellings]
+        if self._config.for_training:
+            answers = []
+            if match:
+                answers = [
+                    {"text": match.group(), "answer_start": match.start()}
+                ]
+        qa = {
+            "id": f"{_field(question, 'QuestionId', str, where)}--{name}",
+            "question": _field(question, "Question", str, where),
+            "answers": answers,
+        }
+        paragraph = {"context": text, "qas": [qa]}
+        return Passage(
+            {"title": title, "paragraphs": [paragraph]}, match is not None
+        )
+
+
+def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
+    """Returns a list that may be missing."""
+    if mapping.get(name) is None:
+        return []
+    return _field(mapping, name, list, where)
+
+
+def _spellings(answer: dict[str, Any], where: str) -> list[str]:
+    """Returns the spellings of an answer, the usual one first."""
+    values = [
+        answer.get("Value"),
+        *_listed(answer, "Aliases", where),
+        *_listed(answer, "HumanAnswers", where),
+    ]
+    names = [each for each in values if isinstance(each, str) and each.strip()]
+    if not names:
+        raise ValueError(
+            f"{where}: the answer has neither a Value nor Aliases; TriviaQA's "
+            "test sets are published without answers and cannot be used"
+        )
+    return list(dict.fromkeys(names))
+
+
 def write_squad(
-    questions: Iterable[list[triviaqa.Passage]], config: Config
+    questions: Iterable[list[Passage]], config: Config
 ) -> tuple[int, int]:
     """Writes the passages as SQuAD's JSON, one entry a line.
 
@@ -94,12 +239,7 @@ def main(config: Config) -> None:
             f"--output_file={config.output_file} already exists; remove it or "
             "give another path"
         )
-    questions = triviaqa.TriviaQA(
-        config.input_file,
-        config.evidence_dir,
-        config.max_num_words,
-        config.for_training,
-    )
+    questions = TriviaQA(config)
     tracked = progress.track(
         questions.passages(), len(questions), "question", "Reading"
     )

@@ -151,10 +151,7 @@ def write_predictions(
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
     entries, labels = iter(entries), []
-    with (
-        atomic_open(table_file) as table,
-        atomic_open(json_file) as lines,
-    ):
+    with atomic_open(table_file) as table, atomic_open(json_file) as lines:
         for _, outputs in batches:
             rows = decoder.probabilities(outputs)
             for row, label in zip(rows, decoder.labels(outputs), strict=True):

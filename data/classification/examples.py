@@ -1,14 +1,12 @@
 """Reads examples of sentence classification from files."""
 
 import abc
-import collections
 import dataclasses
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from absl import logging
 
 from data.io import text_files
 from data.io.sets import SetReader
@@ -79,22 +77,16 @@ class DataProcessor(SetReader[InputExample]):
     def _read_tsv(cls, input_file: str | os.PathLike[str]) -> list[Row]:
         """Returns one Row for each line; quotes are ordinary characters."""
         input_file = str(input_file)
-        dropped: collections.Counter[str] = collections.Counter()
         try:
-            rows = [
+            return [
                 Row(line.rstrip("\r").split("\t"), input_file, number)
-                for number, line in enumerate(
-                    text_files.read_lines(input_file, dropped), start=1
-                )
+                for number, line in text_files.read_numbered(input_file)
             ]
         except FileNotFoundError:
             raise FileNotFoundError(
                 f"{input_file} does not exist; the data folder must hold the "
                 "task's files under their own names"
             ) from None
-        if warning := text_files.dropped_bytes_warning(dropped):
-            logging.warning(warning)
-        return rows
 
     def _label(self, row: Row, column: int) -> str | float:
         """Returns a row's label, which must be one of the task's."""

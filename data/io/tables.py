@@ -3,13 +3,10 @@
 UTF-8, with or without a byte-order mark; errors name the file and the line.
 """
 
-import collections
 import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
-
-from absl import logging
 
 from data.io import text_files
 from files.json_files import parse_json
@@ -45,15 +42,16 @@ def read_table(
         ValueError: a column is missing, or a line is malformed.
     """
     path = str(path)
-    dropped: collections.Counter[str] = collections.Counter()
-    lines = _without_mark(text_files.read_lines(path, dropped))
+    # Some editors begin a file with a byte order mark.
+    lines = (
+        line if number > 1 else line.removeprefix("\ufeff")
+        for number, line in text_files.read_numbered(path)
+    )
     if path.endswith(".jsonl"):
         yield from _read_json_lines(path, lines, columns, optional_columns)
     else:
         rows = _read_separated(path, lines, quoting)
         yield from _select_columns(rows, columns, optional_columns)
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
 
 
 def check_text(cell: Any, where: str, column: str) -> None:
@@ -166,9 +164,3 @@ def _read_json_lines(
                 )
         cells = [content[column] for column in columns]
         yield where, cells + [content.get(name) for name in optional_columns]
-
-
-def _without_mark(lines: Iterable[str]) -> Iterator[str]:
-    """Drops the byte order mark with which some editors begin a file."""
-    for number, line in enumerate(lines):
-        yield line if number else line.removeprefix("\ufeff")

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
+from absl import logging
+
 from files.atomic import is_remote
 from files.named_errors import named_errors
 from files.patterns import find_matches
@@ -120,6 +122,19 @@ def read_lines(
             if number == 0:
                 _check_first_line(line, path)
             yield _decode(line, path, dropped).rstrip("\n")
+
+
+def read_numbered(
+    path: str | os.PathLike[str],
+) -> Iterator[tuple[int, str]]:
+    """Yields (number, line) of a text file, and warns of bytes dropped from it.
+
+    See `read_lines`; the numbers begin at 1.
+    """
+    dropped: Counter[Any] = Counter()
+    yield from enumerate(read_lines(path, dropped), start=1)
+    if warning := dropped_bytes_warning(dropped):
+        logging.warning(warning)
 
 
 def read_block(

@@ -1,12 +1,9 @@
 """Named entities: reads tagged sentences in CoNLL-2003's layout."""
 
-import collections
 import dataclasses
 import os
 import re
 from collections.abc import Iterator
-
-from absl import logging
 
 from data.io import text_files
 from data.io.sets import SetReader, find_set_files
@@ -106,10 +103,7 @@ def _read_sentences(
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
     document, sentence = 0, []
-    dropped: collections.Counter = collections.Counter()
-    for number, line in enumerate(
-        text_files.read_lines(path, dropped), start=1
-    ):
+    for number, line in text_files.read_numbered(path):
         # Other white space, such as a no-break space, belongs to the word.
         columns = re.findall("[^ \t\r]+", line.removeprefix("\ufeff"))
         if columns and columns[0] != "-DOCSTART-":
@@ -121,8 +115,6 @@ def _read_sentences(
         document += bool(columns)
     if sentence:
         yield document, sentence
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
 
 
 def _read_tag(columns: list[str], where: str, set_type: str) -> str:

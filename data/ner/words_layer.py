@@ -10,7 +10,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from data.text import ragged
-from data.text.tokenizer_layer import TokenizerLayer
+from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 from data.text.windows_layer import Windows, cut_windows
 
 # What `str.split` splits at.
@@ -28,7 +28,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
     Returns:
         string [N].
     """
-    texts = _drop_invalid(texts)
+    texts = drop_invalid(texts)
     texts = tf.strings.regex_replace(texts, r"(^|[\s\pZ])(\pP+)", r"\1\2 ")
     return tf.strings.regex_replace(texts, r"(\pP+)([\s\pZ]|$)", r" \1\2")
 
@@ -71,8 +71,7 @@ class NerWindows:
         pieces = self.tokenizer(words.flat_values)
         # Every word needs a token to be tagged by.
         unknown = tf.fill(
-            [tf.size(words.flat_values), 1],
-            self.tokenizer.vocab.index("[UNK]"),
+            [tf.size(words.flat_values), 1], self.tokenizer.vocab.index("[UNK]")
         )
         has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
         pieces = tf.concat(
@@ -85,16 +84,23 @@ class NerWindows:
             tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
             max(max_tokens // 2, 1),
         )
+        # Where each word's first token has the most context. A position is one
+        # further in its window, after [CLS].
+        first = pieces.row_starts()
+        window = windows.most_context(first)
+        places = first - tf.gather(windows.starts, window) + 1
         return (
             words,
             windows,
-            lambda begin, end: self._pack(windows.slice(begin, end), tokens),
-            _places_of(pieces.row_starts(), windows),
+            lambda begin, end: windows.slice(begin, end).pack(
+                self.tokenizer, tokens, self.max_seq_length
+            ),
+            tf.stack([window, places], 1),
         )
 
     def _split_words(self, texts: tf.Tensor) -> tf.RaggedTensor:
         texts = tf.strings.regex_replace(
-            _drop_invalid(texts), _WHITE_SPACE_RUN, " "
+            drop_invalid(texts), _WHITE_SPACE_RUN, " "
         )
         words = tf.strings.split(texts, " ")
         indexes = tf.where(words.flat_values != "")[:, 0]
@@ -102,42 +108,3 @@ class NerWindows:
             tf.gather(words.flat_values, indexes),
             tf.searchsorted(indexes, words.row_splits),
         )
-
-    def _pack(
-        self, windows: Windows, tokens: tf.RaggedTensor
-    ) -> dict[str, tf.Tensor]:
-        vocab = self.tokenizer.vocab
-        num_windows = tf.size(windows.rows)
-        parts = windows.tokens()
-        parts = parts.with_flat_values(
-            tf.gather(tokens.flat_values, parts.flat_values)
-        )
-        ids = tf.concat(
-            [
-                tf.fill([num_windows, 1], vocab.index("[CLS]")),
-                parts,
-                tf.fill([num_windows, 1], vocab.index("[SEP]")),
-            ],
-            1,
-        )
-        shape = [None, self.max_seq_length]
-        ids, mask = ids.to_tensor(shape=shape), tf.ones_like(ids)
-        mask = mask.to_tensor(shape=shape)
-        return {
-            "input_ids": ids,
-            "input_mask": mask,
-            "segment_ids": tf.zeros_like(ids),
-        }
-
-
-def _drop_invalid(texts: tf.Tensor) -> tf.Tensor:
-    return tf.strings.unicode_transcode(
-        texts, "UTF-8", "UTF-8", errors="ignore"
-    )
-
-
-def _places_of(tokens: tf.Tensor, windows: Windows) -> tf.Tensor:
-    """Returns where tokens have the most context, int64 [tokens, 2]."""
-    window = windows.most_context(tokens)
-    # A position is one further in its window, after [CLS].
-    return tf.stack([window, tokens - tf.gather(windows.starts, window) + 1], 1)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from data.squad.windows_layer import Passages
+from data.text.tokenizer_layer import drop_invalid
 
 
 class Spans(NamedTuple):
@@ -97,24 +98,14 @@ def span_texts(
     """
     letters = letters_of(spans, row, passages, use_char_offsets)
     firsts, numbers = first_of_equals(_keys(letters))
-    first, last = (
-        tf.gather(letters.first, firsts),
-        tf.gather(letters.last, firsts),
-    )
+    first = tf.gather(letters.first, firsts)
+    last = tf.gather(letters.last, firsts)
     if use_char_offsets:
         text, starts = passages.contexts[row], passages.starts
     else:
         text, starts = passages.texts[row], passages.letter_starts
-    texts = tf.strings.unicode_transcode(
-        _substrings(
-            text,
-            tf.gather(starts, first),
-            tf.gather(starts, last) + _at(passages.sizes, last),
-        ),
-        "UTF-8",
-        "UTF-8",
-        errors="ignore",
-    )
+    ends = tf.gather(starts, last) + _at(passages.sizes, last)
+    texts = drop_invalid(_substrings(text, tf.gather(starts, first), ends))
     return tf.gather(texts, numbers)
 
 

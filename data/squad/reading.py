@@ -180,11 +180,7 @@ def _in_squad_form(qa: Any) -> Any:
 
 
 def field(
-    mapping: Any,
-    key: str,
-    kind: type[_Kind],
-    where: str,
-    layout: str = "SQuAD",
+    mapping: Any, key: str, kind: type[_Kind], where: str, layout: str = "SQuAD"
 ) -> _Kind:
     """Returns a field of a JSON object, checked.
 

@@ -72,9 +72,7 @@ class WindowOptions:
 
     max_seq_length: int = flag(384, "Length of a window, in WordPieces.")
     doc_stride: int = flag(
-        128,
-        "WordPieces between the starts of successive windows.",
-        at_least=1,
+        128, "WordPieces between the starts of successive windows.", at_least=1
     )
     max_query_length: int = flag(
         64, "Maximum length of the question, in WordPieces.", at_least=1

@@ -20,7 +20,12 @@ import tensorflow as tf
 
 from data.squad.windows import WindowOptions
 from data.text import ragged
-from data.text.tokenizer_layer import Characters, TokenizerLayer, utf8_length
+from data.text.tokenizer_layer import (
+    Characters,
+    TokenizerLayer,
+    drop_invalid,
+    utf8_length,
+)
 from data.text.windows_layer import Windows, cut_windows
 
 # As in reading.py; RE2's syntax differs from Python's.
@@ -124,41 +129,11 @@ class SquadWindows:
         first_places = tf.gather(query_lengths, windows.rows) + 2
 
         def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
-            return self._pack(
-                windows.slice(begin, end),
-                query,
-                passages.ids,
-                first_places[begin:end],
+            return windows.slice(begin, end).pack(
+                self.tokenizer, passages.ids, self.max_seq_length, query
             )
 
         return pack, windows, first_places, passages
-
-    def _pack(
-        self,
-        windows: Windows,
-        query: tf.RaggedTensor,
-        ids: tf.RaggedTensor,
-        first_places: tf.Tensor,
-    ) -> dict[str, tf.Tensor]:
-        vocab = self.tokenizer.vocab
-        num_windows = tf.size(windows.rows)
-        cls = tf.fill([num_windows, 1], vocab.index("[CLS]"))
-        sep = tf.fill([num_windows, 1], vocab.index("[SEP]"))
-        parts = windows.tokens()
-        parts = parts.with_flat_values(
-            tf.gather(ids.flat_values, parts.flat_values)
-        )
-        rows = tf.concat(
-            [cls, tf.gather(query, windows.rows), sep, parts, sep], 1
-        )
-        places = tf.range(self.max_seq_length, dtype=tf.int64)
-        is_real = places < rows.row_lengths()[:, None]
-        is_passage = is_real & (places >= first_places[:, None])
-        return {
-            "input_ids": rows.to_tensor(shape=[None, self.max_seq_length]),
-            "input_mask": tf.cast(is_real, tf.int32),
-            "segment_ids": tf.cast(is_passage, tf.int32),
-        }
 
 
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
@@ -169,11 +144,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
 
     `contexts` are string [N], UTF-8; bytes that are not UTF-8 are dropped.
     """
-    valid = tf.strings.unicode_transcode(
-        contexts, "UTF-8", "UTF-8", errors="ignore"
-    )
     texts = tf.strings.regex_replace(
-        tf.strings.join([" ", valid]), _WHITE_SPACE_RUN, " "
+        tf.strings.join([" ", drop_invalid(contexts)]), _WHITE_SPACE_RUN, " "
     )
     # The steps with the largest needs come first, while little is kept.
     ids, first, _, chars = tokenizer.tokenize_with_chars(texts)
@@ -194,7 +166,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         starts = _find_starts(contexts)
     with tf.control_dependencies([starts]):
         is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
-        num_unknown = _cumulated(tf.cast(is_unknown, tf.int32))
+        begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
+        num_unknown = tf.concat([[0], begun], 0)
     return Passages(
         ids=ids,
         num_unknown=num_unknown,
@@ -311,8 +284,3 @@ def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
     runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
     ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
     return tf.gather(ends, runs)
-
-
-def _cumulated(values: tf.Tensor) -> tf.Tensor:
-    """Returns the exclusive cumulative sums, and the total."""
-    return tf.concat([[0], tf.cumsum(values)], 0)

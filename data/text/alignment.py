@@ -3,7 +3,7 @@
 import itertools
 import unicodedata
 
-from data.text.tokenization import BasicTokenizer, FullTokenizer
+from data.text.tokenization import FullTokenizer
 
 
 def tokenize_with_spans(
@@ -35,15 +35,13 @@ def tokenize_with_spans(
             else:
                 length = len(piece.removeprefix("##"))
             end = origin[position + length - 1] + 1
-            while end < len(text) and _is_dropped_accent(text[end], basic):
+            while (
+                end < len(text)
+                and unicodedata.category(text[end]) == "Mn"
+                and not basic.tokenize(text[end])
+            ):
                 end += 1
             tokens.append(piece)
             spans.append((origin[position], end))
             position += length
     return tokens, spans
-
-
-def _is_dropped_accent(char: str, basic_tokenizer: BasicTokenizer) -> bool:
-    return unicodedata.category(char) == "Mn" and not basic_tokenizer.tokenize(
-        char
-    )

@@ -38,10 +38,7 @@ class PackingLayer(keras.layers.Layer):
     """
 
     def __init__(
-        self,
-        tokenizer: TokenizerLayer,
-        max_seq_length: int,
-        **kwargs: Any,
+        self, tokenizer: TokenizerLayer, max_seq_length: int, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         if max_seq_length < 3:
@@ -88,25 +85,14 @@ class PackingLayer(keras.layers.Layer):
         return rows(tokens, 0, count), rows(tokens, count, 2 * count)
 
     def pack(
-        self,
-        tokens_a: tf.RaggedTensor,
-        tokens_b: tf.RaggedTensor | None = None,
+        self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> dict[str, tf.Tensor]:
         """Packs the ids of texts; see `call`."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
-        positions = tf.range(self.max_seq_length, dtype=tf.int64)
-        is_real = positions < ids.row_lengths()[:, None]
-        is_second = is_real & (positions >= lengths_a[:, None] + 2)
-        return {
-            "input_ids": ids.to_tensor(shape=[None, self.max_seq_length]),
-            "input_mask": tf.cast(is_real, tf.int32),
-            "segment_ids": tf.cast(is_second, tf.int32),
-        }
+        return pad(ids, lengths_a + 2, self.max_seq_length)
 
     def join(
-        self,
-        tokens_a: tf.RaggedTensor,
-        tokens_b: tf.RaggedTensor | None = None,
+        self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> tuple[tf.RaggedTensor, tf.Tensor]:
         """Cuts the ids of texts and puts special tokens around them.
 
@@ -157,3 +143,20 @@ class PackingLayer(keras.layers.Layer):
         source = tf.where(is_special, tf.cast(place > 0, tf.int64), source)
         ids = tf.gather(tf.concat(values, 0), source)
         return with_row_splits(ids, row_splits), lengths_a
+
+
+def pad(
+    ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
+) -> dict[str, tf.Tensor]:
+    """Returns packed ids, ragged int32 [N, None], as inputs; see PackingLayer.
+
+    Segment 1 begins at `first_lengths`, int64 [N].
+    """
+    positions = tf.range(max_seq_length, dtype=tf.int64)
+    is_real = positions < ids.row_lengths()[:, None]
+    is_second = is_real & (positions >= first_lengths[:, None])
+    return {
+        "input_ids": ids.to_tensor(shape=[None, max_seq_length]),
+        "input_mask": tf.cast(is_real, tf.int32),
+        "segment_ids": tf.cast(is_second, tf.int32),
+    }

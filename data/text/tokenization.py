@@ -14,11 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from data.io import text_files
-from data.text.characters import (
-    clean_text,
-    split_on_punctuation,
-    strip_accents,
-)
+from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

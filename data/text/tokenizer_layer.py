@@ -66,10 +66,7 @@ class TokenizerLayer(keras.layers.Layer):
     """
 
     def __init__(
-        self,
-        vocab: Sequence[str],
-        do_lower_case: bool = True,
-        **kwargs: Any,
+        self, vocab: Sequence[str], do_lower_case: bool = True, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         # Keras would track each element of a list.
@@ -79,9 +76,7 @@ class TokenizerLayer(keras.layers.Layer):
         self._table = WordpieceTable(self.vocab)
         # One graph for all that tokenize with this layer.
         self._graph = tf.function(
-            self._tokenize,
-            [tf.TensorSpec([None], tf.string)],
-            autograph=False,
+            self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
         self.built = True  # no weights
 
@@ -307,4 +302,11 @@ def utf8_length(cps: tf.Tensor) -> tf.Tensor:
     """Returns the number of bytes of code points in UTF-8, int8."""
     return 1 + sum(
         tf.cast(cps >= least, tf.int8) for least in (0x80, 0x800, 0x10000)
+    )
+
+
+def drop_invalid(texts: tf.Tensor) -> tf.Tensor:
+    """Drops the bytes of texts, string [...], that are not UTF-8."""
+    return tf.strings.unicode_transcode(
+        texts, "UTF-8", "UTF-8", errors="ignore"
     )

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from data.text import ragged
+from data.text.packing_layer import pad
+from data.text.tokenizer_layer import TokenizerLayer
 
 
 class Windows(NamedTuple):
@@ -31,6 +33,37 @@ class Windows(NamedTuple):
     def tokens(self) -> tf.RaggedTensor:
         """Returns the tokens of each window, ragged int64 [W, None]."""
         return tf.ragged.range(self.starts, self.starts + self.lengths)
+
+    def pack(
+        self,
+        tokenizer: TokenizerLayer,
+        tokens: tf.RaggedTensor,
+        max_seq_length: int,
+        query: tf.RaggedTensor | None = None,
+    ) -> dict[str, tf.Tensor]:
+        """Returns inputs, `[CLS] query [SEP] window [SEP]`; see PackingLayer.
+
+        Args:
+            tokenizer: TokenizerLayer.
+            tokens: ragged int32 [N, None], the ids of the texts.
+            max_seq_length: F, length of an input.
+            query: ragged int32 [N, None], in segment 0. Without it, inputs are
+                `[CLS] window [SEP]`.
+        """
+        cls, sep = (
+            tf.fill([tf.size(self.rows), 1], tokenizer.vocab.index(name))
+            for name in ("[CLS]", "[SEP]")
+        )
+        parts = self.tokens()
+        parts = parts.with_flat_values(
+            tf.gather(tokens.flat_values, parts.flat_values)
+        )
+        if query is None:
+            ids = tf.concat([cls, parts, sep], 1)
+            return pad(ids, ids.row_lengths(), max_seq_length)
+        query = tf.gather(query, self.rows)
+        ids = tf.concat([cls, query, sep, parts, sep], 1)
+        return pad(ids, query.row_lengths() + 2, max_seq_length)
 
     def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
         """Returns the window with the most context around each token.

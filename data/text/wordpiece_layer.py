@@ -265,7 +265,5 @@ def _follow(
 def _mark(places: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
     """Returns bool [size], True at some places."""
     return tf.scatter_nd(
-        places[:, None],
-        tf.fill([tf.size(places)], True),
-        size[None],
+        places[:, None], tf.fill([tf.size(places)], True), size[None]
     )

@@ -16,12 +16,8 @@ def write_run(folder, num_steps=10, accuracy=0.4):
     folder.mkdir(parents=True)
     lines = []
     for step in range(1, num_steps + 1):
-        line = {
-            "step": step,
-            "hours": step / 4,
-            "examples": 32 * step,
-            "learning_rate": 1e-3 / step,
-        }
+        line = {"step": step, "hours": step / 4, "examples": 32 * step}
+        line["learning_rate"] = 1e-3 / step
         metrics = {"loss": 10.0 / step, "gradient_norm": 1.0}
         lines.append({"kind": "train", **line, "metrics": metrics})
         if step % 5 == 0:
@@ -43,18 +39,12 @@ def test_panels_hold_the_points_of_the_histories(runs):
     panels = plot_runs.create_panels(runs, "hours")
     assert list(panels) == ["loss", "accuracy", "learning_rate"]
     loss, accuracy, rate = panels.values()
-    assert [(line.run, line.kind) for line in loss] == [
-        (0, "train"),
-        (0, "eval"),
-        (1, "train"),
-        (1, "eval"),
-    ]
+    kinds = [(run, kind) for run in (0, 1) for kind in ("train", "eval")]
+    assert [(line.run, line.kind) for line in loss] == kinds
     assert loss[0].points == [(n / 4, 10.0 / n) for n in range(1, 11)]
     assert loss[1].points == [(1.25, 2.2), (2.5, 1.1)]
-    assert [line.points for line in accuracy] == [
-        [(1.25, 2.0), (2.5, 4.0)],
-        [(1.25, 0.5)],
-    ]
+    assert accuracy[0].points == [(1.25, 2.0), (2.5, 4.0)]
+    assert accuracy[1].points == [(1.25, 0.5)]
     assert rate[1].points == [(n / 4, 1e-3 / n) for n in range(1, 6)]
     panels = plot_runs.create_panels(runs, "steps", ["gradient_norm"])
     assert panels["gradient_norm"][0].points[2] == (3.0, 1.0)
@@ -70,9 +60,8 @@ def test_panels_hold_the_points_of_the_histories(runs):
 def test_phases_become_one_curve(runs, axis, end):
     """Each run begins where the one before ended; the first stays."""
     apart = plot_runs.create_panels(runs, axis)
-    joined = plot_runs.create_panels(
-        plot_runs.join_ends([*runs, runs[1]]), axis
-    )
+    three = plot_runs.join_ends([*runs, runs[1]])
+    joined = plot_runs.create_panels(three, axis)
     assert apart.keys() == joined.keys()
     for metric, series in apart.items():
         first, two, three = (
@@ -80,18 +69,16 @@ def test_phases_become_one_curve(runs, axis, end):
             for run in range(3)
         )
         assert first == [line for line in series if line.run == 0]
-        for line, again, third in zip(
-            series[-len(two) :], two, three, strict=True
-        ):
+        alone = series[-len(two) :]
+        for line, again, third in zip(alone, two, three, strict=True):
             assert again.points == [(x + end, y) for x, y in line.points]
             assert third.points == [(x + 1.5 * end, y) for x, y in line.points]
 
 
 def test_many_points_are_averaged(tmp_path):
     runs = plot_runs.read_runs([("", write_run(tmp_path / "long", 1000))])
-    trained, evaluated = plot_runs.create_panels(runs, "steps", ["loss"])[
-        "loss"
-    ]
+    panels = plot_runs.create_panels(runs, "steps", ["loss"])
+    trained, evaluated = panels["loss"]
     # Three at a time, so that at most 400 are left.
     assert len(trained.points) == 334
     mean = sum(10.0 / n for n in (4, 5, 6)) / 3
@@ -161,16 +148,10 @@ def test_the_script_draws_images(tmp_path):
     pytest.importorskip("matplotlib", reason="needs requirements/plot.txt")
     write_run(tmp_path / "one")
     for axis in plot_runs.AXES:
-        script_runner.run(
-            SCRIPT,
-            tmp_path,
-            runs="<a>=one,b=one",
-            png=f"new/{axis}.png",
-            svg=f"new/{axis}.svg",
-            axis=axis,
-            consecutive=True,
-            title="Two $phases$",
-        ).check()
+        flags = {"runs": "<a>=one,b=one", "axis": axis, "consecutive": True}
+        flags |= {kind: f"new/{axis}.{kind}" for kind in ("png", "svg")}
+        flags["title"] = "Two $phases$"
+        script_runner.run(SCRIPT, tmp_path, **flags).check()
     for kind, begin in (("png", b"\x89PNG\r\n"), ("svg", b"<?xml")):
         drawn = {path.read_bytes() for path in tmp_path.glob(f"new/*.{kind}")}
         assert len(drawn) == len(plot_runs.AXES) == 3

@@ -105,52 +105,39 @@ def test_runs_of_other_settings_are_named_and_not_mixed(tmp_path):
 
 
 def test_scales_names_and_losses(tmp_path):
-    write_run(
-        tmp_path / "a/seed_1",
-        {"f1": 88.5, "exact_match": 81.0, "global_step": 7},
-        script="run_squad.py",
-        task_name=None,
-    )
-    write_run(
-        tmp_path / "b",
-        {"masked_lm_accuracy": 0.403, "masked_lm_loss": 3.4217, "loss": 4.0},
-        script="run_pretraining.py",
-        task_name=None,
-    )
+    squad = {"f1": 88.5, "exact_match": 81.0, "global_step": 7}
+    write_run(tmp_path / "a/seed_1", squad, "run_squad.py", task_name=None)
+    figures = {"masked_lm_accuracy": 0.403, "masked_lm_loss": 3.4217}
+    figures["loss"] = 4.0
+    write_run(tmp_path / "b", figures, "run_pretraining.py", task_name=None)
     lines = run(tmp_path, "a,Two words=b").check().stdout.splitlines()
-    assert lines[0].split() == [
-        *("run", "seeds", "f1", "exact_match"),
-        *("masked_lm_accuracy", "masked_lm_loss"),
+    assert [" ".join(line.split()) for line in lines[:3]] == [
+        "run seeds f1 exact_match masked_lm_accuracy masked_lm_loss",
+        "a 1 88.5 81.0",
+        "Two words 1 40.3 3.422",
     ]
-    assert lines[1].split() == ["a", "1", "88.5", "81.0"]
-    assert lines[2].split() == ["Two", "words", "1", "40.3", "3.422"]
 
 
 def test_what_is_missing_or_not_finite_is_named_in_one_line(tmp_path):
     for seed, accuracy in ((1, 0.5), (2, None)):
-        write_run(
-            tmp_path / f"out/seed_{seed}", {"f1": 0.5, "accuracy": accuracy}
-        )
+        figures = {"f1": 0.5, "accuracy": accuracy}
+        write_run(tmp_path / f"out/seed_{seed}", figures)
     (tmp_path / "out/seed_3").mkdir()
     (tmp_path / "out/seed_3/run_settings.json").write_text("{}")
     # It has only predicted.
     write_run(tmp_path / "out/predicted", None)
     done = run(tmp_path, output="a.json").check()
     assert "Not finished, left out: out/seed_3\n" in done.stderr
-    lines = [line for line in done.stderr.splitlines() if "finite" in line]
-    assert len(lines) == 1
-    assert "nan: out/seed_2 (accuracy), out/seed_2 (score)" in lines[0]
+    (line,) = [line for line in done.stderr.splitlines() if "finite" in line]
+    assert "nan: out/seed_2 (accuracy), out/seed_2 (score)" in line
     assert "nan" in done.stdout
     contents = json.loads((tmp_path / "a.json").read_text())
-    assert contents["rows"][0]["figures"]["accuracy"] == {
-        "mean": None,
-        "deviation": None,
-        "values": [50.0, None],
-    }
+    accuracy = contents["rows"][0]["figures"]["accuracy"]
+    unknown = dict.fromkeys(("mean", "deviation"))
+    assert accuracy == {"values": [50.0, None], **unknown}
     (tmp_path / "none").mkdir()
-    assert (
-        "--runs: none contains no summary.json" in run(tmp_path, "none").error
-    )
+    error = run(tmp_path, "none").error
+    assert "--runs: none contains no summary.json" in error
     for text in ("{", "{}", '{"command": [], "all_flags": 1}'):
         (tmp_path / "out/seed_1/summary.json").write_text(text)
         assert "out/seed_1/summary.json" in run(tmp_path).error
@@ -163,10 +150,7 @@ def test_files_of_others_are_kept(tmp_path):
         done = run(tmp_path, **flags)
         assert "error: mine.md was not written by" in done.error
     assert "must end in .md, .json or .txt" in run(tmp_path, output="a").error
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "mine.md",
-        "out",
-    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"mine.md", "out"}
 
 
 def test_the_submission(tmp_path):

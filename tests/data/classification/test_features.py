@@ -35,13 +35,9 @@ def recorded_sets():
         case = json.loads(path.read_text())
         with np.load(path.parent / case["features"]) as features:
             names = sorted({name.rsplit("/", 1)[0] for name in features})
+        where = golden.label(path.parent)
         params += [
-            pytest.param(
-                path.parent,
-                case,
-                name,
-                id=f"{golden.label(path.parent)}/{name}",
-            )
+            pytest.param(path.parent, case, name, id=f"{where}/{name}")
             for name in names
         ]
     return params
@@ -54,36 +50,21 @@ def test_features_equal_the_originals(folder, case, name):
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    get_examples = getattr(processor, f"get_{split}_examples")
-    examples = get_examples(folder / task)
+    examples = processor.read_set(folder / task, split)
     features = list(
         convert_examples_to_features(
-            examples,
-            processor.get_labels(),
-            case["max_seq_length"],
-            tokenizer,
+            examples, processor.get_labels(), case["max_seq_length"], tokenizer
         )
     )
     with np.load(folder / case["features"]) as recorded:
-        expected = {
-            key: recorded[f"{name}/{key}"]
-            for key in (
-                "input_ids",
-                "input_mask",
-                "segment_ids",
-                "label_ids",
-                "guid",
-            )
-        }
-    assert [e.guid for e in examples] == expected["guid"].tolist()
-    for key, attribute in [
-        ("input_ids", "input_ids"),
-        ("input_mask", "input_mask"),
-        ("segment_ids", "segment_ids"),
-        ("label_ids", "label_id"),
-    ]:
-        ours = np.array([getattr(f, attribute) for f in features])
-        np.testing.assert_array_equal(ours, expected[key], err_msg=key)
+        assert [e.guid for e in examples] == recorded[f"{name}/guid"].tolist()
+        for key in ("input_ids", "input_mask", "segment_ids", "label_ids"):
+            ours = [
+                getattr(f, key.replace("label_ids", "label_id"))
+                for f in features
+            ]
+            expected = recorded[f"{name}/{key}"]
+            np.testing.assert_array_equal(np.array(ours), expected, err_msg=key)
 
 
 @pytest.fixture
@@ -101,12 +82,7 @@ def tokenizer(tmp_path):
         # An empty second text counts as none.
         ("a b", "", [2, 4, 5, 3, 0, 0, 0, 0], [0] * 8),
         # The longer is cut; of two equally long, the second.
-        (
-            "a a a a a",
-            "b b b b",
-            [2, 4, 4, 4, 3, 5, 5, 3],
-            [0, 0, 0, 0, 0, 1, 1, 1],
-        ),
+        ("a a a a a", "b b b b", [2, 4, 4, 4, 3, 5, 5, 3], [0] * 5 + [1] * 3),
         ("", "b", [2, 3, 5, 3, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0]),
     ],
 )
@@ -131,13 +107,10 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     example = InputExample("g", "a", None, label)
     features = convert_single_example(9, example, label_list, 4, tokenizer)
     assert features.label_id == label_id
-    record = tf.train.Example.FromString(
-        encode_classification_features(features)
-    )
-    values = record.features.feature
-    assert list(getattr(values["label_ids"], kind).value) == (
-        label_id if isinstance(label_id, list) else [label_id]
-    )
+    record = encode_classification_features(features)
+    values = tf.train.Example.FromString(record).features.feature
+    label_ids = label_id if isinstance(label_id, list) else [label_id]
+    assert getattr(values["label_ids"], kind).value == label_ids
     assert values["input_ids"].int64_list.value == features.input_ids
     assert values["is_real_example"].int64_list.value == [1]
 
@@ -174,43 +147,42 @@ def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
 
 
 @pytest.mark.parametrize(
-    "processor, name, lines, message",
+    "processor, text, message",
     [
         (
             ColaProcessor(),
-            "train.tsv",
-            ["a\t1\t\tfine", "a\t1\tfine"],
-            r"train.tsv, line 2: column 4 is needed, but the line has 3 tab",
+            "a\t1\t\tfine\na\t1\tfine",
+            "2: column 4 .* has 3 tab",
         ),
         (
             MrpcProcessor(),
-            "train.tsv",
-            ["header", "2\t0\t0\ta\tb"],
-            r"train.tsv, line 2, column 1: unknown label '2'",
+            "header\n2\t0\t0\ta\tb",
+            "2, column 1: unknown label '2'",
         ),
         (
             MnliProcessor(),
-            "train.tsv",
-            ["header", "\t".join("0123456789-")],
-            r"train.tsv, line 2, column 11: unknown label '-'",
+            "header\n" + "\t".join("0123456789-"),
+            "2, column 11: unknown label '-'",
         ),
-        (
-            XnliProcessor(),
-            "multinli/multinli.train.zh.tsv",
-            ["header", "a\tb"],
-            r"multinli.train.zh.tsv, line 2: column 3 is needed",
-        ),
-        (MrpcProcessor(), "train.tsv", ["header"], "holds no example"),
-        (MrpcProcessor(), "other.tsv", [], "train.tsv does not exist"),
+        (XnliProcessor(), "header\na\tb", "2: column 3 is needed"),
     ],
 )
-def test_bad_files_are_named(tmp_path, processor, name, lines, message):
-    path = tmp_path / name
+def test_bad_lines_are_named(tmp_path, processor, text, message):
+    path = tmp_path / processor.set_files["train"][1]
     path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(lines))
-    with pytest.raises((ValueError, OSError), match=message) as error:
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"^{path}, line {message}") as error:
         processor.get_train_examples(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_files_without_examples_are_named(tmp_path):
+    path = tmp_path / "train.tsv"
+    with pytest.raises(OSError, match=f"{path} does not exist"):
+        MrpcProcessor().get_train_examples(tmp_path)
+    path.write_text("header")
+    with pytest.raises(ValueError, match=f"{path} holds no example"):
+        MrpcProcessor().get_train_examples(tmp_path)
 
 
 def test_xnli_language():

@@ -37,14 +37,10 @@ def test_distributed_files(task, split, text_columns, label_column):
     assert len(examples) == len(rows)
     for example, row in zip(examples, rows, strict=True):
         texts = [row[column] for column in text_columns]
-        assert [example.text_a, example.text_b][: len(texts)] == texts
-        if len(texts) == 1:
-            assert example.text_b is None
-        if label_column is None:
-            continue
-        if task == "STS-B":
+        assert [example.text_a, example.text_b] == [*texts, None][:2]
+        if label_column is not None and task == "STS-B":
             assert example.label == float(row[label_column])
-        else:
+        elif label_column is not None:
             assert example.label == row[label_column]
             assert example.label in processor.get_labels()
 
@@ -141,9 +137,8 @@ def test_a_run_writes_the_submission_files():
 
 
 def test_submission_files(tmp_path):
-    path = glue.write_submission(
-        tmp_path, "rte", ["entailment", "not_entailment"]
-    )
+    labels = ["entailment", "not_entailment"]
+    path = glue.write_submission(tmp_path, "rte", labels)
     assert path == str(tmp_path / "RTE.tsv")
     expected = "index\tprediction\n0\tentailment\n1\tnot_entailment\n"
     assert (tmp_path / "RTE.tsv").read_text() == expected

@@ -10,40 +10,27 @@ from data.io import html_report
 from tests.data.report_page import ReportPage
 
 
-def write(tmp_path, mode, names, examples, label_ids, outputs):
+def write(tmp_path, mode, names, label_ids, outputs, text_b=None):
     path = tmp_path / "report.html"
-    report.write_report(
-        path,
-        examples,
-        np.array(label_ids),
-        np.array(outputs, np.float32),
-        LabelDecoder(mode, names),
-    )
+    label_ids, outputs = np.array(label_ids), np.array(outputs, np.float32)
+    examples = [
+        InputExample(f"dev-{i}", f"text {i} <b>", text_b, "x")
+        for i in range(len(outputs))
+    ]
+    decoder = LabelDecoder(mode, names)
+    report.write_report(path, examples, label_ids, outputs, decoder)
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
 def test_labels(tmp_path):
-    examples = [
-        InputExample(f"dev-{i}", f"text {i} <b>", "second & \ud800", "x")
-        for i in range(4)
-    ]
     # Right, wrong by a little, wrong by far, right.
-    outputs = [[2, 0], [0, 1], [0, 9], [0, 3]]
-    page = write(
-        tmp_path,
-        "classification",
-        ["<no>", "yes"],
-        examples,
-        [0, 0, 0, 1],
-        outputs,
-    )
+    label_ids, outputs = [0, 0, 0, 1], [[2, 0], [0, 1], [0, 9], [0, 3]]
+    args = ("classification", ["<no>", "yes"], label_ids, outputs)
+    page = write(tmp_path, *args, "second & \ud800")
     assert "2 of 4 labels are right: accuracy 0.5." in page.text
     confusion, scores, calibration, *entries = page.tables
-    assert confusion == [
-        ["", "<no>", "yes"],
-        ["<no>", "1", "2"],
-        ["yes", "0", "1"],
-    ]
+    assert confusion[0] == ["", "<no>", "yes"]
+    assert confusion[1:] == [["<no>", "1", "2"], ["yes", "0", "1"]]
     assert scores[1:] == [
         ["<no>", "1", "0.3333", "0.5", "3", "1"],
         ["yes", "0.3333", "1", "0.5", "1", "3"],
@@ -65,40 +52,26 @@ def test_labels(tmp_path):
 
 
 def test_many_labels(tmp_path):
-    examples = [InputExample(i, f"text {i}", None, []) for i in range(3)]
-    page = write(
-        tmp_path,
-        "multilabel",
-        ["a", "b"],
-        examples,
-        [[1, 0], [1, 1], [0, 0]],
-        [[5, -5], [5, -1], [9, -9]],
-    )
+    label_ids, outputs = [[1, 0], [1, 1], [0, 0]], [[5, -5], [5, -1], [9, -9]]
+    page = write(tmp_path, "multilabel", ["a", "b"], label_ids, outputs)
     assert "All labels of 1 of 3 examples are right." in page.text
     assert page.tables[0][1:] == [
         ["a", "0.6667", "1", "0.8", "2", "3"],
         ["b", "0", "0", "0", "1", "0"],
     ]
-    assert [one[0] for one in page.details] == ["text 2", "text 1"]
+    assert [one[0] for one in page.details] == ["text 2 <b>", "text 1 <b>"]
     assert "right: none; predicted: a" in page.details[0]
     assert "right: a, b; predicted: a" in page.details[1]
 
 
 def test_numbers(tmp_path, monkeypatch):
     monkeypatch.setattr(html_report, "MAX_EXAMPLES", 2)
-    examples = [InputExample(i, f"text {i}", None, 0) for i in range(3)]
-    page = write(
-        tmp_path,
-        "regression",
-        None,
-        examples,
-        [1.0, 2.0, 5.0],
-        [[1.5], [0.0], [5.0]],
-    )
+    outputs = [[1.5], [0.0], [5.0]]
+    page = write(tmp_path, "regression", None, [1.0, 2.0, 5.0], outputs)
     assert "the mean absolute error is 0.8333" in page.text
     assert page.num_circles == 2
     assert "The largest errors first (2 of 3 are shown)" in page.text
-    assert [one[0] for one in page.details] == ["text 1", "text 0"]
+    assert [one[0] for one in page.details] == ["text 1 <b>", "text 0 <b>"]
 
 
 @pytest.mark.parametrize("num_finite", [0, 1])
@@ -113,10 +86,9 @@ def test_numbers(tmp_path, monkeypatch):
 def test_outputs_that_are_not_finite_are_said(
     tmp_path, mode, names, label, num_finite
 ):
-    examples = [InputExample(i, f"text {i}", None, label) for i in range(3)]
     outputs = np.full([3, len(names or [""])], np.nan)
     outputs[:num_finite] = 3.0
-    page = write(tmp_path, mode, names, examples, [label] * 3, outputs)
+    page = write(tmp_path, mode, names, [label] * 3, outputs)
     assert (
         f"{3 - num_finite} examples are left out: what the model predicts for "
         "them is not finite." in page.text

@@ -27,9 +27,8 @@ def tokenizer(tmp_path):
 
 def test_released_files(tmp_path):
     (tmp_path / "val.csv").write_text(RELEASED.format(label=2))
-    header, row = RELEASED.rstrip().splitlines()
-    test_set = [header.removesuffix(",label"), row.removesuffix(",{label}")]
-    (tmp_path / "test.csv").write_text("\n".join(test_set))
+    test_set = RELEASED.replace(",label", "").replace(",{label}", "")
+    (tmp_path / "test.csv").write_text(test_set)
     processor = swag.SwagProcessor()
     (example,) = processor.get_dev_examples(tmp_path)
     expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], 2)
@@ -42,8 +41,8 @@ def test_released_files(tmp_path):
 
 def test_labels_of_a_test_set_are_read(tmp_path):
     row = RELEASED.splitlines()[1]
-    rows = [RELEASED.format(label=2), row.format(label="")]
-    (tmp_path / "test.csv").write_text("\n".join(rows).replace("\n\n", "\n"))
+    text = RELEASED.format(label=2) + row.format(label="")
+    (tmp_path / "test.csv").write_text(text)
     found = swag.SwagProcessor().get_test_examples(tmp_path)
     assert [example.label for example in found] == [2, None]
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
@@ -85,10 +84,8 @@ def test_features(tokenizer):
     assert feature.input_ids == sum(ids, [])
     assert feature.input_mask == [int(i > 0) for i in feature.input_ids]
     assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
-    record = tf.train.Example.FromString(
-        encode_classification_features(feature)
-    )
-    values = record.features.feature
+    record = encode_classification_features(feature)
+    values = tf.train.Example.FromString(record).features.feature
     assert list(values["input_ids"].int64_list.value) == feature.input_ids
     assert list(values["label_ids"].int64_list.value) == [2]
 
@@ -111,11 +108,9 @@ def test_bad_files_are_named(tmp_path, text, message):
     if isinstance(text, dict):
         columns = ("sent1", "sent2", *(f"ending{i}" for i in range(4)))
         row = dict.fromkeys(columns, "a") | {"label": 1}
-        lines = [json.dumps(row), json.dumps(row | text)]
-        nested = "[" * 100_000
-        (tmp_path / "train.jsonl").write_text(
-            "\n".join(lines).replace('"NESTED"', nested)
-        )
+        lines = f"{json.dumps(row)}\n{json.dumps(row | text)}"
+        lines = lines.replace('"NESTED"', "[" * 100_000)
+        (tmp_path / "train.jsonl").write_text(lines)
     else:
         (tmp_path / "train.csv").write_text(text)
     with pytest.raises(ValueError, match=message):

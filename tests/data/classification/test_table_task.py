@@ -125,19 +125,11 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
 @pytest.mark.parametrize(
     "labels, mode, message",
     [
-        (
-            ["a", "a"],
-            "classification",
-            "label 2, 'a', is label 1 too",
-        ),
+        (["a", "a"], "classification", "label 2, 'a', is label 1 too"),
         (["a", ""], "multilabel", "--labels: label 2, '', is empty"),
         (["a", "b\nc"], "multilabel", "--labels: label 2, .*line end"),
         (["a", "\ud800"], "classification", "--labels: label 2"),
-        (
-            ["a"],
-            "classification",
-            "--labels: the task needs 2 labels or more",
-        ),
+        (["a"], "classification", "--labels: the task needs 2 labels or more"),
         ([], "multilabel", "needs 1 labels or more"),
     ],
 )
@@ -160,123 +152,80 @@ def test_cells_of_any_size(tmp_path):
     assert example.text_a == text
 
 
+def check_refused(folder, name, text, message, **kwargs):
+    (folder / name).write_text(text)
+    task = processor(folder, labels=["x", "y"], **kwargs)
+    with pytest.raises((ValueError, OSError), match=message) as error:
+        task.get_dev_examples(folder)
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize(
-    "name, text, kwargs, message",
+    "name, text, message",
     [
-        (
-            "dev.csv",
-            "text,label\na,x\nb,q\n",
-            {},
-            "dev.csv, line 3, column 'label': unknown label 'q'",
-        ),
-        (
-            "dev.csv",
-            "text,label\n\na,x,y\n",
-            {},
-            "dev.csv, line 3: the line has 3 columns, where 2 are needed",
-        ),
-        (
-            "dev.csv",
-            'text,label\n"a\nb",x\n"c,x\nd,x\n',
-            {},
-            "dev.csv, line 4: unexpected end of data",
-        ),
-        (
-            "dev.csv",
-            "text,tag\na,x\n",
-            {},
-            r"dev.csv, line 1: the table must have one column 'label'; its "
-            r"first line names \['text', 'tag'\]",
-        ),
-        (
-            "dev.csv",
-            "text,label\na,high\n",
-            {"output_mode": "regression"},
-            "line 2, column 'label': in regression .* Received: 'high'",
-        ),
-        *(
-            (
-                "dev.jsonl",
-                f'{{"text": "a", "label": {label}}}',
-                {"output_mode": "regression"},
-                "line 1, column 'label': in regression .* finite",
-            )
-            for label in ('"nan"', '"-inf"', "true", "1e39", "1" + "0" * 400)
-        ),
-        (
-            "dev.csv",
-            "text,label\na,1\n",
-            {"output_mode": "regression"},
-            "dev.csv holds one example, and a correlation needs at least two",
-        ),
-        (
-            "dev.tsv",
-            "a\tx\n",
-            {"text_column": "1", "label_column": "3"},
-            "line 1: the line has 2 columns, where 3 are needed",
-        ),
-        ("dev.jsonl", '{"text": 1}', {}, "line 1: there is no 'label' among"),
+        ("dev.csv", "a,x\nb,q", "line 3, column 'label': unknown label 'q'"),
+        ("dev.csv", "\na,x,y", "line 3: the line has 3 columns, where 2 are"),
+        ("dev.csv", '"a\nb",x\n"c,x\nd,x', "line 4: unexpected end of data"),
+        ("dev.csv", "a, ", "line 2, column 'label': a label .* not empty"),
+        ("dev.csv", "", "dev.csv holds no example"),
+        ("dev.jsonl", '{"text": 1}', "line 1: there is no 'label' among"),
         (
             "dev.jsonl",
             '{"text": "a", "label": "x"}\n{"text": 1, "label": "x"}',
-            {},
             "line 2, column 'text': the text must be a string. Received: 1",
         ),
-        (
-            "dev.jsonl",
-            '{"text": "a", "label": {}}',
-            {},
-            "column 'label': a label must be a string, not empty, or an",
-        ),
-        (
-            "dev.csv",
-            "text,label\na, \n",
-            {},
-            "line 2, column 'label': a label must be a string, not empty",
-        ),
-        (
-            "dev.jsonl",
-            '{"text": "a", "label": 7}',
-            {"output_mode": "multilabel"},
-            "column 'label': the labels must be a list or a string",
-        ),
-        (
-            "dev.jsonl",
-            '{"text": "a", "label": "x\\ny"}',
-            {},
-            "column 'label': a label must be a string, not empty",
-        ),
-        (
-            "dev.jsonl",
-            '{"text": "a", "label": "\\ud800"}',
-            {},
-            "line 1, column 'label': a label must be a string",
-        ),
-        (
-            "dev.jsonl",
-            '{"text": "a", "label": NaN}',
-            {"output_mode": "regression"},
-            'line 1: "label": NaN is not a finite number',
-        ),
-        (
-            "dev.jsonl",
-            '{"text": "a", "label": null}',
-            {"output_mode": "regression"},
-            "line 1, column 'label': in regression .* Received: 'None'",
-        ),
-        ("dev.jsonl", "\n{text}", {}, "line 2 is not valid JSON"),
-        ("dev.jsonl", "[1]", {}, "line 1 must hold a JSON object"),
-        ("dev.jsonl", "[" * 100000, {}, "line 1: the JSON is nested too"),
-        ("dev.csv", "text,label\n", {}, "dev.csv holds no example"),
-        ("dev.txt", "", {}, "named dev.csv or dev.tsv or dev.jsonl"),
+        ("dev.jsonl", "\n{text}", "line 2 is not valid JSON"),
+        ("dev.jsonl", "[1]", "line 1 must hold a JSON object"),
+        ("dev.jsonl", "[" * 100000, "line 1: the JSON is nested too"),
+        ("dev.txt", "", "named dev.csv or dev.tsv or dev.jsonl"),
     ],
 )
-def test_bad_tables_are_named(tmp_path, name, text, kwargs, message):
-    (tmp_path / name).write_text(text)
-    task = processor(tmp_path, labels=["x", "y"], **kwargs)
-    with pytest.raises((ValueError, OSError), match=message) as error:
-        task.get_dev_examples(tmp_path)
-    assert "\n" not in str(error.value)
+def test_bad_tables_are_named(tmp_path, name, text, message):
+    header = "text,label\n" if name == "dev.csv" else ""
+    check_refused(tmp_path, name, header + text, message)
+
+
+def test_columns_that_are_not_there_are_named(tmp_path):
+    message = (
+        r"dev.csv, line 1: the table must have one column 'label'; its first "
+        r"line names \['text', 'tag'\]"
+    )
+    check_refused(tmp_path, "dev.csv", "text,tag\na,x\n", message)
+    (tmp_path / "dev.csv").unlink()
+    message = "line 1: the line has 2 columns, where 3 are needed"
+    columns = {"text_column": "1", "label_column": "3"}
+    check_refused(tmp_path, "dev.tsv", "a\tx\n", message, **columns)
+
+
+@pytest.mark.parametrize(
+    "mode, label, message",
+    [
+        ("classification", "{}", "a label must be a string, not empty, or an"),
+        ("classification", '"x\\ny"', "a label must be a string, not empty"),
+        ("classification", '"\\ud800"', "a label must be a string"),
+        ("multilabel", "7", "the labels must be a list or a string"),
+        ("regression", "null", "in regression .* Received: 'None'"),
+        ("regression", '"high"', "in regression .* Received: 'high'"),
+        *(
+            ("regression", label, "in regression .* finite")
+            for label in ('"nan"', '"-inf"', "true", "1e39", "1" + "0" * 400)
+        ),
+    ],
+)
+def test_bad_labels_are_named(tmp_path, mode, label, message):
+    text = f'{{"text": "a", "label": {label}}}'
+    message = f"dev.jsonl, line 1, column 'label': {message}"
+    check_refused(tmp_path, "dev.jsonl", text, message, output_mode=mode)
+
+
+def test_regression_needs_two_finite_numbers(tmp_path):
+    mode = {"output_mode": "regression"}
+    text = '{"text": "a", "label": NaN}'
+    message = 'line 1: "label": NaN is not a finite number'
+    check_refused(tmp_path, "dev.jsonl", text, message, **mode)
+    (tmp_path / "dev.jsonl").unlink()
+    message = "dev.csv holds one example, and a correlation needs at least two"
+    check_refused(tmp_path, "dev.csv", "text,label\na,1\n", message, **mode)
 
 
 def test_one_file_a_set_and_known_modes(tmp_path):

@@ -23,15 +23,11 @@ def write(path, count):
 def test_check_records_compares_with_the_flags(tmp_path):
     path = write(tmp_path / "a.tfrecord", 1)
     record_checks.check_records([path], SPEC)
+    longer = feature_specs.pretraining_features(8, 2)
+    more = feature_specs.pretraining_features(4, 3)
     for spec, message in (
-        (
-            feature_specs.pretraining_features(8, 2),
-            "--max_seq_length=8; give .*=4",
-        ),
-        (
-            feature_specs.pretraining_features(4, 3),
-            "--max_predictions_per_seq=3; give .*=2",
-        ),
+        (longer, "--max_seq_length=8; give .*=4"),
+        (more, "--max_predictions_per_seq=3; give .*=2"),
         (feature_specs.classifier_features(4), "no feature 'label_ids'"),
     ):
         with pytest.raises(ValueError, match=message) as caught:

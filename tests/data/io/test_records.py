@@ -1,4 +1,5 @@
 import errno
+import gzip
 import os
 
 import pytest
@@ -76,23 +77,18 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
 
 
 def damaged(tmp_path, change):
-    path = str(tmp_path / "damaged.tfrecord")
-    with records.RecordWriter([path]) as writer:
+    path = tmp_path / "damaged.tfrecord"
+    with records.RecordWriter([str(path)]) as writer:
         for _ in range(3):
             writer.write(b"0123456789")
-    with open(path, "rb") as file:
-        data = bytearray(file.read())
-    with open(path, "wb") as file:
-        file.write(change(data))
-    return path
+    path.write_bytes(change(path.read_bytes()))
+    return str(path)
 
 
 def flip(position):
-    def change(data):
-        data[position] ^= 1
-        return data
-
-    return change
+    return lambda data: (
+        data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,8 +128,6 @@ def test_patterns_expand_in_order(tmp_path):
 
 
 def test_gzip_is_unpacked_and_damage_named(tmp_path):
-    import gzip
-
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress("eins\r\nzwei\u2028\n\n".encode() * 999))
     assert list(text_files.read_lines(path))[:3] == ["eins\r", "zwei\u2028", ""]

@@ -36,24 +36,19 @@ def numbers(dataset, num_batches=None):
 
 
 def test_specs_name_the_originals_features():
-    assert {name: (f.dtype, list(f.shape)) for name, f in SPEC.items()} == {
-        "input_ids": (tf.int64, [4]),
-        "input_mask": (tf.int64, [4]),
-        "segment_ids": (tf.int64, [4]),
-        "masked_lm_positions": (tf.int64, [2]),
-        "masked_lm_ids": (tf.int64, [2]),
-        "masked_lm_weights": (tf.float32, [2]),
-        "next_sentence_labels": (tf.int64, [1]),
+    inputs = {"input_ids", "input_mask", "segment_ids"}
+    assert SPEC == dict.fromkeys(inputs, ((4,), "int64")) | {
+        "masked_lm_positions": ((2,), "int64"),
+        "masked_lm_ids": ((2,), "int64"),
+        "masked_lm_weights": ((2,), "float32"),
+        "next_sentence_labels": ((1,), "int64"),
     }
-    assert set(feature_specs.classifier_features(4)) == {
-        *("input_ids", "input_mask", "segment_ids"),
-        *("label_ids", "is_real_example"),
-    }
-    squad = {"unique_ids", "input_ids", "input_mask", "segment_ids"}
+    classifier = inputs | {"label_ids", "is_real_example"}
+    assert set(feature_specs.classifier_features(4)) == classifier
+    squad = inputs | {"unique_ids"}
     assert set(feature_specs.squad_features(4, False)) == squad
-    assert set(feature_specs.squad_features(4, True)) == squad | {
-        *("start_positions", "end_positions"),
-    }
+    squad |= {"start_positions", "end_positions"}
+    assert set(feature_specs.squad_features(4, True)) == squad
 
 
 def create_dataset(files, *args, **kwargs):
@@ -81,10 +76,7 @@ def test_the_end_waits_for_no_tuner(three_files):
 
 def test_training_is_a_function_of_the_seed(three_files):
     def read(seed, num_batches=30):
-        return numbers(
-            create_dataset(three_files, 4, True, seed),
-            num_batches,
-        )
+        return numbers(create_dataset(three_files, 4, True, seed), num_batches)
 
     first = read(seed=5)
     assert first == read(seed=5)
@@ -121,25 +113,16 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
         "label_ids": tf.constant([1, 2, 3]),
     }
     trimmed = tfrecords.trim_padding(features)
-    np.testing.assert_array_equal(trimmed["input_ids"], ids[..., :32])
-    np.testing.assert_array_equal(trimmed["input_mask"], mask[..., :32])
-    np.testing.assert_array_equal(trimmed["label_ids"], [1, 2, 3])
+    expected = {"input_ids": ids[..., :32], "input_mask": mask[..., :32]}
+    for name, values in (expected | {"label_ids": [1, 2, 3]}).items():
+        np.testing.assert_array_equal(trimmed[name], values)
 
 
-def test_trim_padding_leaves_something_of_an_empty_batch():
-    empty = {
-        name: tf.zeros([2, 5], tf.int32)
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
-    assert tfrecords.trim_padding(empty)["input_ids"].shape == (2, 1)
-
-
-def test_trim_padding_never_adds_any():
-    full = {
-        name: tf.ones([2, 21], tf.int32)
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
-    assert tfrecords.trim_padding(full)["input_ids"].shape == (2, 21)
+@pytest.mark.parametrize("value, length", [(0, 1), (1, 21)])
+def test_trim_padding_leaves_something_and_never_adds(value, length):
+    names = ("input_ids", "input_mask", "segment_ids")
+    features = dict.fromkeys(names, tf.fill([2, 21], value))
+    assert tfrecords.trim_padding(features)["input_ids"].shape == (2, length)
 
 
 def test_records_are_described_in_the_order_of_training(three_files):

@@ -14,15 +14,12 @@ def test_errors_by_kind():
         return sorted(report.find_errors(entities, guesses))
 
     assert kinds(*entities) == []
-    assert kinds(entities[0], ("ORG", 3, 5), entities[2]) == [
-        ("type", ("ORG", 3, 5))
-    ]
-    assert kinds(entities[0], ("LOC", 3, 4), entities[2]) == [
-        ("words", ("LOC", 3, 4))
-    ]
-    assert kinds(entities[0], ("ORG", 4, 6), entities[2]) == [
-        ("both", ("ORG", 4, 6))
-    ]
+    for kind, guess in (
+        ("type", ("ORG", 3, 5)),
+        ("words", ("LOC", 3, 4)),
+        ("both", ("ORG", 4, 6)),
+    ):
+        assert kinds(entities[0], guess, entities[2]) == [(kind, guess)]
     assert kinds(("MISC", 1, 2), *entities[1:]) == [
         ("invented", ("MISC", 1, 2)),
         ("missed", ("PER", 0, 1)),
@@ -47,16 +44,10 @@ def test_page(tmp_path):
     assert counts["missed"] == ["1", "0", "1"]
     assert counts["invented"] == ["0", "0", "0"]
     (spans,) = page.spans
+    anna = [("both", "Anna"), ("both", "PER")]
     assert [(css, text) for css, text in spans if text] == [
-        ("both", "Anna"),
-        ("both", "PER"),
-        ("right", "New York"),
-        ("right", "LOC"),
-        ("right", "Rome"),
-        ("right", "LOC"),
-        ("both", "Anna"),
-        ("both", "PER"),
-        ("wrong", "New"),
-        ("wrong", "LOC"),
+        *(*anna, ("right", "New York"), ("right", "LOC")),
+        *(("right", "Rome"), ("right", "LOC")),
+        *(*anna, ("wrong", "New"), ("wrong", "LOC")),
     ]
     assert "<b>" in page.text and "2 errors" in page.text

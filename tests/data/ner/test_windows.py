@@ -1,6 +1,4 @@
-"""Named entities: files, features, decoding, and conlleval's scores."""
-
-import random
+"""Named entities: files, features and decoding."""
 
 import numpy as np
 import pytest
@@ -18,12 +16,6 @@ def tokenizer(tmp_path):
     return tokenization.FullTokenizer(str(path), do_lower_case=True)
 
 
-def write(folder, name, text):
-    path = folder / name
-    path.write_text(text)
-    return path
-
-
 TRAIN = """-DOCSTART- -X- -X- O
 
 ad NN B-NP B-PER
@@ -37,7 +29,7 @@ b NN O O
 
 
 def test_sentences_documents_and_labels(tmp_path):
-    write(tmp_path, "train.txt", TRAIN)
+    (tmp_path / "train.txt").write_text(TRAIN)
     processor = reading.NerProcessor()
     assert processor.get_labels(tmp_path) == ["O", "B-LOC", "B-PER", "I-PER"]
     examples = processor.get_train_examples(tmp_path)
@@ -51,17 +43,17 @@ def test_sentences_documents_and_labels(tmp_path):
 
 def test_iob1_becomes_iob2(tmp_path):
     # As first released: B- only between neighbours of one type.
-    write(tmp_path, "eng.testb", "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
+    (tmp_path / "eng.testb").write_text("a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
     (example,) = reading.NerProcessor().get_test_examples(tmp_path)
     assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
-    write(tmp_path, "test.txt", "a\nb\n")
+    (tmp_path / "test.txt").write_text("a\nb\n")
     (example,) = reading.NerProcessor().get_test_examples(tmp_path)
     assert example.labels == ["O", "O"]
 
 
 def test_only_spaces_and_tabs_separate_columns(tmp_path):
-    path = tmp_path / "dev.txt"
-    path.write_bytes("\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n".encode())
+    text = "\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n"
+    (tmp_path / "dev.txt").write_bytes(text.encode())
     first, second = reading.NerProcessor().get_dev_examples(tmp_path)
     assert (first.words, first.labels) == (["a\u00a0b"], ["O"])
     assert second.words == ["c"]
@@ -101,7 +93,7 @@ def test_distributed_files(split, name, sentences, words, entities):
     ],
 )
 def test_bad_files_are_named(tmp_path, text, message):
-    write(tmp_path, "dev.txt", text)
+    (tmp_path / "dev.txt").write_text(text)
     processor = reading.NerProcessor(labels=["O", "B-LOC"])
     with pytest.raises(ValueError, match=message):
         processor.get_dev_examples(tmp_path)
@@ -110,7 +102,7 @@ def test_bad_files_are_named(tmp_path, text, message):
 
 
 def test_a_train_set_without_entities_is_refused(tmp_path):
-    write(tmp_path, "train.txt", "a O\n")
+    (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="has no tag but O"):
         reading.NerProcessor().get_labels(tmp_path)
 
@@ -119,7 +111,7 @@ LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 
 
 def features_of(tmp_path, tokenizer, **kwargs):
-    write(tmp_path, "train.txt", TRAIN)
+    (tmp_path / "train.txt").write_text(TRAIN)
     examples = reading.NerProcessor().get_train_examples(tmp_path)
     return list(
         windows.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
@@ -137,9 +129,8 @@ def test_first_word_piece_has_the_label(tmp_path, tokenizer):
     record = tf.train.Example.FromString(windows.encode_ner_features(first))
     feature = record.features.feature
     assert list(feature["label_ids"].int64_list.value) == first.label_ids
-    assert list(feature["label_weights"].float_list.value) == (
-        first.label_weights
-    )
+    weights = list(feature["label_weights"].float_list.value)
+    assert weights == first.label_weights
 
 
 def test_document_context(tmp_path, tokenizer):
@@ -157,22 +148,13 @@ def test_every_word_counts_once_and_is_decoded(
     tokenizer, max_seq_length, document_context
 ):
     rng = np.random.default_rng(max_seq_length)
-    examples = [
-        reading.NerExample(
-            f"g-{i}",
-            words := rng.choice(
-                ["a", "bd", "cde", "\u200b"], rng.integers(1, 9)
-            ),
-            rng.choice(LABELS, len(words)).tolist(),
-            document=i // 3,
-        )
-        for i in range(10)
-    ]
-    features = list(
-        windows.create_features(
-            examples, LABELS, max_seq_length, tokenizer, document_context
-        )
-    )
+    examples = []
+    for i in range(10):
+        words = rng.choice(["a", "bd", "cde", "\u200b"], rng.integers(1, 9))
+        labels = rng.choice(LABELS, len(words)).tolist()
+        examples.append(reading.NerExample(f"g-{i}", words, labels, i // 3))
+    args = (examples, LABELS, max_seq_length, tokenizer, document_context)
+    features = list(windows.create_features(*args))
     counted = [word[1:] for feature in features for word in feature.words]
     assert len(counted) == len(set(counted))
     assert len(counted) == sum(len(e.words) for e in examples)
@@ -199,7 +181,7 @@ def test_wrong_arguments(tmp_path, tokenizer):
 
 
 def test_predictions_file(tmp_path):
-    write(tmp_path, "train.txt", TRAIN)
+    (tmp_path / "train.txt").write_text(TRAIN)
     examples = reading.NerProcessor().get_train_examples(tmp_path)
     tags = [["O", "B-PER", "O"], ["O"], ["B-LOC"]]
     windows.write_predictions(tmp_path, examples, tags)
@@ -208,79 +190,9 @@ def test_predictions_file(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    "tags, entities",
-    [
-        ("O O", []),
-        ("B-A I-A B-A", [("A", 0, 2), ("A", 2, 3)]),
-        ("I-A I-A O I-A", [("A", 0, 2), ("A", 3, 4)]),
-        ("B-A I-B I-B B-B", [("A", 0, 1), ("B", 1, 3), ("B", 3, 4)]),
-        ("I-A B-A I-A", [("A", 0, 1), ("A", 1, 3)]),
-        ("I-X-Y I-X-Y", [("X-Y", 0, 2)]),
-        ("I-A E-A I-A E-A E-A", [("A", 0, 2), ("A", 2, 4), ("A", 4, 5)]),
-        ("E-A B-B E-B S-A", [("A", 0, 1), ("B", 1, 3), ("A", 3, 4)]),
-        # conlleval.pl has no rule for what follows E or S here.
-        ("B-A E-A S-A B-A", [("A", 0, 4)]),
-        ("S-A S-A O S-A", [("A", 0, 2), ("A", 3, 4)]),
-    ],
-)
-def test_entities(tags, entities):
-    assert scoring.find_entities(tags.split()) == entities
-
-
-def random_entities(rng, num_words):
-    """Returns (type, start, end) of some words, side by side or apart."""
-    entities, start = [], 0
-    while start < num_words:
-        end = min(start + rng.randint(1, 3), num_words)
-        if rng.random() < 0.7:
-            entities.append((rng.choice(["A", "B-C"]), start, end))
-        start = end
-    return entities
-
-
-def encode(entities, num_words, prefixes):
-    """Tags the first, middle, last and lone words of entities."""
-    first, middle, last, lone = prefixes
-    tags = ["O"] * num_words
-    for name, start, end in entities:
-        word_prefixes = [first, *[middle] * (end - start - 2), last]
-        if end - start == 1:
-            word_prefixes = [lone]
-        for i, prefix in enumerate(word_prefixes, start):
-            tags[i] = f"{prefix}-{name}"
-    return tags
-
-
-SCHEMES = {
-    "IOB2": "BIIB",
-    "IOE2": "IIEE",
-    "IOBES": "BIES",
-    "BILOU": "BILU",
-    "BIO with S": "BIIS",
-}
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
-    rng = random.Random(scheme)
-    for _ in range(2000):
-        num_words = rng.randint(0, 9)
-        entities = random_entities(rng, num_words)
-        tags = encode(entities, num_words, SCHEMES[scheme])
-        iob2 = scoring.to_scheme(tags)
-        assert iob2 == encode(entities, num_words, "BIIB")
-        assert scoring.find_entities(iob2) == entities
-        for wanted in ("BIES", "BILU"):
-            labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
-            assert scoring.to_scheme(tags, labels) == encode(
-                entities, num_words, wanted
-            )
-
-
 def test_a_file_of_iobes(tmp_path):
     text = "a B-PER\nb E-PER\nc S-PER\n\nd S-LOC\n"
-    write(tmp_path, "train.txt", text)
+    (tmp_path / "train.txt").write_text(text)
     processor = reading.NerProcessor()
     assert processor.get_labels(tmp_path) == LABELS
     first, second = processor.get_train_examples(tmp_path)
@@ -288,89 +200,9 @@ def test_a_file_of_iobes(tmp_path):
     assert second.labels == ["B-LOC"]
     # A model of IOBES, such as another toolkit trained, keeps it.
     labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
-    write(tmp_path, "train.txt", text.replace("c S-PER", "c B-PER"))
+    (tmp_path / "train.txt").write_text(text.replace("c S-PER", "c B-PER"))
     first, _ = reading.NerProcessor(labels).get_train_examples(tmp_path)
     assert first.labels == ["B-PER", "E-PER", "S-PER"]
-
-
-# The pairs of prefixes, of neighbouring tags of one type, between which
-# conlleval.pl sees an entity end, and begin.
-ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
-BEGINS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
-
-
-def count_as_conlleval(right, found):
-    """Counts entities in one pass over the tags, without listing them.
-
-    Returns:
-        (right, found, correct) numbers.
-    """
-    counts, is_correct = [0, 0, 0], False
-    before = [("O", ""), ("O", "")]
-    for pair in zip([*right, "O"], [*found, "O"], strict=True):
-        now = [tag.partition("-")[::2] for tag in pair]
-        ends, begins = [], []
-        for (old, old_type), (new, new_type) in zip(before, now, strict=True):
-            changes = old_type != new_type
-            ends.append(old + new in ENDS or (old != "O" and changes))
-            begins.append(old + new in BEGINS or (new != "O" and changes))
-        if is_correct and all(ends) and before[0][1] == before[1][1]:
-            counts[2] += 1
-            is_correct = False
-        elif ends[0] != ends[1] or now[0][1] != now[1][1]:
-            is_correct = False
-        if all(begins) and now[0][1] == now[1][1]:
-            is_correct = True
-        counts[0] += begins[0]
-        counts[1] += begins[1]
-        before = now
-    return counts
-
-
-def test_scores_of_any_tags_are_those_of_conlleval():
-    rng = random.Random(7)
-    tags = ["O", *(f"{prefix}-{name}" for prefix in "BIESLU" for name in "XY")]
-    for _ in range(20000):
-        right = rng.choices(tags, k=rng.randint(1, 6))
-        found = [
-            tag if rng.random() < 0.7 else rng.choice(tags) for tag in right
-        ]
-        num_right, num_found, correct = count_as_conlleval(right, found)
-        scores = scoring.score_entities([right], [found])
-        assert scores["precision"] == (correct / num_found if correct else 0)
-        assert scores["recall"] == (correct / num_right if correct else 0)
-
-
-def test_scores_are_those_of_conlleval():
-    # What conlleval says of these: 9 tokens, 4 phrases, found 5, correct 2;
-    # accuracy 66.67%, precision 40.00%, recall 50.00%, FB1 44.44;
-    # LOC 1 of 2 found and of 1; PER 1 of 3 found and of 3.
-    right = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
-    found = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
-    scores = scoring.score_entities(
-        [tags.split() for tags in right], [tags.split() for tags in found]
-    )
-    assert scores == pytest.approx(
-        {
-            "accuracy": 6 / 9,
-            "precision": 2 / 5,
-            "recall": 2 / 4,
-            "f1": 4 / 9,
-            "LOC_precision": 1 / 2,
-            "LOC_recall": 1.0,
-            "LOC_f1": 2 / 3,
-            "PER_precision": 1 / 3,
-            "PER_recall": 1 / 3,
-            "PER_f1": 1 / 3,
-        }
-    )
-
-
-def test_scores_without_entities():
-    scores = scoring.score_entities([["O"]], [["O"]])
-    assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}
-    with pytest.raises(ValueError, match="sentence 1 has 1 tags, but 2"):
-        scoring.score_entities([["O"]], [["O", "O"]])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from data.squad import scoring
 from tests import golden
+from tests.data.squad.squad_files import write_squad
 
 
 @pytest.mark.parametrize("case", golden.cases("squad_scoring"))
@@ -40,32 +41,19 @@ def test_one_answer(right, predicted, exact, f1):
 
 @pytest.fixture
 def data_file(tmp_path):
-    answers = {
-        "q1": ["x", "red x"],
-        "q2": ["y"],
-        "q3": [],
-        "q4": [],
-        "q5": ["z"],
-    }
-    qas = [
-        {"id": k, "answers": [{"text": text} for text in v]}
-        for k, v in answers.items()
-    ]
-    content = {"data": [{"paragraphs": [{"context": "", "qas": qas}]}]}
-    path = tmp_path / "dev.json"
-    path.write_text(json.dumps(content))
-    return path
+    answers = [[("", "x"), ("", "red x")], [("", "y")], [], [], [("", "z")]]
+    return write_squad(tmp_path / "dev.json", answers)
 
 
 def test_v2_parts_and_best_threshold(data_file):
-    predictions = {"q1": "red", "q2": "y", "q3": "w", "q4": "", "q5": "z"}
+    predictions = {"q0": "red", "q1": "y", "q2": "w", "q3": "", "q4": "z"}
     # The search for the threshold takes the best answer that is one.
     nbest = {
         qas_id: [{"text": ""}, {"text": text}, {"text": "other" * bool(text)}]
         for qas_id, text in predictions.items()
     }
-    # Answering all but q3 is best for F1; q1 does not help exact match.
-    odds = {"q2": -3.0, "q1": -1.0, "q3": 0.5, "q5": -2.0, "q4": 0.0, "no": -9}
+    # Answering all but q2 is best for F1; q0 does not help exact match.
+    odds = {"q1": -3.0, "q0": -1.0, "q2": 0.5, "q4": -2.0, "q3": 0.0, "no": -9}
     scores = scoring.score_outputs(data_file, predictions, nbest, odds)
     assert scores == pytest.approx(
         {
@@ -87,37 +75,26 @@ def test_v2_parts_and_best_threshold(data_file):
 
 
 def test_missing_predictions(data_file, caplog):
-    scores = scoring.score_predictions(data_file, {"q2": "y"})
+    scores = scoring.score_predictions(data_file, {"q1": "y"})
     assert scores["exact_match"] == scores["f1"] == 100 / 3
     assert "2 of 3 questions" in caplog.text
     # As the official script of v2.0 has it, only what is answered counts.
-    scores = scoring.score_predictions(data_file, {"q2": "y"}, True)
+    scores = scoring.score_predictions(data_file, {"q1": "y"}, True)
     assert scores["exact"] == 100.0
     assert "NoAns_exact" not in scores
-
-
-def write_questions(path, questions):
-    qas = [{"id": f"q{i}", **qa} for i, qa in enumerate(questions)]
-    content = {"data": [{"paragraphs": [{"context": "", "qas": qas}]}]}
-    path.write_text(json.dumps(content))
-    return path
 
 
 def test_questions_without_gold_answers_are_left_out(tmp_path, caplog):
     answered = {"answers": [{"text": "x"}], "is_impossible": False}
     unanswerable = {"answers": [], "is_impossible": True}
     unknown = {"answers": [], "is_impossible": False}
-    path = write_questions(
+    path = write_squad(
         tmp_path / "dev.json", [answered, unknown, unanswerable, answered]
     )
     predictions = {"q0": "x", "q1": "x", "q2": "", "q3": "y"}
     scores = scoring.score_predictions(path, predictions)
-    assert scores == {
-        "exact_match": 50.0,
-        "f1": 50.0,
-        "total": 2,
-        "num_without_gold_answers": 2,
-    }
+    counts = {"total": 2, "num_without_gold_answers": 2}
+    assert scores == {"exact_match": 50.0, "f1": 50.0} | counts
     assert "2 of 4 questions" in caplog.text
     assert "have no gold answers" in caplog.text
     nbest = {key: [{"text": text}] for key, text in predictions.items()}
@@ -132,13 +109,13 @@ def test_questions_without_gold_answers_are_left_out(tmp_path, caplog):
 def test_unanswerable_questions_alone_are_scored(tmp_path):
     path = tmp_path / "dev.json"
     unanswerable = {"answers": [], "is_impossible": True}
-    write_questions(path, [unanswerable] * 2)
+    write_squad(path, [unanswerable] * 2)
     scores = scoring.score_predictions(path, {"q0": "x", "q1": ""}, True)
     assert scores["exact"] == scores["NoAns_f1"] == 50.0
     assert "HasAns_exact" not in scores
     # A file to predict says nothing of answers.
     for qa in ({"answers": []}, {"answers": [], "is_impossible": False}):
-        write_questions(path, [qa])
+        write_squad(path, [qa])
         for is_v2 in (False, True):
             with pytest.raises(ValueError, match="holds no answers"):
                 scoring.score_predictions(path, {"q0": ""}, is_v2)
@@ -146,7 +123,7 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
 
 def test_questions_with_one_id(tmp_path):
     """v1.1's script counts each, v2.0's the last."""
-    path = write_questions(
+    path = write_squad(
         tmp_path / "dev.json",
         [{"id": "q", "answers": [{"text": text}]} for text in ("x", "y", "y")],
     )
@@ -162,7 +139,7 @@ def test_sums_are_in_the_order_of_the_file(tmp_path):
     gold = " ".join(words)
     for count in range(400, 800, 40):
         texts = [" ".join(words[: 1 + i % 97]) for i in range(count)]
-        path = write_questions(
+        path = write_squad(
             tmp_path / "dev.json", [{"answers": [{"text": gold}]}] * count
         )
         predictions = {f"q{i}": text for i, text in enumerate(texts)}

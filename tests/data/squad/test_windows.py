@@ -1,11 +1,9 @@
 """SQuAD's windows and answers, on small passages."""
 
 import dataclasses
-import json
 import os
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from data.squad import decoding, reading, scoring, windows
 from data.squad.answers import find_answers
 from data.text import tokenization
 from tests import golden
+from tests.data.squad.squad_files import write_squad
 
 
 @pytest.fixture
@@ -27,31 +26,19 @@ def tokenizer(tmp_path):
     return tokenization.FullTokenizer(str(path), do_lower_case=True)
 
 
-def squad_file(tmp_path, context, answers, **qa):
-    """Writes a file of one question with the answers (start, text)."""
-    qa = {
-        "id": "id-1",
-        "question": "q",
-        "answers": [{"text": t, "answer_start": s} for s, t in answers],
-    } | qa
-    content = {"data": [{"paragraphs": [{"context": context, "qas": [qa]}]}]}
-    path = tmp_path / "squad.json"
-    path.write_text(json.dumps(content))
-    return path
-
-
 TOKENIZER = tokenization.BasicTokenizer()
 OPTIONS = windows.WindowOptions(
     max_seq_length=12, doc_stride=4, max_query_length=4
 )
 
 
-def features_of(path, tokenizer, is_training, **kwargs):
-    examples = reading.read_squad_examples(path, is_training)
-    options = dataclasses.replace(OPTIONS, **kwargs)
-    return examples, list(
-        windows.create_features(examples, tokenizer, options, is_training)
-    )
+def create(tmp_path, tokenizer, context, *answers, training=False, **options):
+    """Returns the examples and the windows of a passage with one question."""
+    path = write_squad(tmp_path / "squad.json", [[*answers]], context)
+    examples = reading.read_squad_examples(path, training)
+    options = dataclasses.replace(OPTIONS, **options)
+    found = windows.create_features(examples, tokenizer, options, training)
+    return examples, list(found)
 
 
 def decode(examples, features, best, **kwargs):
@@ -100,12 +87,12 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, message):
 
 
 def test_training_needs_one_answer(tmp_path):
-    path = squad_file(tmp_path, "a b", [])
+    path = write_squad(tmp_path / "squad.json", [[]], "a b")
     with pytest.raises(ValueError, match=r"qas\[0\].*exactly one.*v2.0"):
         reading.read_squad_examples(path, True)
     with pytest.raises(ValueError, match="no 'is_impossible' of type bool"):
         reading.read_squad_examples(path, True, version_2_with_negative=True)
-    path = squad_file(tmp_path, "a b", [], is_impossible=True)
+    write_squad(path, [{"answers": [], "is_impossible": True}], "a b")
     (example,) = reading.read_squad_examples(path, True, True)
     assert (example.start_position, example.end_position) == (-1, -1)
 
@@ -114,11 +101,8 @@ def test_training_needs_one_answer(tmp_path):
     "start, text", [(0, "x"), (9, "a"), (-1, "b"), (0, "")]
 )
 def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
-    path = squad_file(tmp_path, "a b", [(start, text)])
-    content = json.loads(path.read_text())
-    qas = content["data"][0]["paragraphs"][0]["qas"]
-    qas.append(qas[0] | {"answers": [{"text": "b", "answer_start": 2}]})
-    path.write_text(json.dumps(content))
+    answers = [[(start, text)], [(2, "b")]]
+    path = write_squad(tmp_path / "squad.json", answers, "a b")
     with caplog.at_level("WARNING"):
         (example,) = reading.read_squad_examples(path, True)
     assert example.orig_answer_text == "b"
@@ -177,17 +161,18 @@ def test_a_flat_question_without_answers_has_none(tmp_path):
 
 
 def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
-    path = squad_file(tmp_path, "a b", [])
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps({"data": content["data"] * 2}))
+    question = {"id": "q", "answers": []}
+    path = write_squad(tmp_path / "squad.json", [question] * 2, "a b")
     assert len(reading.read_squad_examples(path, False)) == 2
     assert "1 questions have the id of another" in caplog.text
 
 
 def test_windows_and_their_answer(tmp_path, tokenizer):
     # The answer is a part of the second word: "(a", "b.,".
-    path = squad_file(tmp_path, "a \n b., c\u202fd a b c", [(4, "b.")])
-    (example,), features = features_of(path, tokenizer, True)
+    text, answer = "a \n b., c\u202fd a b c", (4, "b.")
+    (example,), features = create(
+        tmp_path, tokenizer, text, answer, training=True
+    )
     assert example.doc_tokens == ["a", "b.,", "c", "d", "a", "b", "c"]
     first, second = features
     assert first.tokens == "[CLS] q [SEP] a b . , c d a b [SEP]".split()
@@ -198,12 +183,8 @@ def test_windows_and_their_answer(tmp_path, tokenizer):
     assert (second.start_position, second.end_position) == (0, 0)
     assert [second.token_to_orig_map[i] for i in range(3, 8)] == [2, 3, 4, 5, 6]
     # Of "c d a b" the window with more on both sides.
-    assert [first.token_is_max_context[i] for i in range(7, 11)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    has_most = [first.token_is_max_context[i] for i in range(7, 11)]
+    assert has_most == [True, True, False, False]
     assert (first.unique_id, second.unique_id) == (1000000000, 1000000001)
 
 
@@ -212,32 +193,30 @@ def test_windows_and_their_answer(tmp_path, tokenizer):
     [
         (
             {"max_seq_length": 7},
-            "--max_seq_length=7 must be more than --max_query_length=4",
+            "--max_seq_length=7 must be more than --max_q.*=4",
         ),
         ({"doc_stride": 0}, "doc_stride must be at least 1"),
     ],
 )
 def test_lengths_without_room(tmp_path, tokenizer, wrong, message):
-    path = squad_file(tmp_path, "a b", [])
     with pytest.raises(ValueError, match=message):
-        features_of(path, tokenizer, False, **wrong)
+        create(tmp_path, tokenizer, "a b", **wrong)
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
-    path = squad_file(tmp_path, " 黑豹队了丢了分。", [(5, "丢了")])
-    _, (feature,) = features_of(path, tokenizer, True, use_char_offsets=True)
+    args = (tmp_path, tokenizer, " 黑豹队了丢了分。", (5, "丢了"))
+    _, (feature,) = create(*args, training=True, use_char_offsets=True)
     answer = slice(feature.start_position, feature.end_position + 1)
     assert feature.tokens[answer] == ["丢", "了"]
-    _, features = features_of(path, tokenizer, False, use_char_offsets=True)
-    examples, _ = features_of(path, tokenizer, False)
+    examples, features = create(*args, use_char_offsets=True)
     answers, _, _ = decode(examples, features, [("豹", 5), ("队", 5)])
-    assert answers == {"id-1": "豹队"}
+    assert answers == {"q0": "豹队"}
 
 
 def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
-    path = squad_file(tmp_path, "a. B\u0301de\u0301! Ünd, c", [])
-    examples, features = features_of(
-        path, tokenizer, False, use_char_offsets=True
+    text = "a. B\u0301de\u0301! Ünd, c"
+    examples, features = create(
+        tmp_path, tokenizer, text, use_char_offsets=True
     )
     assert features[0].tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
     for first, last, text in [
@@ -246,7 +225,7 @@ def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
         ("##e", "##e", "e\u0301"),
     ]:
         answers, _, _ = decode(examples, features, [(first, 5), (last, 5)])
-        assert answers == {"id-1": text}
+        assert answers == {"q0": text}
     spans = features[0].token_to_char_map
     context = examples[0].context
     assert [context[slice(*spans[i])] for i in (8, 9)] == ["!", "Ünd"]
@@ -254,47 +233,40 @@ def test_char_offsets_cut_accents_and_unknown_words(tmp_path, tokenizer):
 
 def test_no_answer_left_is_the_empty_answer(tmp_path, tokenizer):
     # The only token of the passage is not among the best starts.
-    path = squad_file(tmp_path, "a", [])
-    examples, features = features_of(path, tokenizer, False)
+    examples, features = create(tmp_path, tokenizer, "a")
     best = [("[CLS]", 5), ("[CLS]", 5)]
     settings = {"version_2_with_negative": True, "n_best_size": 1}
     answers, nbest, odds = decode(examples, features, best, **settings)
-    assert answers == {"id-1": ""}
-    assert [entry["text"] for entry in nbest["id-1"]] == [""]
-    assert odds["id-1"] > 1000
+    assert answers == {"q0": ""}
+    assert [entry["text"] for entry in nbest["q0"]] == [""]
+    assert odds["q0"] > 1000
     answers, nbest, _ = decode(examples, features, best, n_best_size=1)
-    assert answers == {"id-1": "empty"}
+    assert answers == {"q0": "empty"}
 
 
 def test_an_empty_passage_has_no_answer(tmp_path, tokenizer):
-    examples, features = features_of(
-        squad_file(tmp_path, " ", []), tokenizer, False
-    )
+    examples, features = create(tmp_path, tokenizer, " ")
     assert not features
     answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
-    assert answers == {"id-1": ""}
+    assert answers == {"q0": ""}
 
 
 def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
-    path = squad_file(tmp_path, "a b", [])
-    examples, features = features_of(path, tokenizer, False)
+    examples, features = create(tmp_path, tokenizer, "a b")
     best = [("b", 2), ("[CLS]", 3)]
     for threshold, answer in [(0.5, ""), (1.5, "b")]:
-        answers, _, odds = decode(
-            examples,
-            features,
-            best,
-            n_best_size=12,
-            version_2_with_negative=True,
-            null_score_diff_threshold=threshold,
-        )
-        assert answers == {"id-1": answer}
-        assert odds == {"id-1": 1.0}
+        options = {
+            "n_best_size": 12,
+            "version_2_with_negative": True,
+            "null_score_diff_threshold": threshold,
+        }
+        answers, _, odds = decode(examples, features, best, **options)
+        assert answers == {"q0": answer}
+        assert odds == {"q0": 1.0}
 
 
 def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
-    path = squad_file(tmp_path, "a b", [])
-    examples, features = features_of(path, tokenizer, False)
+    examples, features = create(tmp_path, tokenizer, "a b")
     with pytest.raises(ValueError, match="no result for the window 1000000000"):
         decoding.decode_predictions(
             examples, features, [], decoding.DecodingOptions(), TOKENIZER
@@ -302,8 +274,7 @@ def test_a_window_without_result_is_an_error(tmp_path, tokenizer):
 
 
 def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
-    path = squad_file(tmp_path, "a b", [])
-    (example,) = reading.read_squad_examples(path, False)
+    (example,), _ = create(tmp_path, tokenizer, "a b")
     examples = [
         dataclasses.replace(example, qas_id=str(i), doc_tokens=tokens)
         for i, tokens in enumerate([["a"], [], ["a", "b"]])
@@ -317,13 +288,9 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     raw = [
         decoding.RawResult(f.unique_id, [0] * 12, [0] * 12) for f in features
     ]
-    stream = (feature for feature in features)
+    options = decoding.DecodingOptions(n_best_size=12)
     answers, _, _ = decoding.decode_predictions(
-        examples,
-        stream,
-        raw,
-        decoding.DecodingOptions(n_best_size=12),
-        TOKENIZER,
+        examples, iter(features), raw, options, TOKENIZER
     )
     assert list(answers) == ["0", "1", "2"]
     with pytest.raises(ValueError, match="out of order: those of example 0"):
@@ -349,20 +316,17 @@ def test_get_final_text(pred_text, orig_text, final_text):
 
 
 def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
-    path = squad_file(tmp_path, "a b c d " * 5, [(2, "b")])
-    (example,), _ = features_of(path, tokenizer, True)
+    (example,), _ = create(
+        tmp_path, tokenizer, "a b c d " * 5, (2, "b"), training=True
+    )
     # More than a chunk for each process.
-    examples = [example] * 700
-    args = (examples, tokenizer, OPTIONS, True)
+    args = ([example] * 700, tokenizer, OPTIONS, True)
     features = list(windows.create_features(*args))
     expected = [windows.encode_squad_features(f, True) for f in features]
     for num_processes in (1, 2):
         records = windows.create_records(*args, num_processes=num_processes)
         assert list(records) == expected
-    (parsed,) = [
-        tf.train.Example.FromString(record).features.feature
-        for record in expected[-1:]
-    ]
+    parsed = tf.train.Example.FromString(expected[-1]).features.feature
     assert {k: list(v.int64_list.value) for k, v in parsed.items()} == {
         "unique_ids": [1000000000 + len(features) - 1],
         "input_ids": features[-1].input_ids,
@@ -374,20 +338,20 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     }
     spec = feature_specs.squad_features(12, is_training=True)
     decoded = tfrecords.decode(expected, spec)
-    np.testing.assert_array_equal(
-        decoded["unique_ids"], [f.unique_id for f in features]
-    )
-    np.testing.assert_array_equal(
-        decoded["input_ids"], [f.input_ids for f in features]
-    )
-    np.testing.assert_array_equal(
-        decoded["start_positions"], [f.start_position for f in features]
-    )
+    for name, attribute in (
+        ("unique_ids", "unique_id"),
+        ("input_ids", "input_ids"),
+        ("start_positions", "start_position"),
+    ):
+        ours = [getattr(feature, attribute) for feature in features]
+        np.testing.assert_array_equal(decoded[name], ours)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("num_processes", [1, 2])
-def test_memory_does_not_grow_with_the_number_of_windows(num_processes):
+def test_memory_does_not_grow_with_the_number_of_windows(
+    tmp_path, num_processes
+):
     """Makes the records of 87,599 questions, far more than 10,000."""
     path = golden.shared("data/squad/train-v1.1.json")
     vocab = golden.shared("data/vocab/uncased.txt")
@@ -407,17 +371,14 @@ if __name__ == "__main__":
             peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     print(number, peaks[9], peaks[-1])
 """
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-        file.write(script)
-        file.flush()
-        output = subprocess.run(
-            [sys.executable, file.name],
-            cwd=golden.ROOT,
-            env=os.environ | {"PYTHONPATH": str(golden.ROOT)},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
+    (tmp_path / "script.py").write_text(script)
+    output = subprocess.run(
+        [sys.executable, tmp_path / "script.py"],
+        env=os.environ | {"PYTHONPATH": str(golden.ROOT)},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     number, early_kib, late_kib = map(int, output.split())
     assert number > 87599
     assert late_kib - early_kib < 40 * 1024

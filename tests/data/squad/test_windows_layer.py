@@ -8,10 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoder_layer, decoding, reading, windows_layer
-from data.squad.windows import (
-    WindowOptions,
-    create_features,
-)
+from data.squad.windows import WindowOptions, create_features
 from data.text import tokenization
 from tests import golden
 from tests.data.squad.test_golden import (
@@ -37,37 +34,34 @@ def create_windows(case, examples):
     )
 
 
-def create_decoder(case):
-    return decoder_layer.SquadDecoder(decoding_options(case))
-
-
-def to_lists(outputs):
-    return {
-        name: [
-            value.decode() if isinstance(value, bytes) else value
-            for value in values.numpy().tolist()
-        ]
-        for name, values in outputs.items()
-        if not name.startswith("nbest_")
-    }
-
-
 def nbest_of(outputs, row):
     """Returns a question's n-best list as nbest_predictions.json has it."""
     size = outputs["nbest_sizes"][row]
     names = ("texts", "probabilities", "start_logits", "end_logits")
     columns = [outputs[f"nbest_{name}"][row, :size].numpy() for name in names]
+    keys = ("text", "probability", "start_logit", "end_logit")
     return [
-        {
-            "text": text.decode(),
-            "probability": probability,
-            "start_logit": start_logit,
-            "end_logit": end_logit,
-        }
-        for text, probability, start_logit, end_logit in zip(
-            *columns, strict=True
-        )
+        dict(zip(keys, [text.decode(), *numbers], strict=True))
+        for text, *numbers in zip(*columns, strict=True)
     ]
+
+
+def check_answers(outputs, contexts, answers, nbest):
+    """Compares outputs with what decode_predictions returns."""
+    found = [text.decode() for text in outputs["answer"].numpy()]
+    assert found == list(answers.values())
+    for row, expected in enumerate(nbest.values()):
+        ours = nbest_of(outputs, row)
+        assert [e["text"] for e in ours] == [e["text"] for e in expected]
+        for entry, expected_entry in zip(ours, expected, strict=True):
+            assert entry == pytest.approx(expected_entry, abs=1e-6)
+    ends = {
+        name: outputs[name].numpy().tolist()
+        for name in ("start_byte", "end_byte")
+    }
+    for row, context in enumerate(contexts):
+        values = {name: column[row] for name, column in ends.items()}
+        check_bytes(context, {"answer": found[row], **values})
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -93,27 +87,19 @@ def test_windows_equal_the_originals(case):
 def test_answers_equal_the_originals(case):
     examples, _, recorded = load(case, "predict_file", False)
     _, *made = create_windows(case, examples)
-    decoder = create_decoder(case)
+    decoder = decoder_layer.SquadDecoder(decoding_options(case))
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
     outputs = tf.function(decoder)(*made, best)
-    found = to_lists(outputs)
 
-    folder = case["folder"]
-    answers = json.loads((folder / case["predictions"]).read_text())
-    assert found["answer"] == list(answers.values())
-    nbest = json.loads((folder / case["nbest_predictions"]).read_text())
-    for row, expected in enumerate(nbest.values()):
-        ours = nbest_of(outputs, row)
-        assert [e["text"] for e in ours] == [e["text"] for e in expected]
-        for entry, expected_entry in zip(ours, expected, strict=True):
-            assert entry == pytest.approx(expected_entry, abs=1e-6)
+    def recorded_as(name):
+        return json.loads((case["folder"] / case[name]).read_text())
+
+    contexts = [example.context for example in examples]
+    answers, nbest = map(recorded_as, ("predictions", "nbest_predictions"))
+    check_answers(outputs, contexts, answers, nbest)
     if case["version_2_with_negative"]:
-        odds = json.loads((folder / case["null_odds"]).read_text())
-        assert found["null_odds"] == pytest.approx(
-            list(odds.values()), abs=1e-6
-        )
-    for row, example in enumerate(examples):
-        check_bytes(example.context, {k: v[row] for k, v in found.items()})
+        odds = [*recorded_as("null_odds").values()]
+        assert outputs["null_odds"].numpy() == pytest.approx(odds, abs=1e-6)
 
 
 def check_bytes(context, found):
@@ -131,25 +117,11 @@ def odd_contexts(seed):
     """Returns passages that lead answers back in every odd way."""
     rng = random.Random(seed)
     parts = [
-        *(
-            "banana",
-            "Ananas",
-            "caf\u00e9",
-            "e\u0301te\u0301",
-            "Stra\u00dfe",
-            "(1895-1943).",
-            "\u0130\u0130",
-        ),
-        *(
-            "\u4e2d\u6587\u5b57\u6587",
-            "a\u200bb",
-            "\u00ad",
-            "\u0391\u03a3",
-            "x\u00a0y",
-            "\ufffd",
-            "\U0001f600ok",
-        ),
-        *("isn't", "the", "harbor", "harbors'", "light,", "[UNK]", "q" * 201),
+        *("banana", "Ananas", "caf\u00e9", "e\u0301te\u0301", "Stra\u00dfe"),
+        *("(1895-1943).", "\u0130\u0130", "\u4e2d\u6587\u5b57\u6587"),
+        *("a\u200bb", "\u00ad", "\u0391\u03a3", "x\u00a0y", "\ufffd"),
+        *("\U0001f600ok", "isn't", "the", "harbor", "harbors'", "light,"),
+        *("[UNK]", "q" * 201),
     ]
     spaces = [" ", "  ", "\n", "\t \r", "\u202f", "", ""]
     return (
@@ -173,11 +145,7 @@ def odd_contexts(seed):
         (4, 1, True, False, True),
         *(
             pytest.param(
-                1,
-                1 + i % 7,
-                i % 2 == 0,
-                i % 4 < 2,
-                i % 8 < 4,
+                *(1, 1 + i % 7, i % 2 == 0, i % 4 < 2, i % 8 < 4),
                 marks=pytest.mark.soak,
             )
             for i in range(20)
@@ -224,10 +192,7 @@ def test_odd_text_is_answered_alike(
     def answer(questions, contexts):
         pack, windows, *made = layer(questions, contexts)
         best = decoder.find_best(*logits)
-        return (
-            pack(0, tf.size(windows.rows)),
-            decoder(windows, *made, best),
-        )
+        return (pack(0, tf.size(windows.rows)), decoder(windows, *made, best))
 
     made, outputs = answer(
         tf.constant([example.question_text for example in examples]),
@@ -237,17 +202,10 @@ def test_odd_text_is_answered_alike(
         np.testing.assert_array_equal(
             made[name], [getattr(f, name) for f in features]
         )
-    found = to_lists(outputs)
-    assert found["answer"] == list(answers.values())
+    check_answers(outputs, contexts, answers, nbest)
     if version_2_with_negative:
-        assert found["null_odds"] == list(odds.values())
-        assert 0.1 < found["answer"].count("") / len(contexts) < 0.9
-    for row, expected in enumerate(nbest.values()):
-        ours = nbest_of(outputs, row)
-        assert [e["text"] for e in ours] == [e["text"] for e in expected]
-        for entry, expected_entry in zip(ours, expected, strict=True):
-            assert entry == pytest.approx(expected_entry, abs=1e-6)
-        check_bytes(contexts[row], {k: v[row] for k, v in found.items()})
+        assert outputs["null_odds"].numpy().tolist() == [*odds.values()]
+        assert 0.1 < [*answers.values()].count("") / len(contexts) < 0.9
 
 
 def test_bytes_are_those_of_the_passage_as_given():

@@ -92,10 +92,10 @@ def test_wordpiece_tokenizer():
     )
     assert tokenizer.tokenize("") == []
     assert tokenizer.tokenize("unwanted running") == [
-        *("un", "##want", "##ed", "runn", "##ing"),
+        *("un", "##want", "##ed", "runn", "##ing")
     ]
     assert tokenizer.tokenize("unwantedX running") == [
-        *("[UNK]", "runn", "##ing"),
+        *("[UNK]", "runn", "##ing")
     ]
     assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
     assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]

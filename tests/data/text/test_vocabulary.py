@@ -22,11 +22,7 @@ def test_words_that_save_the_most_come_first():
     assert extended[1:3] == ["seaweed", "wea"]
     assert extended[3:] == VOCAB[3:]
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 7)
-    assert extended == [
-        *("[PAD]", "seaweed", "wea"),
-        *VOCAB[3:],
-        "zzz",
-    ]
+    assert extended == [*("[PAD]", "seaweed", "wea"), *VOCAB[3:], "zzz"]
     assert vocabulary.num_pieces(VOCAB, counts) == 25 + 18 + 99 + 1 + 4 + 50
     assert vocabulary.num_pieces(extended, counts) == 5 + 9 + 99 + 1 + 4 + 50
 

@@ -1,0 +1,19 @@
+"""Small files in SQuAD's layout."""
+
+import json
+
+
+def write_squad(path, questions, context=""):
+    """Writes questions about one passage; returns the path.
+
+    Each is a dict of its fields, or a list of its answers, (start, text) each.
+    """
+    qas = []
+    for number, fields in enumerate(questions):
+        if isinstance(fields, list):
+            answers = [{"text": t, "answer_start": s} for s, t in fields]
+            fields = {"answers": answers}
+        qas.append({"id": f"q{number}", "question": "q"} | fields)
+    content = {"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}
+    path.write_text(json.dumps(content))
+    return path
