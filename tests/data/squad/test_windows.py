@@ -1,6 +1,7 @@
 """SQuAD's windows and answers, on small passages."""
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -113,7 +114,9 @@ def test_answers_that_are_not_there_are_skipped(tmp_path, caplog, start, text):
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u200b", "  "])
 def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
     answer = f"10{space}000"
-    path = squad_file(tmp_path, f"Il reste {answer} bateaux.", [(9, answer)])
+    path = write_squad(
+        tmp_path / "squad.json", [[(9, answer)]], f"Il reste {answer} bateaux."
+    )
     (example,) = reading.read_squad_examples(path, True, use_char_offsets=True)
     words = example.doc_tokens[
         example.start_position : example.end_position + 1
@@ -388,8 +391,7 @@ if __name__ == "__main__":
 def test_passages_without_a_wordpiece_have_no_answer(
     tmp_path, tokenizer, context
 ):
-    path = squad_file(tmp_path, context, [])
-    examples, features = features_of(path, tokenizer, False)
+    examples, features = create(tmp_path, tokenizer, context)
     assert not features
     texts, nbest, _ = find_answers(
         examples,
@@ -398,4 +400,4 @@ def test_passages_without_a_wordpiece_have_no_answer(
         decoding.DecodingOptions(),
         tokenizer.basic_tokenizer,
     )
-    assert texts == {"id-1": "empty"} and len(nbest["id-1"]) == 1
+    assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
