@@ -30,6 +30,16 @@ class Config(DataFolderConfig):
         "The tags in order; by default those of the train set, O first, or "
         "those that the model was trained with.",
     )
+    text_column: int | None = flag(
+        None,
+        "Column of the words, a number from 1; by default the first.",
+        at_least=1,
+    )
+    label_column: int | None = flag(
+        None,
+        "Column of the tags, a number from 1; by default the last.",
+        at_least=1,
+    )
     document_context: bool = flag(
         False,
         "Use whole documents as context, as in the paper, instead of single "
@@ -67,13 +77,26 @@ class NerTask(task.Task):
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         if labels is None and saved_labels and not options.do_train:
             labels = saved_labels
-        self.processor = reading.NerProcessor(list(labels) if labels else None)
+        self.processor = reading.NerProcessor(
+            list(labels) if labels else None,
+            options.text_column,
+            options.label_column,
+        )
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """See Task."""
-        return self.processor.read_split(self.options.data_dir, split)
+        data_dir = self.options.data_dir
+        examples = self.processor.read_split(data_dir, split)
+        if self.options.document_context and len(examples) > 1:
+            if not any(example.document for example in examples):
+                raise ValueError(
+                    f"--document_context: the {split} set in {data_dir} has no "
+                    "line of -DOCSTART-, so all its sentences would be one "
+                    "document; part the documents, or leave out the flag"
+                )
+        return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""

@@ -14,7 +14,7 @@ from data.classification.features import (
     InputExample,
     convert_single_example,
 )
-from data.io.sets import SetReader, find_set_files
+from data.io.sets import SetReader, find_set_file
 from data.io.tables import check_text, read_table
 from data.text.tokenization import FullTokenizer
 
@@ -65,7 +65,7 @@ class SwagProcessor(SetReader[SwagExample]):
         self, data_dir: str | os.PathLike[str], name: str
     ) -> list[SwagExample]:
         """See SetReader."""
-        path = find_set_files(data_dir, name, _SET_FILES[name])[0]
+        path = find_set_file(data_dir, name, _SET_FILES[name])
         columns = ["sent1", "sent2", *_ENDINGS]
         is_test = name == "test"
         label_columns = ["label"]

@@ -14,7 +14,7 @@ from data.classification.examples import (
     check_number_of_examples,
     regression_label,
 )
-from data.io.sets import find_set_files
+from data.io.sets import find_set_file
 from data.io.tables import check_text, read_table
 from files.flags import flag
 from files.labels import check_labels, label_problem
@@ -141,14 +141,10 @@ class TableProcessor(DataProcessor):
 
         The label of a test example is None where it is not known.
         """
-        paths = find_set_files(
+        path = find_set_file(
             data_dir, name, [name + extension for extension in _EXTENSIONS]
         )
-        if len(paths) > 1:
-            raise ValueError(
-                f"there must be one {name} set, not {' and '.join(paths)}"
-            )
-        path, options, is_test = paths[0], self._options, name == "test"
+        options, is_test = self._options, name == "test"
         columns = [*self._text_columns, *filter(None, [options.id_column])]
         label_columns = [options.label_column]
         # In multi-label classification an empty cell means no label.

@@ -52,14 +52,15 @@ class SetReader(abc.ABC, Generic[Example]):
         return self.read_set(data_dir, sets[split])
 
 
-def find_set_files(
+def find_set_file(
     data_dir: str | os.PathLike[str], name: str, file_names: Sequence[str]
-) -> list[str]:
-    """Returns the paths of a set's files that exist, at least one.
+) -> str:
+    """Returns the path of a set's file, the one that exists.
 
     Raises:
         FileNotFoundError: `data_dir` has none of the `file_names`; the message
             names the set.
+        ValueError: it has several.
     """
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     found = list(filter(os.path.isfile, paths))
@@ -68,4 +69,8 @@ def find_set_files(
             f"there is no {name} set in {data_dir}: it must be named "
             f"{' or '.join(file_names)}"
         )
-    return found
+    if len(found) > 1:
+        raise ValueError(
+            f"there must be one {name} set, not {' and '.join(found)}"
+        )
+    return found[0]

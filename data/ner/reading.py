@@ -3,13 +3,15 @@
 import dataclasses
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from data.io import text_files
-from data.io.sets import SetReader, find_set_files
+from data.io.sets import SetReader, find_set_file
 from data.ner.scoring import to_scheme
 from files.labels import check_labels
 
+_DOCUMENT = "-DOCSTART-"
+_BLANKS = " \t\r"
 _SET_FILES = {
     "train": ("train.txt", "eng.train"),
     "dev": ("valid.txt", "dev.txt", "eng.testa"),
@@ -37,23 +39,33 @@ class NerExample:
 class NerProcessor(SetReader[NerExample]):
     """Reads the sets of a data folder, in CoNLL-2003's layout.
 
-    A line holds a word, then any columns, then its tag, separated by white
-    space; an empty line ends a sentence, a line of -DOCSTART- a document. Tags
-    may be in any scheme of scoring.py, such as the first release's IOB1. They
-    become IOB2, or the scheme of the given labels. In a test set tags may be
-    missing.
+    A line holds a word and its tag in columns, parted by tabs if the file's
+    first line has one, else by runs of blanks; an empty line ends a sentence, a
+    line of -DOCSTART- a document. All lines have as many columns; others that
+    begin with # are comments. Tags may be in any scheme of scoring.py, such as
+    the first release's IOB1. They become IOB2, or the scheme of the given
+    labels. In a test set tags may be missing.
 
     Args:
         labels: list of str; None for those of the train set, "O" first.
+        text_column: number of the words' column, from 1; None = the first.
+        label_column: number of the tags' column, from 1; None = the last.
 
     Raises:
         ValueError: the labels are fewer than two, or not distinct.
     """
 
-    def __init__(self, labels: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        labels: list[str] | None = None,
+        text_column: int | None = None,
+        label_column: int | None = None,
+    ) -> None:
         if labels is not None:
             check_labels(labels, "--labels", fewest=2)
         self._labels = labels
+        self._text_column = text_column
+        self._label_column = label_column
 
     def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
         """Returns the list of labels; errors as `read_set`."""
@@ -75,14 +87,33 @@ class NerProcessor(SetReader[NerExample]):
         self, data_dir: str | os.PathLike[str], name: str
     ) -> list[NerExample]:
         """See SetReader."""
-        path = find_set_files(data_dir, name, _SET_FILES[name])[0]
+        path = find_set_file(data_dir, name, _SET_FILES[name])
         labels = self._labels
+        sentences = [*_read_sentences(path)]
+        if not sentences:
+            raise ValueError(f"{path} holds no sentence")
+        width = len(sentences[0][1][0][1])
+        text_column = self._checked(path, "text_column", width) or 1
+        # A test set may lack the tags.
+        label_column = self._checked(
+            path, "label_column", width, needed=name != "test"
+        )
+        if self._label_column is None and width > 1:
+            label_column = width
+        elif label_column is None and name != "test":
+            raise ValueError(
+                f"{path}: a line must hold a word and its tag, parted by a "
+                "tab or blanks; its lines hold one column"
+            )
         examples: list[NerExample] = []
-        for document, lines in _read_sentences(path):
-            tags = [
-                _read_tag(columns, f"{path}, line {number}", name)
-                for number, columns in lines
-            ]
+        for document, lines in sentences:
+            words = [columns[text_column - 1] for _, columns in lines]
+            tags = ["O"] * len(lines)
+            if label_column:
+                tags = [
+                    _check_tag(columns[label_column - 1], f"{path}, line {n}")
+                    for n, columns in lines
+                ]
             tags = to_scheme(tags, labels or ())
             for tag, (number, _) in zip(tags, lines, strict=True):
                 if labels is not None and tag not in labels:
@@ -90,46 +121,103 @@ class NerProcessor(SetReader[NerExample]):
                         f"{path}, line {number}: unknown tag {tag!r}; the tags "
                         f"are {labels}"
                     )
-            words = [columns[0] for _, columns in lines]
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
-        if not examples:
-            raise ValueError(f"{path} holds no sentence")
+        if self._text_column is None and width > 1 and _are_numbered(examples):
+            raise ValueError(
+                f"{path}: the words of the first column are running numbers; "
+                "name the column of the words by --text_column, such as 2"
+            )
         return examples
+
+    def _checked(
+        self,
+        path: str | os.PathLike[str],
+        flag: str,
+        width: int,
+        needed: bool = True,
+    ) -> int | None:
+        """Returns a flag's column; None if it is not given, or not there."""
+        column = getattr(self, f"_{flag}")
+        if column is None or column <= width:
+            return column
+        if needed:
+            raise ValueError(
+                f"--{flag}={column}: the lines of {path} have {width} columns"
+            )
+        return None
+
+
+def _are_numbered(examples: Sequence[NerExample]) -> bool:
+    """Returns whether the words of every sentence are 1, 2, 3, ..."""
+    return all(
+        example.words == [str(i + 1) for i in range(len(example.words))]
+        for example in examples
+    )
 
 
 def _read_sentences(
     path: str | os.PathLike[str],
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
+    lines = [
+        (number, line.removeprefix("\ufeff").rstrip("\r"))
+        for number, line in text_files.read_numbered(path)
+    ]
+    # The layout is that of the first line with a word; # may be one.
+    words = [
+        line
+        for _, line in lines
+        if line.strip(_BLANKS) and not line.startswith(_DOCUMENT)
+    ]
+    if not words:
+        return
+    first = next((line for line in words if line[0] != "#"), words[0])
+    separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
+    width = len(_cut(first, separator))
     document, sentence = 0, []
-    for number, line in text_files.read_numbered(path):
-        # Other white space, such as a no-break space, belongs to the word.
-        columns = re.findall("[^ \t\r]+", line.removeprefix("\ufeff"))
-        if columns and columns[0] != "-DOCSTART-":
-            sentence.append((number, columns))
+    for number, line in lines:
+        columns = _cut(line, separator)
+        is_document = line.startswith(_DOCUMENT)
+        if columns and not is_document:
+            if len(columns) == width:
+                sentence.append((number, columns))
+            elif not line.startswith("#"):
+                raise ValueError(
+                    f"{path}, line {number}: the line has {len(columns)} "
+                    f"columns, and the first one {width}, parted by "
+                    f"{'tabs' if separator else 'blanks'}. "
+                    f"Received: {line[:80]!r}"
+                )
             continue
         if sentence:
             yield document, sentence
             sentence = []
-        document += bool(columns)
+        document += is_document
     if sentence:
         yield document, sentence
 
 
-def _read_tag(columns: list[str], where: str, set_type: str) -> str:
-    """Returns the tag in the last column, checked."""
-    if len(columns) == 1:
-        if set_type == "test":
-            return "O"
+def _cut(line: str, separator: str | None) -> list[str]:
+    """Returns the columns of a line, [] for one of white space alone.
+
+    Other white space, such as a no-break space, belongs to the word. Between
+    tabs a word may be a blank.
+    """
+    if not line.strip(_BLANKS):
+        return []
+    if separator is None:
+        return re.findall(f"[^{_BLANKS}]+", line)
+    cells = line.rstrip("\t").split(separator)
+    return [cell.strip(" ") or cell for cell in cells]
+
+
+def _check_tag(tag: str, where: str) -> str:
+    """Returns a tag, checked."""
+    if not re.fullmatch("O|[BIESLUM](-.+)?", tag):
         raise ValueError(
-            f"{where}: a line must hold a word and, last, its tag. Received: "
-            f"{columns[0]!r}"
+            f"{where}: a tag must be O, or B, I, E, S, L, U or M (the schemes "
+            "IOB, IOE, IOBES, BILOU and BMES), with a type after a hyphen as "
+            f"in B-PER. Received: {tag!r}"
         )
-    if not re.fullmatch("O|[BIESLU]-.+", columns[-1]):
-        raise ValueError(
-            f"{where}: the last column must be a tag, O or TYPE after B-, I-, "
-            "E-, S-, L- or U- (the schemes IOB, IOE, IOBES and BILOU). "
-            f"Received: {columns[-1]!r}"
-        )
-    return columns[-1]
+    return tag

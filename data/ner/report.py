@@ -67,7 +67,9 @@ def write_report(
     by_kind = []
     for kind, meaning in KINDS.items():
         counts = [kinds[kind, name] for name in types]
-        by_kind.append([f"{kind}: {meaning}", *counts, sum(counts)])
+        # Entities without a type count in all alone.
+        total = sum(counts) + kinds[kind, ""]
+        by_kind.append([f"{kind}: {meaning}", *counts, total])
     figures = [
         [name, *(scores[f"{name}_{i}"] for i in ("precision", "recall", "f1"))]
         for name in types

@@ -1,6 +1,7 @@
 """Finds named entities in tags, and scores them as conlleval does.
 
-Tags are `O` or PREFIX-TYPE. The schemes, for two entities side by side:
+Tags are `O` or PREFIX-TYPE; a file with one type of entity may leave it out:
+`B`, `I`, `O`. The schemes, for two entities side by side:
 
     words   Jim    Henson was in New    York   Paris
     IOB1    I-PER  I-PER  O   O  I-LOC  I-LOC  B-LOC
@@ -8,6 +9,7 @@ Tags are `O` or PREFIX-TYPE. The schemes, for two entities side by side:
     IOE2    I-PER  E-PER  O   O  I-LOC  E-LOC  E-LOC
     IOBES   B-PER  E-PER  O   O  B-LOC  E-LOC  S-LOC    also called BIOES
     BILOU   B-PER  L-PER  O   O  B-LOC  L-LOC  U-LOC
+    BMES    B-PER  E-PER  O   O  B-LOC  E-LOC  S-LOC    M- within longer ones
 """
 
 import collections
@@ -40,7 +42,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
 def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
     """Returns the entities of a sentence: "Anna Berg (PER), Oslo (LOC)"."""
     return ", ".join(
-        f"{' '.join(words[begin:end])} ({kind})"
+        " ".join(words[begin:end]) + (f" ({kind})" if kind else "")
         for kind, begin, end in find_entities(tags)
     )
 
@@ -51,24 +53,27 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     Args:
         tags: list of str, of one sentence.
         labels: list of str, the tags that a model knows. The result is in
-            IOBES or BILOU if some of them begin with S or E, or with U or L;
-            otherwise it is in IOB2.
+            IOBES or BILOU if some of them begin with S or E, or with U or L,
+            and in BMES if some begin with M; otherwise it is in IOB2.
     """
-    prefixes = {label[:1] for label in labels if label[1:2] == "-"}
+    prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
     # The prefix of an entity's first, middle and last word, and of a lone one.
     first, middle, last, lone = "BIIB"
     if prefixes & set("ES"):
         first, middle, last, lone = "BIES"
     elif prefixes & set("LU"):
         first, middle, last, lone = "BILU"
+    if "M" in prefixes:
+        first, middle, last, lone = "BMES"
     entities = _split(
         tags, lambda previous, prefix: previous in "ESLU" or prefix in "BSU"
     )
     result = ["O"] * len(tags)
     for entity_type, start, end in entities:
-        result[start:end] = [f"{middle}-{entity_type}"] * (end - start)
-        result[end - 1] = f"{last}-{entity_type}"
-        result[start] = f"{first if end - start > 1 else lone}-{entity_type}"
+        kind = f"-{entity_type}" if entity_type else ""
+        result[start:end] = [middle + kind] * (end - start)
+        result[end - 1] = last + kind
+        result[start] = (first if end - start > 1 else lone) + kind
     return result
 
 
@@ -134,7 +139,7 @@ def score_entities(
     scores |= _rates(
         num_correct.total(), num_predicted.total(), num_expected.total()
     )
-    for entity_type in sorted(num_expected | num_predicted):
+    for entity_type in filter(None, sorted(num_expected | num_predicted)):
         rates = _rates(
             num_correct[entity_type],
             num_predicted[entity_type],

@@ -223,7 +223,9 @@ def test_run_squad_ner_and_swag(files, model_flags):
     ]
     check_refusals(files, "run_squad.py", squad, cases)
     train = flags | {"do_train": True}
-    cases = [("--data_dir=ner", "ner/train.txt, line 1: a line must hold")]
+    cases = [
+        ("--data_dir=ner", "ner/train.txt, line 2: the line has 3 columns")
+    ]
     check_refusals(files, "run_ner.py", train, cases)
     cases = [
         ("--data_dir=swag", "swag/train.jsonl, line 1"),

@@ -139,7 +139,14 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
     cases = [
         ("--report=True", "--report needs --do_eval"),
         ("--labels=B-LOC,O,B-ORG,I-ORG", trained),
+        ("--text_column=5", "--text_column=5: the lines of"),
+        (
+            "--data_dir=plain --document_context",
+            "the predict set in plain has no line of -DOCSTART-",
+        ),
     ]
+    (folder / "plain").mkdir()
+    (folder / "plain/test.txt").write_text("The\nriver\n\nBlue\n")
     check_refusals(folder, "run_ner.py", predicting, cases)
 
 

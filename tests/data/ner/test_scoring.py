@@ -21,6 +21,8 @@ from data.ner import scoring
         # conlleval.pl has no rule for what follows E or S here.
         ("B-A E-A S-A B-A", [("A", 0, 4)]),
         ("S-A S-A O S-A", [("A", 0, 2), ("A", 3, 4)]),
+        # Files with one type of entity may leave it out.
+        ("B I O B B", [("", 0, 2), ("", 3, 4), ("", 4, 5)]),
     ],
 )
 def test_entities(tags, entities):

@@ -46,17 +46,41 @@ def test_iob1_becomes_iob2(tmp_path):
     (tmp_path / "eng.testb").write_text("a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
     (example,) = reading.NerProcessor().get_test_examples(tmp_path)
     assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
-    (tmp_path / "test.txt").write_text("a\nb\n")
+    (tmp_path / "eng.testb").write_text("a\nb\n")
     (example,) = reading.NerProcessor().get_test_examples(tmp_path)
     assert example.labels == ["O", "O"]
 
 
-def test_only_spaces_and_tabs_separate_columns(tmp_path):
-    text = "\ufeffa\u00a0b\tNN  O\r\n\r\nc O\r\n"
+@pytest.mark.parametrize(
+    "text, flags, words, tags",
+    [
+        # Only spaces and tabs part columns, and either of them in a file.
+        ("\ufeffa\u00a0b  NN O\r\n\r\n", {}, ["a\u00a0b"], ["O"]),
+        ("a b\tB-X\r\nc\tO\n", {}, ["a b", "c"], ["B-X", "O"]),
+        ("a \tB-X\n \tO\n", {}, ["a", " "], ["B-X", "O"]),
+        # Numbers, comments and a second column of tags, as in GermEval 2014.
+        (
+            "#\thttp://a.b\t[2009]\n1\ta\tB-X\tO\n2\tb\tO\tB-Y\n",
+            {"text_column": 2, "label_column": 3},
+            ["a", "b"],
+            ["B-X", "O"],
+        ),
+        ("#\tO\n#1\tO\n# a comment\n", {}, ["#", "#1"], ["O", "O"]),
+        # One type of entity without a name, and Chinese corpora's BMES.
+        ("a B\nb I\nc O\n", {}, ["a", "b", "c"], ["B", "I", "O"]),
+        (
+            "a B-X\nb M-X\nc E-X\nd S-X\n",
+            {},
+            ["a", "b", "c", "d"],
+            ["B-X", "I-X", "I-X", "B-X"],
+        ),
+    ],
+)
+def test_layouts(tmp_path, text, flags, words, tags):
     (tmp_path / "dev.txt").write_bytes(text.encode())
-    first, second = reading.NerProcessor().get_dev_examples(tmp_path)
-    assert (first.words, first.labels) == (["a\u00a0b"], ["O"])
-    assert second.words == ["c"]
+    processor = reading.NerProcessor(**flags)
+    (example,) = processor.get_dev_examples(tmp_path)
+    assert (example.words, example.labels) == (words, tags)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +108,13 @@ def test_distributed_files(split, name, sentences, words, entities):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("a O\nb\n", "dev.txt, line 2: a line must hold a word and, last"),
-        ("a O\nb NN PER\n", "line 2: the last column must be a tag.*'PER'"),
-        ("a O\n\nb M-PER\n", "dev.txt, line 3: the last column must.*'M-PER'"),
-        ("a O\nb B-\n", "line 2: the last column must be a tag.*'B-'"),
+        ("a\nb\n", "dev.txt: a line must hold a word and its tag"),
+        ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* one 2"),
+        ("a\tO\nb O\n", "line 2: the line has 1 columns, .* parted by tabs"),
+        ("a NN O\nb NN PER\n", "dev.txt, line 2: a tag must be.*'PER'"),
+        ("a O\n\nb B_PER\n", "dev.txt, line 3: a tag .* hyphen.*'B_PER'"),
+        ("a O\nb B-\n", "line 2: a tag must be.*'B-'"),
+        ("1 a O\n2 b O\n\n1 c O\n", "running numbers.*--text_column"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
         ("-DOCSTART-\n\n", "dev.txt holds no sentence"),
     ],
@@ -99,6 +126,24 @@ def test_bad_files_are_named(tmp_path, text, message):
         processor.get_dev_examples(tmp_path)
     with pytest.raises(OSError, match="named train.txt or eng.train"):
         processor.get_train_examples(tmp_path)
+
+
+def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
+    (tmp_path / "dev.txt").write_text("a O\n")
+    for flag in ("text_column", "label_column"):
+        processor = reading.NerProcessor(**{flag: 3})
+        message = f"--{flag}=3: the lines of .*dev.txt have 2 columns"
+        with pytest.raises(ValueError, match=message):
+            processor.get_dev_examples(tmp_path)
+    # A test set may lack its tags.
+    for text in ("a\nb\n", "a NN\nb NN\n"):
+        (tmp_path / "test.txt").write_text(text)
+        processor = reading.NerProcessor(label_column=3)
+        (example,) = processor.get_test_examples(tmp_path)
+        assert example.labels == ["O", "O"]
+    (tmp_path / "valid.txt").write_text("a O\n")
+    with pytest.raises(ValueError, match="one dev set, not .*valid.*dev"):
+        processor.get_dev_examples(tmp_path)
 
 
 def test_a_train_set_without_entities_is_refused(tmp_path):
