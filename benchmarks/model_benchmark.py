@@ -76,12 +76,6 @@ def define_flags():
     flags.DEFINE_string("output_file", None, "Write the results as JSON.")
 
 
-def matmul_rates(contestant):
-    """Returns {precision: operations a second} of a large matrix product."""
-    contestant.repeat()
-    return contestant.replies[-1]["notes"]
-
-
 def start(name, row, precision, way, folder):
     """Starts a contestant; prints a failure and returns None."""
     spec = row._asdict() | {"precision": precision, "variant": way}
@@ -143,9 +137,9 @@ def time_row(row, precision, names, matmul, folder):
     contestants, num_failed = start_all(row, precision, names, folder)
     for each in contestants:
         each.replies.clear()
-    rates = [matmul_rates(matmul)]
+    rates = [matmul.repeat()]
     race.take_turns(contestants, FLAGS.repeats or row.repeats)
-    rates.append(matmul_rates(matmul))
+    rates.append(matmul.repeat())
     # Operations of int8 are no floating-point ones.
     rate = max(rate.get(precision, 0.0) for rate in rates)
     flops = max((each.ready["flops"] for each in contestants), default=0)
@@ -216,10 +210,11 @@ def main(_):
             names.append(name)
     results, num_failed = [], 0
     with tempfile.TemporaryDirectory() as folder:
+        # The machine's rate of a large matrix product in each precision.
         spec = {"work": "matmul", "device": FLAGS.device}
         spec |= {"num_steps": 1, "warmup_steps": 1}
         matmul = race.Contestant("ours", spec, folder)
-        for row, precision in choose_rows(matmul_rates(matmul)):
+        for row, precision in choose_rows(matmul.repeat()):
             race.say(f"{row.name}_{precision}")
             found, failed = time_row(row, precision, names, matmul, folder)
             results += found
@@ -231,7 +226,10 @@ def main(_):
                 Path(FLAGS.output_file).write_text(text + "\n")
         matmul.close()
     race.print_table(results, ("all seconds", "versions"))
-    race.print_versions(each["versions"] for each in results)
+    versions = {}
+    for each in results:
+        versions |= each["versions"]
+    print(", ".join(f"{name} {versions[name]}" for name in sorted(versions)))
     # Each failure has been reported.
     return int(num_failed > 0)
 

@@ -81,16 +81,24 @@ def serve(works, packages):
 
 
 def _peak_memory_gib():
-    peaks = (
-        resource.getrusage(who).ru_maxrss
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return max(peaks) / 2**20
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 2**20
 
 
-def random_inputs(vocab_size, batch_size, seq_length):
+def read_config(spec):
+    """Returns the entries of --bert_config_file."""
+    return json.loads(Path(spec["bert_config_file"]).read_text())
+
+
+def masked_positions(spec):
+    """Returns evenly spaced positions, one for each prediction."""
+    last, number = spec["seq_length"] - 1, spec["num_predictions"]
+    return np.linspace(0, last, number, dtype="int32")
+
+
+def random_inputs(spec, vocab_size, num_batches=1):
     """Returns random features without padding, int32 [batch, length]."""
-    shape = batch_size, seq_length
+    shape = num_batches * spec["batch_size"], spec["seq_length"]
     ids = np.random.default_rng(0).integers(vocab_size, size=shape)
     return {
         "input_ids": ids.astype("int32"),
@@ -179,12 +187,13 @@ class Contestant:
         return json.loads(line)
 
     def repeat(self):
-        """Makes one timed repeat."""
+        """Makes one timed repeat; returns its notes."""
         # The previous contestant's threads come to rest.
         time.sleep(0.2)
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         self.replies.append(self._read())
+        return self.replies[-1]["notes"]
 
     def seconds(self, average=statistics.median):
         """Returns the median of the repeats so far, or another average."""
@@ -212,18 +221,14 @@ def take_turns(contestants, repeats):
 
 def busy_processors():
     """Returns how many processors others keep busy while all here wait."""
-    try:
-        ticks = []
-        for _ in range(2):
-            line = Path("/proc/stat").read_text().split("\n", 1)[0]
-            ticks.append([int(value) for value in line.split()[1:9]])
-            time.sleep(0.5)
-    except OSError:
-        return 0.0
-    passed = [last - first for first, last in zip(*ticks, strict=True)]
+    ticks = []
+    for _ in range(2):
+        line = Path("/proc/stat").read_text().split("\n", 1)[0]
+        ticks.append(np.array(line.split()[1:9], int))
+        time.sleep(0.5)
+    passed = ticks[1] - ticks[0]
     # The fourth and the fifth count idle time.
-    idle = sum(passed[3:5]) / max(sum(passed), 1)
-    return (1 - idle) * os.cpu_count()
+    return (1 - passed[3:5].sum() / passed.sum()) * os.cpu_count()
 
 
 def say(text):
@@ -238,27 +243,17 @@ def print_table(rows, hidden=()):
         rows: a dict for each line, {column: str, number or None}.
         hidden: columns that are left out.
     """
+
+    def shown(cell):
+        if isinstance(cell, float):
+            return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
+        return "" if cell is None else str(cell)
+
     if not rows:
         return
     names = [name for name in rows[0] if name not in hidden]
-    lines = [names, *([_format(row[name]) for name in names] for row in rows)]
+    lines = [names, *([shown(row[name]) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
     for line in lines:
         print(f"| {' | '.join(map(str.ljust, line, widths))} |", flush=True)
-
-
-def _format(cell):
-    if isinstance(cell, float):
-        return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
-    return "" if cell is None else str(cell)
-
-
-def print_versions(versions):
-    """Prints the versions of everything that was timed.
-
-    Args:
-        versions: dicts {package: version}.
-    """
-    found = {name: each[name] for each in versions for name in each}
-    print(", ".join(f"{name} {found[name]}" for name in sorted(found)))

@@ -32,14 +32,12 @@ def in_precision(model, spec):
 
 def create_config(spec):
     """Returns transformers' configuration of the same sizes."""
-    config = json.loads(Path(spec["bert_config_file"]).read_text())
-    return transformers.BertConfig(**config)
+    return transformers.BertConfig(**race.read_config(spec))
 
 
 def create_inputs(spec, config):
     """Returns random sequences without padding."""
-    shape = spec["batch_size"], spec["seq_length"]
-    inputs = race.random_inputs(config.vocab_size, *shape)
+    inputs = race.random_inputs(spec, config.vocab_size)
     inputs["attention_mask"] = inputs.pop("input_mask")
     inputs["token_type_ids"] = inputs.pop("segment_ids")
     return {
@@ -72,9 +70,7 @@ def pretrain(spec):
     """Training steps on random instances without padding."""
     config = create_config(spec)
     batch = create_inputs(spec, config)
-    positions = torch.linspace(
-        0, spec["seq_length"] - 1, spec["num_predictions"]
-    ).long()
+    positions = torch.from_numpy(race.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)
     labels[:, positions] = batch["input_ids"][:, positions]
     batch["labels"] = labels
