@@ -7,6 +7,8 @@ import tensorflow as tf
 
 from benchmarks import race
 
+PACKAGES = ["keras-hub", "keras", "tensorflow"]
+
 
 def create_backbone(spec):
     """Returns a BertBackbone of random weights, and random inputs."""
@@ -66,8 +68,3 @@ def inference(spec):
             _ = tf.nest.map_structure(np.asarray, outputs)
 
     return race.Work(repeat, spec["batch_size"])
-
-
-if __name__ == "__main__":
-    works = [pretrain, inference]
-    race.serve(works, ["keras-hub", "keras", "tensorflow"])

@@ -26,6 +26,7 @@ from modeling.accelerated import inference as inference_forms
 from training import costs, fine_tuning, start
 from training.input import Splits
 
+PACKAGES = ["tensorflow", "keras"]
 # Of a training that is never finished: its learning rate stays.
 NUM_TRAIN_STEPS = 10**6
 MINILM = (
@@ -292,9 +293,3 @@ def matmul(_):
     return race.Work(
         lambda _: {name: costs.matmul_rate(name) for name in rates}, 0
     )
-
-
-if __name__ == "__main__":
-    works = [pretrain, inference, mrpc, squad, classify, matmul]
-    works += [startup, predict]
-    race.serve(works, ["tensorflow", "keras"])

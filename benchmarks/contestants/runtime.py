@@ -12,6 +12,8 @@ import numpy as np
 
 from benchmarks import race
 
+PACKAGES = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
+PACKAGES += ["torch", "transformers"]
 NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
@@ -214,8 +216,3 @@ def latency(spec):
         return notes
 
     return race.Work(repeat, spec["batch_size"])
-
-
-if __name__ == "__main__":
-    packages = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
-    race.serve([latency], [*packages, "torch", "transformers"])

@@ -4,10 +4,13 @@ import contextlib
 import json
 from pathlib import Path
 
+import tokenizers
 import torch
 import transformers
 
 from benchmarks import race
+
+PACKAGES = ["transformers", "tokenizers", "torch"]
 
 
 def precision(spec):
@@ -229,12 +232,20 @@ def classify(spec):
     return race.Work(repeat, batch_size)
 
 
+def words(spec):
+    """WordPieces by the package tokenizers, with threads of its own."""
+    lines, num_mb = race.read_corpus(spec)
+    tokenizer = tokenizers.BertWordPieceTokenizer(
+        spec["vocab_file"], lowercase=True
+    )
+
+    def repeat(_):
+        tokenizer.encode_batch(lines, add_special_tokens=False)
+
+    return race.Work(repeat, num_mb)
+
+
 def wait_for_gpu():
     """Waits until a GPU, if there is one, has computed everything."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
-
-
-if __name__ == "__main__":
-    works = [pretrain, inference, mrpc, squad, classify]
-    race.serve(works, ["transformers", "torch"])
