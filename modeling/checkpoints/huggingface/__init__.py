@@ -36,6 +36,7 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
 __all__ = [
+    "CLASSES",
     "find_huggingface",
     "is_huggingface",
     "load_config",
@@ -65,7 +66,8 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
-_ARCHITECTURES = {
+# ours: theirs.
+CLASSES = {
     "BertModel": "BertModel",
     "BertPretrainer": "BertForPreTraining",
     "BertClassifier": "BertForSequenceClassification",
@@ -255,15 +257,15 @@ def _config_entries(
 ) -> dict[str, Any]:
     """Returns the entries of a model's config.json."""
     class_name = type(model).__name__
-    if class_name not in _ARCHITECTURES or not model.built:
+    if class_name not in CLASSES or not model.built:
         raise ValueError(
             "Only a built model of one of the classes "
-            f"{sorted(_ARCHITECTURES)} can be saved for transformers. "
+            f"{sorted(CLASSES)} can be saved for transformers. "
             f"Received: {'a built' if model.built else 'an unbuilt'} "
             f"{class_name}"
         )
     values = config_to_huggingface(model.config)
-    architecture = _ARCHITECTURES[class_name]
+    architecture = CLASSES[class_name]
     if "cls/seq_relationship/output_weights" in leave_out:
         architecture = "BertForMaskedLM"
     values["architectures"] = [architecture]
