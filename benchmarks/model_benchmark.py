@@ -57,29 +57,28 @@ def define_flags():
         "Flags of our scripts; each time it is set, another contestant of the "
         "rows that fix none.",
     )
-    flags.DEFINE_list(
-        "contestants", ["ours", *PEERS], "Which to time.", short_name="c"
-    )
     flags.DEFINE_string(
         "bert_config_file",
         str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
         "The model of pretraining, inference, startup and serve.",
     )
-    flags.DEFINE_string("minilm_dir", None, "MiniLM as a Hugging Face folder.")
-    flags.DEFINE_string("mrpc_dir", None, "Folder of MRPC's train.tsv.")
-    flags.DEFINE_string("squad_file", None, "SQuAD v1.1's dev set.")
-    flags.DEFINE_string("model_dir", None, "Folder of a classifier of MRPC.")
-    flags.DEFINE_string(
-        "student_dir", None, "Folder of a smaller one, of the same vocabulary."
-    )
+    for name, meaning in (
+        ("minilm_dir", "MiniLM as a Hugging Face folder."),
+        ("mrpc_dir", "Folder of MRPC's train.tsv."),
+        ("squad_file", "SQuAD v1.1's dev set."),
+        ("model_dir", "Folder of a classifier of MRPC."),
+        ("student_dir", "Folder of a smaller one, of the same vocabulary."),
+        ("corpus", "Text, a sentence a line."),
+        ("vocab_file", "A vocabulary, uncased."),
+        ("output_file", "Write the results as JSON."),
+    ):
+        flags.DEFINE_string(name, None, meaning)
     flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "What computes.")
-    flags.DEFINE_string("output_file", None, "Write the results as JSON.")
 
 
-def matmul_rates(contestant):
-    """Returns {precision: operations a second} of a large matrix product."""
-    contestant.repeat()
-    return contestant.replies[-1]["notes"]
+def is_installed(name):
+    """Returns whether the package of a contestant is there."""
+    return name not in PEERS or bool(importlib.util.find_spec(name))
 
 
 def start(name, row, precision, way, folder):
@@ -106,7 +105,7 @@ def start(name, row, precision, way, folder):
     return contestant
 
 
-def start_all(row, precision, names, folder):
+def start_all(row, precision, folder):
     """Starts the contestants of a row, each in the fastest of its ways.
 
     Returns:
@@ -114,8 +113,7 @@ def start_all(row, precision, names, folder):
     """
     contestants, num_failed = [], 0
     for name, by_precision in row.ways.items():
-        is_chosen = (name if name in PEERS else "ours") in names
-        if not is_chosen or precision not in by_precision:
+        if not is_installed(name) or precision not in by_precision:
             continue
         several = by_precision[precision]
         if several is None:
@@ -134,18 +132,18 @@ def start_all(row, precision, names, folder):
     return contestants, num_failed
 
 
-def time_row(row, precision, names, matmul, folder):
+def time_row(row, precision, matmul, folder):
     """Times the contestants of a row.
 
     Returns:
         a dict for each contestant, see `show`; how many contestants failed.
     """
-    contestants, num_failed = start_all(row, precision, names, folder)
+    contestants, num_failed = start_all(row, precision, folder)
     for each in contestants:
         each.replies.clear()
-    rates = [matmul_rates(matmul)]
+    rates = [matmul.repeat()]
     race.take_turns(contestants, FLAGS.repeats or row.repeats)
-    rates.append(matmul_rates(matmul))
+    rates.append(matmul.repeat())
     # Operations of int8 are no floating-point ones.
     rate = max(rate.get(precision, 0.0) for rate in rates)
     flops = max((each.ready["flops"] for each in contestants), default=0)
@@ -208,20 +206,18 @@ def choose_rows(rates):
 
 def main(_):
     """Times the rows, and prints the table."""
-    names = []
-    for name in FLAGS.contestants:
-        if name in PEERS and not importlib.util.find_spec(name):
+    for name in PEERS:
+        if not is_installed(name):
             print(f"{name} is not installed: not timed")
-        else:
-            names.append(name)
     results, num_failed = [], 0
     with tempfile.TemporaryDirectory() as folder:
+        # The machine's rate of a large matrix product in each precision.
         spec = {"work": "matmul", "device": FLAGS.device}
         spec |= {"num_steps": 1, "warmup_steps": 1}
         matmul = race.Contestant("ours", spec, folder)
-        for row, precision in choose_rows(matmul_rates(matmul)):
+        for row, precision in choose_rows(matmul.repeat()):
             race.say(f"{row.name}_{precision}")
-            found, failed = time_row(row, precision, names, matmul, folder)
+            found, failed = time_row(row, precision, matmul, folder)
             results += found
             num_failed += failed
             if FLAGS.output_file:
@@ -231,7 +227,10 @@ def main(_):
                 Path(FLAGS.output_file).write_text(text + "\n")
         matmul.close()
     race.print_table(results, ("all seconds", "versions"))
-    race.print_versions(each["versions"] for each in results)
+    versions = {}
+    for each in results:
+        versions |= each["versions"]
+    print(", ".join(f"{name} {versions[name]}" for name in sorted(versions)))
     # Each failure has been reported.
     return int(num_failed > 0)
 

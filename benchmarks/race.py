@@ -1,20 +1,20 @@
 """Races: contestants in processes of their own are timed in turns.
 
-The parent starts `python -m benchmarks.contestants.NAME SPEC`, a `Contestant`.
-In that process `serve` builds the work, warms it up, and then times one repeat
-for each line that the parent writes. In between the process waits and takes no
-processor time. Both sides exchange lines of JSON.
+Each `Contestant` is a process, in which `serve` builds the work of a module of
+benchmarks.contestants, warms it up, and then times one repeat whenever the
+parent asks. In between the process waits and takes no processor time.
 """
 
 import contextlib
 import csv
+import importlib
 import json
+import multiprocessing
 import os
 import resource
 import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
+PROCESSES = multiprocessing.get_context("spawn")
 
 
 class Work(NamedTuple):
@@ -42,61 +43,83 @@ class Work(NamedTuple):
     flops: float = 0.0
 
 
-def serve(works, packages):
-    """Builds the work of the SPEC, warms up, and times it on request.
+def serve(name, spec, connection):
+    """Builds the work of a contestant, warms up, and times it on request.
 
     Args:
-        works: functions (spec) -> Work; the SPEC names one of them.
-        packages: names of packages whose versions are reported.
+        name: module of benchmarks.contestants, which has the function that the
+            spec names, (spec) -> Work, and PACKAGES, whose versions count.
+        spec: the work and its settings.
+        connection: to the parent.
     """
-    spec = json.loads(sys.argv[1])
-    loaded = _peak_memory_gib()
-    # Libraries print to the standard output; it must hold nothing but JSON.
-    replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-
-    def reply(**content):
-        content["peak_memory_gib"] = _peak_memory_gib()
-        replies.write(json.dumps(content) + "\n")
-        replies.flush()
-
-    (create,) = [each for each in works if each.__name__ == spec["work"]]
-    work, num_steps = create(spec), spec["num_steps"]
-    if spec["warmup_steps"]:
-        work.repeat(spec["warmup_steps"])
+    # So that its children end with it.
+    os.setsid()
+    os.chdir(ROOT)
+    with Path(spec["folder"], "log").open("w") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    if spec["device"] == "cpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    module = importlib.import_module(f"benchmarks.contestants.{name}")
     versions = {}
-    for package in packages:
+    for package in module.PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
-    reply(
-        num_sequences=num_steps * work.num_sequences,
-        flops=num_steps * work.flops,
-        versions=versions,
-        loaded_gib=loaded,
+    loaded = _peak_memory_gib()
+    work, num_steps = getattr(module, spec["work"])(spec), spec["num_steps"]
+    if spec["warmup_steps"]:
+        work.repeat(spec["warmup_steps"])
+    connection.send(
+        {
+            "num_sequences": num_steps * work.num_sequences,
+            "flops": num_steps * work.flops,
+            "versions": versions,
+            "loaded_gib": loaded,
+        }
     )
-    for _ in sys.stdin:
+    while connection.recv():
         started = time.perf_counter()
-        notes = work.repeat(num_steps)
-        reply(seconds=time.perf_counter() - started, notes=notes or {})
+        notes = work.repeat(num_steps) or {}
+        seconds, peak = time.perf_counter() - started, _peak_memory_gib()
+        connection.send(
+            {"seconds": seconds, "notes": notes, "peak_memory_gib": peak}
+        )
 
 
 def _peak_memory_gib():
-    peaks = (
-        resource.getrusage(who).ru_maxrss
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    return max(peaks) / 2**20
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 2**20
 
 
-def random_inputs(vocab_size, batch_size, seq_length):
+def read_config(spec):
+    """Returns the entries of --bert_config_file."""
+    return json.loads(Path(spec["bert_config_file"]).read_text())
+
+
+def masked_positions(spec):
+    """Returns evenly spaced positions, one for each prediction."""
+    last, number = spec["seq_length"] - 1, spec["num_predictions"]
+    return np.linspace(0, last, number, dtype="int32")
+
+
+def random_inputs(spec, vocab_size, num_batches=1):
     """Returns random features without padding, int32 [batch, length]."""
-    shape = batch_size, seq_length
+    shape = num_batches * spec["batch_size"], spec["seq_length"]
     ids = np.random.default_rng(0).integers(vocab_size, size=shape)
     return {
         "input_ids": ids.astype("int32"),
         "input_mask": np.ones(shape, "int32"),
         "segment_ids": np.zeros(shape, "int32"),
     }
+
+
+def read_corpus(spec):
+    """Returns the lines of --corpus, and their megabytes."""
+    lines = [
+        line for line in Path(spec["corpus"]).read_text().split("\n") if line
+    ]
+    return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
 def mrpc_rows(spec):
@@ -146,25 +169,14 @@ class Contestant:
     """
 
     def __init__(self, name, spec, folder):
-        self.name, self.spec, self.replies = name, spec, []
-        self._folder = tempfile.mkdtemp(dir=folder)
-        self._log = Path(self._folder, "log")
-        environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"}
-        if spec["device"] == "cpu":
-            environment["CUDA_VISIBLE_DEVICES"] = ""
-        spec = json.dumps(spec | {"folder": self._folder})
-        with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", f"benchmarks.contestants.{name}", spec],
-                cwd=ROOT,
-                env=environment,
-                # So that its children end with it.
-                start_new_session=True,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+        self.name, self.replies = name, []
+        self.spec = spec | {"folder": tempfile.mkdtemp(dir=folder)}
+        self._connection, theirs = PROCESSES.Pipe()
+        self._process = PROCESSES.Process(
+            target=serve, args=(name, self.spec, theirs)
+        )
+        self._process.start()
+        theirs.close()
         try:
             self.ready = self._read()
         except RuntimeError:
@@ -172,19 +184,19 @@ class Contestant:
             raise
 
     def _read(self):
-        line = self._process.stdout.readline()
-        if not line:
-            lines = self._log.read_text().splitlines()
-            raise RuntimeError("\n".join(lines[-15:]))
-        return json.loads(line)
+        try:
+            return self._connection.recv()
+        except EOFError:
+            log = Path(self.spec["folder"], "log").read_text()
+            raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
     def repeat(self):
-        """Makes one timed repeat."""
+        """Makes one timed repeat; returns its notes."""
         # The previous contestant's threads come to rest.
         time.sleep(0.2)
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
+        self._connection.send(True)
         self.replies.append(self._read())
+        return self.replies[-1]["notes"]
 
     def seconds(self, average=statistics.median):
         """Returns the median of the repeats so far, or another average."""
@@ -193,8 +205,8 @@ class Contestant:
     def close(self):
         """Ends the process."""
         os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.communicate()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._process.join()
+        shutil.rmtree(self.spec["folder"], ignore_errors=True)
 
 
 def take_turns(contestants, repeats):
@@ -212,18 +224,14 @@ def take_turns(contestants, repeats):
 
 def busy_processors():
     """Returns how many processors others keep busy while all here wait."""
-    try:
-        ticks = []
-        for _ in range(2):
-            line = Path("/proc/stat").read_text().split("\n", 1)[0]
-            ticks.append([int(value) for value in line.split()[1:9]])
-            time.sleep(0.5)
-    except OSError:
-        return 0.0
-    passed = [last - first for first, last in zip(*ticks, strict=True)]
+    ticks = []
+    for _ in range(2):
+        line = Path("/proc/stat").read_text().split("\n", 1)[0]
+        ticks.append(np.array(line.split()[1:9], int))
+        time.sleep(0.5)
+    passed = ticks[1] - ticks[0]
     # The fourth and the fifth count idle time.
-    idle = sum(passed[3:5]) / max(sum(passed), 1)
-    return (1 - idle) * os.cpu_count()
+    return (1 - passed[3:5].sum() / passed.sum()) * os.cpu_count()
 
 
 def say(text):
@@ -238,27 +246,17 @@ def print_table(rows, hidden=()):
         rows: a dict for each line, {column: str, number or None}.
         hidden: columns that are left out.
     """
+
+    def shown(cell):
+        if isinstance(cell, float):
+            return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
+        return "" if cell is None else str(cell)
+
     if not rows:
         return
     names = [name for name in rows[0] if name not in hidden]
-    lines = [names, *([_format(row[name]) for name in names] for row in rows)]
+    lines = [names, *([shown(row[name]) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
     for line in lines:
         print(f"| {' | '.join(map(str.ljust, line, widths))} |", flush=True)
-
-
-def _format(cell):
-    if isinstance(cell, float):
-        return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
-    return "" if cell is None else str(cell)
-
-
-def print_versions(versions):
-    """Prints the versions of everything that was timed.
-
-    Args:
-        versions: dicts {package: version}.
-    """
-    found = {name: each[name] for each in versions for name in each}
-    print(", ".join(f"{name} {found[name]}" for name in sorted(found)))

@@ -24,6 +24,12 @@
                out; --student_dir is a smaller one
     serve      serve.py, asked by 1, 8 and 64 clients, with batches and
                without; needs requirements/serve.txt
+    records    create_pretraining_data.py on --corpus, a sentence a line, with
+               --vocab_file, five passes; `records_scalable` by one process and
+               by one for each processor
+    vocabulary tools.create_vocabulary on --corpus
+    words      WordPieces of --corpus, MB/s: FullTokenizer in one process, the
+               layer in tf.data, the package tokenizers
 
 Rows in int8 compare with torch's own dynamic int8, and with the fastest of
 torch's bfloat16; `static` has ranges that were measured before.
@@ -107,10 +113,17 @@ RUNTIMES = (
 )
 RUNTIME = {"runtime": {"float32": [[way] for way in RUNTIMES]}}
 SERVE = {"server": {"float32": [[""], ["--max_batch_size=1"]]}}
+RECORDS = {"data": {"float32": [""]}}
+SCALABLE = {"data": {"float32": [["--num_processes=1"], ["--num_processes=0"]]}}
+WORDS = {
+    "data": {"float32": [["FullTokenizer"], ["TokenizerLayer"]]},
+    "transformers": {"float32": [""]},
+}
 
 ON_MRPC = ("minilm_dir", "mrpc_dir")
 ON_SQUAD = ("minilm_dir", "squad_file")
 TUNED = ("model_dir", "mrpc_dir")
+ON_TEXT = ("corpus", "vocab_file")
 TINY = "examples/samples/bert_config.json"
 ROWS = [
     Row("pretrain", "pretrain", PRETRAIN, 16, 128, 1, warmup_steps=1),
@@ -129,4 +142,8 @@ ROWS = [
     Row("serve_1", "load", SERVE, 1, 128, 5),
     Row("serve_8", "load", SERVE, 8, 128, 5),
     Row("serve_64", "load", SERVE, 64, 128, 5),
+    Row("records", "records", RECORDS, 1, 0, 1, 1, needs=ON_TEXT),
+    Row("records_scalable", "records", SCALABLE, 1, 0, 1, 1, needs=ON_TEXT),
+    Row("vocabulary", "vocabulary", RECORDS, 1, 0, 1, 1, needs=("corpus",)),
+    Row("words", "words", WORDS, 1, 0, 1, needs=ON_TEXT),
 ]

@@ -25,91 +25,51 @@ MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
 CONFIG = OUTPUT / "bert_config.json"
-MODEL = [f"--bert_config_file={CONFIG}", f"--vocab_file={VOCAB}"]
 PRETRAINED = OUTPUT / "pretraining"
+CORPUS = SAMPLES / "corpus.txt"
 
-CREATE_VOCABULARY = [
-    *("-m", "tools.create_vocabulary"),
-    f"--input_file={SAMPLES}/corpus.txt",
-    f"--output_file={VOCAB}",
-    "--vocab_size=1600",
-]
-CREATE_DATA = [
-    "create_pretraining_data.py",
-    f"--input_file={SAMPLES}/corpus.txt",
-    f"--output_file={OUTPUT}/corpus.tfrecord",
-    f"--vocab_file={VOCAB}",
-    "--max_seq_length=64",
-    "--max_predictions_per_seq=10",
-    "--dupe_factor=10",
-    "--eval_fraction=0.1",
-]
-PRETRAIN = [
-    "run_pretraining.py",
-    f"--input_file={OUTPUT}/corpus.tfrecord-*",
-    f"--eval_input_file={OUTPUT}/eval-corpus.tfrecord",
-    "--eval_steps=200",
-    *MODEL,
-    f"--output_dir={PRETRAINED}",
-    "--do_train",
-    "--do_eval",
-    "--max_seq_length=64",
-    "--max_predictions_per_seq=10",
-    "--num_train_steps=1000",
-    "--num_warmup_steps=100",
-    "--learning_rate=1e-3",
-    f"--export_dir={OUTPUT}/pretrained_model",
-]
-CLASSIFY = [
-    "run_classifier.py",
-    "--task_name=mrpc",
-    f"--data_dir={SAMPLES}/glue",
-    *MODEL,
-    f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
-    f"--output_dir={OUTPUT}/classifier",
-    "--do_train",
-    "--do_eval",
-    "--do_predict",
-    "--max_seq_length=64",
-    "--train_batch_size=16",
-    "--learning_rate=2e-4",
-    "--num_train_epochs=10",
-    "--report",
-    f"--export_dir={OUTPUT}/classifier_model",
-]
-ANSWER = [
-    "run_squad.py",
-    f"--train_file={SAMPLES}/squad/train.json",
-    f"--predict_file={SAMPLES}/squad/dev.json",
-    *MODEL,
-    f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
-    f"--output_dir={OUTPUT}/squad",
-    "--do_train",
-    "--do_predict",
-    "--max_seq_length=64",
-    "--max_query_length=20",
-    "--doc_stride=20",
-    "--train_batch_size=16",
-    "--learning_rate=3e-4",
-    "--num_train_epochs=12",
-    "--report",
-    f"--export_dir={OUTPUT}/squad_model",
-]
-EXTRACT = [
-    "extract_features.py",
-    f"--input_file={OUTPUT}/lines.txt",
-    f"--output_file={OUTPUT}/features.jsonl",
-    *MODEL,
-    f"--init_checkpoint={PRETRAINED}/model.ckpt-1000",
-    "--layers=-1",
-    "--max_seq_length=64",
-    f"--export_dir={OUTPUT}/encoder_model",
-]
-PLOT = [
-    *("-m", "tools.plot_runs"),
-    f"--runs={PRETRAINED}",
-    f"--png={OUTPUT}/curves.png",
-]
+MODEL = f"--bert_config_file={CONFIG} --vocab_file={VOCAB} --max_seq_length=64"
+TUNED = f"""
+    {MODEL} --init_checkpoint={PRETRAINED}/model.ckpt-1000
+    --do_train --do_predict --train_batch_size=16 --report
+"""
+CREATE_VOCABULARY = f"""
+    -m tools.create_vocabulary --input_file={CORPUS} --output_file={VOCAB}
+    --vocab_size=1600
+""".split()
+CREATE_DATA = f"""
+    create_pretraining_data.py --input_file={CORPUS} --vocab_file={VOCAB}
+    --output_file={OUTPUT}/corpus.tfrecord --max_seq_length=64
+    --max_predictions_per_seq=10 --dupe_factor=10 --eval_fraction=0.1
+""".split()
+PRETRAIN = f"""
+    run_pretraining.py {MODEL} --input_file={OUTPUT}/corpus.tfrecord-*
+    --eval_input_file={OUTPUT}/eval-corpus.tfrecord --eval_steps=200
+    --output_dir={PRETRAINED} --do_train --do_eval
+    --max_predictions_per_seq=10 --num_train_steps=1000
+    --num_warmup_steps=100 --learning_rate=1e-3
+    --export_dir={OUTPUT}/pretrained_model
+""".split()
+CLASSIFY = f"""
+    run_classifier.py {TUNED} --task_name=mrpc --data_dir={SAMPLES}/glue
+    --output_dir={OUTPUT}/classifier --do_eval --learning_rate=2e-4
+    --num_train_epochs=10 --export_dir={OUTPUT}/classifier_model
+""".split()
+ANSWER = f"""
+    run_squad.py {TUNED} --train_file={SAMPLES}/squad/train.json
+    --predict_file={SAMPLES}/squad/dev.json --output_dir={OUTPUT}/squad
+    --max_query_length=20 --doc_stride=20 --learning_rate=3e-4
+    --num_train_epochs=12 --export_dir={OUTPUT}/squad_model
+""".split()
+EXTRACT = f"""
+    extract_features.py {MODEL} --input_file={OUTPUT}/lines.txt
+    --output_file={OUTPUT}/features.jsonl --layers=-1
+    --init_checkpoint={PRETRAINED}/model.ckpt-1000
+    --export_dir={OUTPUT}/encoder_model
+""".split()
+PLOT = f"""
+    -m tools.plot_runs --runs={PRETRAINED} --png={OUTPUT}/curves.png
+""".split()
 
 # The lines of a log that report progress.
 SHOWN = re.compile(
@@ -215,7 +175,7 @@ def main():
     # Paths are as in the README, wherever the demo is started.
     os.chdir(ROOT)
     begin_folder()
-    corpus = (SAMPLES / "corpus.txt").read_text(encoding="utf-8").splitlines()
+    corpus = CORPUS.read_text(encoding="utf-8").splitlines()
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
     run(CREATE_VOCABULARY)
     create_config()

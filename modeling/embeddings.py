@@ -10,7 +10,6 @@ import keras
 from modeling import ops
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
-from modeling.model import Shape
 from modeling.ops import Tensor
 
 
@@ -91,10 +90,6 @@ class Embeddings(BertLayer):
         return ops.dropout(
             embeddings, self.config.hidden_dropout_prob, seed=seed
         )
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Returns the shape of the output for that of `input_ids`."""
-        return (*input_shape, self.config.hidden_size)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

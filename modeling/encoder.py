@@ -12,7 +12,6 @@ from modeling import ops
 from modeling.attention import AttentionLayer
 from modeling.config import BertConfig
 from modeling.layers import BertLayer, Dense
-from modeling.model import Shape
 from modeling.ops import Tensor, dropout_seed
 from modeling.unpadding import PackedRows, PaddedRows, Rows
 
@@ -119,10 +118,6 @@ class TransformerBlock(BertLayer):
             return layer_output, attention_probs
         return layer_output
 
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Returns the shape of the output, that of `inputs`."""
-        return input_shape
-
 
 @keras.saving.register_keras_serializable(package="bert")
 class Transformer(BertLayer):
@@ -219,10 +214,6 @@ class Transformer(BertLayer):
         if return_attention_probs:
             return all_encoder_layers, all_attention_probs
         return all_encoder_layers
-
-    def compute_output_shape(self, input_shape: Shape) -> list[Shape]:
-        """Returns the shapes of the outputs, each that of `inputs`."""
-        return [input_shape] * len(self.blocks)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

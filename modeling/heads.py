@@ -10,7 +10,6 @@ import keras
 
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
-from modeling.model import Shape
 from modeling.ops import ACTIVATIONS, Tensor, dense
 from modeling.positions import gather_vectors, last_positions
 
@@ -58,10 +57,6 @@ class OutputHead(keras.layers.Layer):
         """Computes the logits; see the class."""
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Returns the shape of the logits."""
-        return (*input_shape[:-1], self.num_outputs)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -138,13 +133,6 @@ class BidirectionalLSTM(keras.layers.Layer):
         ends = [last[:, :half], outputs[:, 0, half:]]
         return outputs, keras.ops.concatenate(ends, -1)
 
-    def compute_output_shape(
-        self, inputs_shape: Shape, input_mask_shape: Shape | None = None
-    ) -> tuple[Shape, Shape]:
-        """Returns the shapes of both outputs."""
-        del input_mask_shape
-        return inputs_shape, (inputs_shape[0], self.hidden_size)
-
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments; a loaded one has weights."""
         return {**super().get_config(), "hidden_size": self.hidden_size}
@@ -198,7 +186,3 @@ class MaskedLanguageModelHead(BertLayer):
         )
         bias = keras.ops.cast(self.output_bias, transformed.dtype)
         return dense(transformed, kernel, bias)
-
-    def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Returns the shape of the logits for that of `inputs`."""
-        return (*input_shape[:-1], self.config.vocab_size)

@@ -189,8 +189,7 @@ def attention_probs(
 
     Args:
         attention_scores: float [B, N, F, T].
-        adder: float32 or more, broadcasts to the scores; no gradient is
-            needed.
+        adder: float32 or more, broadcasts to the scores; it gets no gradient.
         scale: factor of the scores.
         dropout_prob: as `dropout`.
         seed: as `dropout`.
@@ -199,7 +198,8 @@ def attention_probs(
         as the scores, each row a distribution.
     """
     scaled = at_least_float32(attention_scores) * scale
-    probs = keras.ops.softmax(scaled + adder, axis=-1)
+    scores = scaled + keras.ops.stop_gradient(adder)
+    probs = keras.ops.softmax(scores, axis=-1)
     probs = dropout.plain(probs, dropout_prob, seed=seed)
     return keras.ops.cast(probs, attention_scores.dtype)
 

@@ -12,7 +12,7 @@ import filecmp
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +126,27 @@ def form(name: str) -> Iterator[Form]:
             patch.setattr(choice, "LEAST_CLASSES", 1)
             patch.setattr(accelerated_updates, "LEAST_ELEMENTS", 1)
         yield Form(name == "compiled", run)
+
+
+def pretraining_gradients(
+    model: Any, features: Mapping[str, Any], form: Form
+) -> dict[str, Any]:
+    """Returns {original name: gradient of the pretraining loss}."""
+    import tensorflow as tf
+
+    from modeling.checkpoints.names import original_name
+    from modeling.losses import PretrainingLoss
+
+    def differentiate():
+        with tf.GradientTape() as tape:
+            outputs = model(features, training=form.training)
+            total, _ = PretrainingLoss()(outputs, features)
+        variables = [v.value for v in model.trainable_variables]
+        gradients = tape.gradient(total, variables)
+        return [tf.convert_to_tensor(gradient) for gradient in gradients]
+
+    names = [original_name(v) for v in model.trainable_variables]
+    return dict(zip(names, form.run(differentiate), strict=True))
 
 
 def shared(relative):

@@ -22,14 +22,14 @@ from training.command_line import cli
 if TYPE_CHECKING:
     import keras
 
-# Values of --model, and Hugging Face's names for each.
+# Values of --model, and our class of each.
 MODELS = {
-    "bert": ["BertModel"],
-    "pretraining": ["BertForPreTraining", "BertForMaskedLM"],
-    "classifier": ["BertForSequenceClassification"],
-    "squad": ["BertForQuestionAnswering"],
-    "token_classifier": ["BertForTokenClassification"],
-    "multiple_choice": ["BertForMultipleChoice"],
+    "bert": "BertModel",
+    "pretraining": "BertPretrainer",
+    "classifier": "BertClassifier",
+    "squad": "BertSpanLabeler",
+    "token_classifier": "BertTokenClassifier",
+    "multiple_choice": "BertMultipleChoice",
 }
 
 
@@ -97,9 +97,12 @@ def find_model(
     Raises:
         ValueError: neither config.json nor the names decide it.
     """
-    for architecture in modeling.huggingface.read_architectures(config_file):
-        for name, architectures in MODELS.items():
-            if architecture in architectures:
+    huggingface = modeling.huggingface
+    classes = {theirs: ours for ours, theirs in huggingface.CLASSES.items()}
+    classes["BertForMaskedLM"] = "BertPretrainer"
+    for architecture in huggingface.read_architectures(config_file):
+        for name, ours in MODELS.items():
+            if ours == classes.get(architecture):
                 return name
         raise ValueError(
             f"{config_file} is of {architecture}, which has no counterpart "
@@ -136,20 +139,11 @@ def create_model(
     Raises:
         ValueError: the checkpoint has no output weights.
     """
-    classes: dict[str, Callable[..., keras.Model]] = {
-        "bert": modeling.BertModel,
-        "pretraining": modeling.BertPretrainer,
-        "classifier": modeling.BertClassifier,
-        "squad": modeling.BertSpanLabeler,
-        "token_classifier": modeling.BertTokenClassifier,
-        "multiple_choice": modeling.BertMultipleChoice,
-    }
-    create = classes[name]
+    create = getattr(modeling, MODELS[name])
     if name not in ("classifier", "token_classifier"):
         return create(config)
-    for weights in ("output_weights", "classifier.weight"):
-        if weights not in shapes:
-            continue
+    # In a TF1 checkpoint, and in Hugging Face's files.
+    for weights in {"output_weights", "classifier.weight"} & shapes.keys():
         shape = list(shapes[weights])
         if len(shape) != 2 or not shape[0]:
             raise ValueError(
@@ -189,52 +183,8 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     return report.missing
 
 
-def find_tokenizer(
-    vocab_file: str | None,
-    do_lower_case: bool | None,
-    checkpoint: str,
-    output_format: str,
-    config: "modeling.BertConfig",
-) -> tokenization.FullTokenizer | None:
-    """Returns the model's tokenizer, checked; None where none is needed.
-
-    Args:
-        vocab_file: --vocab_file; None = vocab.txt next to the checkpoint.
-        do_lower_case: whether text is lower-cased; None to decide by the
-            vocabulary.
-        checkpoint: its file or prefix.
-        output_format: "tf1" or "huggingface".
-        config: the model's configuration.
-
-    Raises:
-        OSError: the vocabulary cannot be read.
-        ValueError: the vocabulary does not belong to the model, or there is
-            none and transformers would make one up.
-    """
-    if vocab_file is None:
-        vocab_file = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
-        if not os.path.isfile(vocab_file):
-            if output_format == "huggingface":
-                raise ValueError(
-                    f"there is no {vocab_file}, and without a vocabulary "
-                    "transformers makes up one of 5 tokens; give --vocab_file"
-                )
-            logging.warning(
-                "There is no %s; give --vocab_file to have a vocabulary copied",
-                vocab_file,
-            )
-            return None
-    tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
-    tokenizer.check_vocab(config.vocab_size)
-    return tokenizer
-
-
 def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
     """Returns whether text is lower-cased; None to decide by the vocabulary.
-
-    Args:
-        do_lower_case: --do_lower_case.
-        checkpoint: its file or prefix.
 
     Raises:
         ValueError: --do_lower_case contradicts the checkpoint's name.
@@ -245,15 +195,39 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
     return do_lower_case
 
 
+def find_tokenizer(
+    vocab_file: str | None,
+    do_lower_case: bool | None,
+    checkpoint: str,
+    is_needed: bool,
+) -> tokenization.FullTokenizer | None:
+    """Returns the model's tokenizer; None if none is there and none is needed.
+
+    Raises:
+        OSError: the vocabulary cannot be read.
+        ValueError: transformers would make up a vocabulary.
+    """
+    if vocab_file is None:
+        vocab_file = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
+        if not os.path.isfile(vocab_file):
+            if is_needed:
+                raise ValueError(
+                    f"there is no {vocab_file}, and without a vocabulary "
+                    "transformers makes up one of 5 tokens; give --vocab_file"
+                )
+            logging.warning(
+                "There is no %s; give --vocab_file to have a vocabulary copied",
+                vocab_file,
+            )
+            return None
+    return tokenization.FullTokenizer(vocab_file, do_lower_case)
+
+
 def find_extension(
     extended: tokenization.FullTokenizer,
     tokenizer: tokenization.FullTokenizer | None,
 ) -> list[list[int]]:
     """Returns the rows of --extended_vocab_file.
-
-    Args:
-        extended: tokenizer of --extended_vocab_file.
-        tokenizer: the model's tokenizer.
 
     Raises:
         ValueError: there is no vocabulary, or the other does not extend it.
@@ -294,13 +268,12 @@ def find_checkpoint(path: str) -> str:
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
     checkpoint = find_checkpoint(options.init_checkpoint)
-    output_format = options.output_format
-    if output_format is None:
-        is_theirs = modeling.huggingface.is_huggingface(checkpoint)
-        if options.extended_vocab_file:
-            # Keep the format, unless asked otherwise.
-            is_theirs = not is_theirs
-        output_format = "tf1" if is_theirs else "huggingface"
+    # An extended model keeps its format, unless asked otherwise.
+    becomes_theirs = bool(options.extended_vocab_file) == (
+        modeling.huggingface.is_huggingface(checkpoint)
+    )
+    if options.output_format is not None:
+        becomes_theirs = options.output_format == "huggingface"
     config_file = options.bert_config_file or os.path.dirname(checkpoint) or "."
     config = modeling.load_config(config_file)
     shapes = modeling.read_shapes(checkpoint)
@@ -311,8 +284,10 @@ def main(options: Config) -> None:
         labels = modeling.load_labels(checkpoint, model.num_labels)
     casing = find_casing(options.do_lower_case, checkpoint)
     tokenizer = find_tokenizer(
-        options.vocab_file, casing, checkpoint, output_format, config
+        options.vocab_file, casing, checkpoint, is_needed=becomes_theirs
     )
+    if tokenizer:
+        tokenizer.check_vocab(config.vocab_size)
     rows = None
     if options.extended_vocab_file:
         extended = tokenization.FullTokenizer(
@@ -322,9 +297,9 @@ def main(options: Config) -> None:
     leave_out = load_weights(model, checkpoint, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
-    save: Callable[..., None] = modeling.save_release
-    if output_format == "huggingface":
-        save = modeling.save_huggingface
+    save: Callable[..., None] = (
+        modeling.save_huggingface if becomes_theirs else modeling.save_release
+    )
     save(
         model,
         options.output_dir,

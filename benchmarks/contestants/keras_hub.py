@@ -1,8 +1,5 @@
 """KerasHub's BERT, without a download."""
 
-import json
-from pathlib import Path
-
 import keras
 import keras_hub
 import numpy as np
@@ -10,10 +7,12 @@ import tensorflow as tf
 
 from benchmarks import race
 
+PACKAGES = ["keras-hub", "keras", "tensorflow"]
+
 
 def create_backbone(spec):
     """Returns a BertBackbone of random weights, and random inputs."""
-    config = json.loads(Path(spec["bert_config_file"]).read_text())
+    config = race.read_config(spec)
     backbone = keras_hub.models.BertBackbone(
         vocabulary_size=config["vocab_size"],
         num_layers=config["num_hidden_layers"],
@@ -23,9 +22,7 @@ def create_backbone(spec):
         dropout=config["hidden_dropout_prob"],
         max_sequence_length=config["max_position_embeddings"],
     )
-    inputs = race.random_inputs(
-        config["vocab_size"], spec["batch_size"], spec["seq_length"]
-    )
+    inputs = race.random_inputs(spec, config["vocab_size"])
     inputs["token_ids"] = inputs.pop("input_ids")
     inputs["padding_mask"] = inputs.pop("input_mask")
     return backbone, inputs
@@ -43,9 +40,7 @@ def pretrain(spec):
             5e-5, weight_decay=0.01, epsilon=1e-6, global_clipnorm=1.0
         ),
     )
-    # Evenly spaced positions, one for each prediction.
-    last = spec["seq_length"] - 1
-    positions = np.linspace(0, last, spec["num_predictions"], dtype="int32")
+    positions = race.masked_positions(spec)
     labels = inputs["token_ids"][:, positions]
     inputs["mask_positions"] = np.tile(positions, (len(labels), 1))
 
@@ -73,8 +68,3 @@ def inference(spec):
             _ = tf.nest.map_structure(np.asarray, outputs)
 
     return race.Work(repeat, spec["batch_size"])
-
-
-if __name__ == "__main__":
-    works = [pretrain, inference]
-    race.serve(works, ["keras-hub", "keras", "tensorflow"])

@@ -1,7 +1,7 @@
 """This project, by the functions that its scripts call."""
 
+import dataclasses
 import functools
-import json
 import os
 import shlex
 import subprocess
@@ -26,6 +26,7 @@ from modeling.accelerated import inference as inference_forms
 from training import costs, fine_tuning, start
 from training.input import Splits
 
+PACKAGES = ["tensorflow", "keras"]
 # Of a training that is never finished: its learning rate stays.
 NUM_TRAIN_STEPS = 10**6
 MINILM = (
@@ -34,7 +35,6 @@ MINILM = (
 )
 SAMPLES = Path("examples/samples")
 VOCAB = SAMPLES / "vocab.txt"
-FIRST_STEP = "Training step 1 of "
 
 
 def parse(script, spec, command):
@@ -98,9 +98,8 @@ def pretrain(spec):
         NUM_TRAIN_STEPS,
     )
     batch_size = options.batch_sizes.final
-    instances = race.random_inputs(config.vocab_size, 16 * batch_size, length)
-    # Evenly spaced positions, one for each prediction.
-    positions = np.linspace(0, length - 1, num_predictions, dtype="int32")
+    instances = race.random_inputs(spec, config.vocab_size, num_batches=16)
+    positions = race.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
     instances |= {
         "masked_lm_positions": np.tile(positions, (len(ids), 1)),
@@ -121,8 +120,7 @@ def inference(spec):
         os.environ["TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"] = "1"
     model = modeling.BertModel(config, dtype=dtype)
     model.build()
-    batch_size, seq_length = spec["batch_size"], spec["seq_length"]
-    inputs = race.random_inputs(config.vocab_size, batch_size, seq_length)
+    inputs = race.random_inputs(spec, config.vocab_size)
     if "int8" in options:
         quantization.quantize(model, [inputs], "static" in options)
     # As Trainer.predict has it.
@@ -139,7 +137,8 @@ def inference(spec):
                 np.asarray(outputs[name])
 
     # The forward pass has one product where training has three.
-    flops = costs.training_flops(config, seq_length) / 3
+    flops = costs.training_flops(config, spec["seq_length"]) / 3
+    batch_size = spec["batch_size"]
     return race.Work(repeat, batch_size, batch_size * flops)
 
 
@@ -235,17 +234,18 @@ def classify(spec):
 
 def config_of_samples(spec):
     """Writes --bert_config_file with the samples' words; returns the path."""
-    config = json.loads(Path(spec["bert_config_file"]).read_text())
-    vocab = VOCAB.read_text().splitlines()
+    config = modeling.load_config(spec["bert_config_file"])
+    num_words = len(VOCAB.read_text().splitlines())
+    config = dataclasses.replace(config, vocab_size=num_words)
     config_file = Path(spec["folder"], "bert_config.json")
-    config_file.write_text(json.dumps(config | {"vocab_size": len(vocab)}))
+    config_file.write_text(config.to_json_string())
     return config_file
 
 
-def run_until(text, script, *arguments, stdin=""):
+def run_until(text, command, stdin=""):
     """Runs a script until it writes a text, and ends it."""
     process = subprocess.Popen(
-        [sys.executable, script, *arguments],
+        [sys.executable, *shlex.split(command)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -266,29 +266,25 @@ def run_until(text, script, *arguments, stdin=""):
 
 def startup(spec):
     """Starts run_classifier.py on the samples, until its first step is done."""
-    arguments = [
-        *("--do_train", "--task_name=mrpc", f"--data_dir={SAMPLES}/glue"),
-        f"--bert_config_file={config_of_samples(spec)}",
-        f"--vocab_file={VOCAB}",
-        f"--max_seq_length={spec['seq_length']}",
-        f"--train_batch_size={spec['batch_size']}",
-    ]
+    command = (
+        f"run_classifier.py --do_train --task_name=mrpc --vocab_file={VOCAB} "
+        f"--data_dir={SAMPLES}/glue --max_seq_length={spec['seq_length']} "
+        f"--train_batch_size={spec['batch_size']} "
+        f"--bert_config_file={config_of_samples(spec)} --output_dir="
+    )
 
     def repeat(_):
         folder = tempfile.mkdtemp(dir=spec["folder"])
-        script = "run_classifier.py"
-        run_until(FIRST_STEP, script, *arguments, f"--output_dir={folder}")
+        run_until("Training step 1 of ", command + folder)
 
     return race.Work(repeat, spec["batch_size"])
 
 
 def predict(spec):
     """Starts predict.py on an exported MiniLM, until its first answer."""
-    model = f"--model={export_minilm(spec)}"
+    command = f"predict.py --model={export_minilm(spec)}"
     line = '{"text": "The river is blue."}\n'
-    return race.Work(
-        lambda _: run_until('"label"', "predict.py", model, stdin=line), 1
-    )
+    return race.Work(lambda _: run_until('"label"', command, line), 1)
 
 
 def matmul(_):
@@ -297,9 +293,3 @@ def matmul(_):
     return race.Work(
         lambda _: {name: costs.matmul_rate(name) for name in rates}, 0
     )
-
-
-if __name__ == "__main__":
-    works = [pretrain, inference, mrpc, squad, classify, matmul]
-    works += [startup, predict]
-    race.serve(works, ["tensorflow", "keras"])

@@ -12,6 +12,8 @@ import numpy as np
 
 from benchmarks import race
 
+PACKAGES = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
+PACKAGES += ["torch", "transformers"]
 NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
@@ -126,38 +128,34 @@ LOADERS = {
 }
 
 
-def export(spec):
-    """Exports the model in the form that the variant says; returns the folder.
+def export(spec, runtime, precision, more):
+    """Exports the model for a runtime; returns the folder.
 
     ONNX has one length to a file. An export is made once for all rows.
     """
-    runtime, precision, *more = spec["form"]
     model_dir, mrpc_dir = spec["model_dir"], spec["mrpc_dir"]
+    length = spec["seq_length"]
     name = spec["variant"].replace(" ", "_")
     if runtime == "onnx":
-        name += f"_{spec['seq_length']}"
+        name += f"_{length}"
+        more.append(f"--export_seq_length={length}")
     path = Path(spec["shared"], name)
     if path.exists():
         return path
+    if precision == "int8":
+        more.append("--quantize=int8")
+    elif runtime == "saved_model":
+        more.append(f"--mixed_precision={precision}")
     command = [
         *("run_classifier.py", "--task_name=mrpc", f"--data_dir={mrpc_dir}"),
         *(f"--bert_config_file={model_dir}", f"--init_checkpoint={model_dir}"),
         *(f"--vocab_file={model_dir}/vocab.txt", f"--output_dir={path}_run"),
         *(f"--export_dir={path}", f"--export_format={runtime}", *more),
     ]
-    if precision == "int8":
-        command += ["--quantize=int8"]
-    elif runtime == "saved_model":
-        command += [f"--mixed_precision={precision}"]
-    if runtime == "onnx":
-        command += [f"--export_seq_length={spec['seq_length']}"]
     if runtime == "torch":
-        command = [
-            "-m",
-            "tools.convert_checkpoint",
-            f"--init_checkpoint={model_dir}",
-        ]
-        command += ["--output_format=huggingface", f"--output_dir={path}"]
+        command = ["-m", "tools.convert_checkpoint", f"--output_dir={path}"]
+        command += [f"--init_checkpoint={model_dir}"]
+        command += ["--output_format=huggingface"]
     command = [sys.executable, *command]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -180,39 +178,34 @@ def accuracy(run, spec):
 
     processor = glue.PROCESSORS["mrpc"]()
     tokenizer = tokenization.FullTokenizer(f"{spec['model_dir']}/vocab.txt")
+    examples = processor.get_dev_examples(spec["mrpc_dir"])
+    labels, length = processor.get_labels(), spec["seq_length"]
     encoded = features.convert_examples_to_features(
-        processor.get_dev_examples(spec["mrpc_dir"]),
-        processor.get_labels(),
-        spec["seq_length"],
-        tokenizer,
+        examples, labels, length, tokenizer
     )
-    columns = zip(
-        *(
-            (each.input_ids, each.input_mask, each.segment_ids, each.label_id)
-            for each in encoded
-        ),
-        strict=True,
-    )
-    *inputs, labels = (np.array(column, "int32") for column in columns)
-    size = spec["batch_size"]
+    encoded, size = [*encoded], spec["batch_size"]
     right = []
-    for start in range(0, len(labels), size):
-        rows = slice(start, start + size)
-        batch = {n: v[rows] for n, v in zip(NAMES, inputs, strict=True)}
-        right.append(run(batch)[0].argmax(-1) == labels[rows])
-    return float(np.mean(np.concatenate(right)))
+    for start in range(0, len(encoded), size):
+        rows = encoded[start : start + size]
+        batch = {
+            name: np.array([getattr(row, name) for row in rows], "int32")
+            for name in NAMES
+        }
+        answers = run(batch)[0].argmax(-1)
+        right += [*(answers == [row.label_id for row in rows])]
+    return float(np.mean(right))
 
 
 def latency(spec):
     """Answers one batch of random ids again and again."""
-    spec["form"] = spec["variant"].removeprefix("student ").split()
-    if spec["variant"].startswith("student "):
+    form = spec["variant"].removeprefix("student ")
+    if form != spec["variant"]:
         spec["model_dir"] = spec["student_dir"]
-    runtime, precision, *_ = spec["form"]
-    path = export(spec)
+    runtime, precision, *more = form.split()
+    path = export(spec, runtime, precision, more)
     options = [precision] if runtime in ("openvino", "torch") else []
     run = LOADERS[runtime](path, *options)
-    batch = race.random_inputs(1000, spec["batch_size"], spec["seq_length"])
+    batch = race.random_inputs(spec, vocab_size=1000)
     notes = {"MiB": size_of(path) / 2**20}
     if spec["batch_size"] > 1:
         notes["accuracy"] = accuracy(run, spec)
@@ -223,8 +216,3 @@ def latency(spec):
         return notes
 
     return race.Work(repeat, spec["batch_size"])
-
-
-if __name__ == "__main__":
-    packages = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
-    race.serve([latency], [*packages, "torch", "transformers"])

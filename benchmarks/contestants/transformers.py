@@ -4,10 +4,13 @@ import contextlib
 import json
 from pathlib import Path
 
+import tokenizers
 import torch
 import transformers
 
 from benchmarks import race
+
+PACKAGES = ["transformers", "tokenizers", "torch"]
 
 
 def precision(spec):
@@ -32,14 +35,12 @@ def in_precision(model, spec):
 
 def create_config(spec):
     """Returns transformers' configuration of the same sizes."""
-    config = json.loads(Path(spec["bert_config_file"]).read_text())
-    return transformers.BertConfig(**config)
+    return transformers.BertConfig(**race.read_config(spec))
 
 
 def create_inputs(spec, config):
     """Returns random sequences without padding."""
-    shape = spec["batch_size"], spec["seq_length"]
-    inputs = race.random_inputs(config.vocab_size, *shape)
+    inputs = race.random_inputs(spec, config.vocab_size)
     inputs["attention_mask"] = inputs.pop("input_mask")
     inputs["token_type_ids"] = inputs.pop("segment_ids")
     return {
@@ -72,9 +73,7 @@ def pretrain(spec):
     """Training steps on random instances without padding."""
     config = create_config(spec)
     batch = create_inputs(spec, config)
-    positions = torch.linspace(
-        0, spec["seq_length"] - 1, spec["num_predictions"]
-    ).long()
+    positions = torch.from_numpy(race.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)
     labels[:, positions] = batch["input_ids"][:, positions]
     batch["labels"] = labels
@@ -233,12 +232,20 @@ def classify(spec):
     return race.Work(repeat, batch_size)
 
 
+def words(spec):
+    """WordPieces by the package tokenizers, with threads of its own."""
+    lines, num_mb = race.read_corpus(spec)
+    tokenizer = tokenizers.BertWordPieceTokenizer(
+        spec["vocab_file"], lowercase=True
+    )
+
+    def repeat(_):
+        tokenizer.encode_batch(lines, add_special_tokens=False)
+
+    return race.Work(repeat, num_mb)
+
+
 def wait_for_gpu():
     """Waits until a GPU, if there is one, has computed everything."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
-
-
-if __name__ == "__main__":
-    works = [pretrain, inference, mrpc, squad, classify]
-    race.serve(works, ["transformers", "torch"])

@@ -8,6 +8,7 @@ of its name in modeling/ops.py and takes the same arguments.
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,46 +16,53 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.ops import Tensor, at_least_float32
+from modeling.ops import Features, Tensor, at_least_float32
 
 
 def compiled(function: Callable) -> Callable:
-    """Compiles an elementwise function of tensors, and its gradient, with XLA.
+    """Compiles an elementwise function, and its gradient, with XLA.
 
     The gradient recomputes the function instead of keeping intermediate
     results: only the inputs are kept.
 
     Args:
-        function: (*tensors, **constants) -> tensor; pure.
+        function: pure function of tensors and constants -> tensor.
     """
+    signature = inspect.signature(function)
     forward = tf.function(function, jit_compile=True, autograph=False)
 
     @functools.partial(tf.function, jit_compile=True, autograph=False)
     def backward(
-        inputs: Sequence[Tensor], upstream: Tensor, **constants: Any
+        inputs: Features, upstream: Tensor, **constants: Any
     ) -> list[Tensor]:
-        floats = [tensor for tensor in inputs if tensor.dtype.is_floating]
+        floats = [each for each in inputs.values() if each.dtype.is_floating]
         with tf.GradientTape() as tape:
             tape.watch(floats)
-            outputs = function(*inputs, **constants)
+            outputs = function(**inputs, **constants)
         return tape.gradient(outputs, floats, upstream)
 
     @functools.wraps(function)
-    def call(*inputs: Tensor, **constants: Any) -> Tensor:
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        constants = signature.bind(*args, **kwargs).arguments
+        names = [name for name in constants if tf.is_tensor(constants[name])]
+        tensors = [constants.pop(name) for name in names]
+
         @tf.custom_gradient
         def apply(
-            *inputs: Tensor,
+            *tensors: Tensor,
         ) -> tuple[Tensor, Callable[[Tensor], list[Tensor | None]]]:
+            inputs = dict(zip(names, tensors, strict=True))
+
             def gradient(upstream: Tensor) -> list[Tensor | None]:
                 grads = iter(backward(inputs, upstream, **constants))
                 return [
                     next(grads) if tensor.dtype.is_floating else None
-                    for tensor in inputs
+                    for tensor in tensors
                 ]
 
-            return forward(*inputs, **constants), gradient
+            return forward(**inputs, **constants), gradient
 
-        return apply(*[tf.convert_to_tensor(tensor) for tensor in inputs])
+        return apply(*tensors)
 
     return call
 
@@ -106,26 +114,16 @@ def keep_mask(
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
-@compiled
-def _dropout(inputs: Tensor, seed: Tensor, dropout_prob: float) -> Tensor:
-    return ops.dropout.plain(inputs, dropout_prob, seed=seed)
+activation = compiled(ops.activation.plain)
+attention_probs = compiled(ops.attention_probs.plain)
+_dropout = compiled(ops.dropout.plain)
 
 
 def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
     """`ops.dropout`, compiled."""
     if dropout_prob == 0:
         return inputs
-    return _dropout(inputs, seed, dropout_prob=dropout_prob)
-
-
-@compiled
-def _activation(inputs: Tensor, hidden_act: str) -> Tensor:
-    return ops.activation.plain(inputs, hidden_act, training=True)
-
-
-def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """`ops.activation`, compiled."""
-    return _activation(inputs, hidden_act=hidden_act)
+    return _dropout(inputs, dropout_prob, seed=seed)
 
 
 @compiled
@@ -162,42 +160,11 @@ def dropout_add_norm(
     return _dropout_add_norm(
         inputs,
         residual,
-        layer.gamma,
-        layer.beta,
+        tf.convert_to_tensor(layer.gamma),
+        tf.convert_to_tensor(layer.beta),
         seed,
-        dropout_prob=dropout_prob,
-        epsilon=layer.epsilon,
-    )
-
-
-@compiled
-def _attention_probs(
-    attention_scores: Tensor,
-    adder: Tensor,
-    seed: Tensor,
-    scale: float,
-    dropout_prob: float,
-) -> Tensor:
-    return ops.attention_probs.plain(
-        attention_scores,
-        keras.ops.stop_gradient(adder),
-        scale,
         dropout_prob,
-        seed=seed,
-    )
-
-
-def attention_probs(
-    attention_scores: Tensor,
-    adder: Tensor,
-    scale: float,
-    dropout_prob: float,
-    *,
-    seed: Tensor,
-) -> Tensor:
-    """`ops.attention_probs`, compiled."""
-    return _attention_probs(
-        attention_scores, adder, seed, scale=scale, dropout_prob=dropout_prob
+        layer.epsilon,
     )
 
 

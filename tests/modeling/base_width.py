@@ -4,6 +4,7 @@ import numpy as np
 
 import modeling
 from tests.golden import ROOT
+from tests.models import built
 from tests.testdata.golden.base_width import record
 
 FOLDER = ROOT / "tests" / "testdata" / "golden" / "base_width"
@@ -18,8 +19,7 @@ def load():
 def create_model(dtype):
     """Returns a BertPretrainer with the recorded run's start."""
     config = modeling.BertConfig(**record.CONFIG)
-    model = modeling.BertPretrainer(config, dtype=dtype)
-    model.build()
+    model = built(modeling.BertPretrainer(config, dtype=dtype))
     for name, variable in modeling.named_variables(model).items():
         if variable.trainable:
             variable.assign(record.draw(name, variable.shape))

@@ -7,7 +7,6 @@ import pytest
 from modeling import (
     AttentionLayer,
     BertClassifier,
-    BertConfig,
     BertModel,
     BertMultipleChoice,
     BertPretrainer,
@@ -18,22 +17,21 @@ from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer, TransformerBlock
 from modeling.heads import MaskedLanguageModelHead, OutputHead
 from modeling.layers import Dense
+from tests.models import tiny_config
 
 # batch, choices, length, masked positions, labels, hidden size, vocabulary size
 B, C, T, P, L, W, V = 3, 2, 8, 4, 5, 12, 40
-CONFIG = BertConfig(
+CONFIG = tiny_config(
     vocab_size=V,
     hidden_size=W,
-    num_hidden_layers=2,
     num_attention_heads=3,
-    intermediate_size=20,
     max_position_embeddings=T,
     type_vocab_size=2,
     initializer_range=0.2,
 )
 LAYERS = {
     "dense": lambda **kwargs: Dense(5, **kwargs),
-    "attention": lambda **kwargs: AttentionLayer(3, 4, **kwargs),
+    "attention": lambda **kwargs: AttentionLayer(3, 4, 0.1, **kwargs),
     "embeddings": lambda **kwargs: Embeddings(CONFIG, **kwargs),
     "block": lambda **kwargs: TransformerBlock(CONFIG, **kwargs),
     "encoder": lambda **kwargs: Transformer(CONFIG, **kwargs),

@@ -3,7 +3,6 @@
 import keras
 import pytest
 
-from modeling.checkpoints.names import original_name
 from modeling.losses import PretrainingLoss
 from tests import golden
 from tests.modeling import base_width
@@ -52,21 +51,9 @@ def test_forward(form):
     "dtype, tolerance", [("float32", 1e-3), ("float64", 1e-9)]
 )
 def test_gradients(form, dtype, tolerance):
-    import tensorflow as tf
-
     model = base_width.create_model(dtype)
-    features = record.create_batch(0)
-
-    def differentiate():
-        with tf.GradientTape() as tape:
-            outputs = model(features, training=form.training)
-            total, _ = PretrainingLoss()(outputs, features)
-        variables = [v.value for v in model.trainable_variables]
-        gradients = tape.gradient(total, variables)
-        return [tf.convert_to_tensor(gradient) for gradient in gradients]
-
     with golden.form(form) as form:
-        gradients = form.run(differentiate)
-    names = [original_name(v) for v in model.trainable_variables]
-    found = dict(zip(names, gradients, strict=True))
+        found = golden.pretraining_gradients(
+            model, record.create_batch(0), form
+        )
     base_width.assert_close(found, recorded("gradient"), tolerance)

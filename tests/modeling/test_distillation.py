@@ -7,24 +7,11 @@ import tensorflow as tf
 
 import modeling
 from modeling import distillation, losses
+from tests import models
 
 B, T, P, L, V = 4, 6, 3, 5, 40
 RNG = np.random.default_rng(0)
 TEMPERATURE, ALPHA = 3.0, 0.7
-
-
-def config(width, num_layers):
-    return modeling.BertConfig(
-        vocab_size=V,
-        hidden_size=width,
-        num_hidden_layers=num_layers,
-        num_attention_heads=2,
-        intermediate_size=2 * width,
-        max_position_embeddings=T,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        initializer_range=0.3,
-    )
 
 
 def softmax(logits):
@@ -162,11 +149,14 @@ def batch():
 
 
 def create(width, num_layers, seed, **options):
-    model = modeling.BertClassifier(
-        config(width, num_layers), 3, dtype="float64", seed=seed, **options
+    config = models.tiny_config(
+        hidden_size=width, num_hidden_layers=num_layers, **models.NO_DROPOUT
     )
-    model.build()
-    return model
+    return models.built(
+        modeling.BertClassifier(
+            config, 3, dtype="float64", seed=seed, **options
+        )
+    )
 
 
 def numpy_layers(model, batch):
@@ -176,17 +166,13 @@ def numpy_layers(model, batch):
     )
     states = [encoded["embedding_output"], *encoded["all_encoder_layers"]]
     states = [np.asarray(state) for state in states]
-    weights = {
-        v.path.partition("encoder/")[2]: np.asarray(v) for v in model.weights
-    }
     scores = []
-    for index, state in enumerate(states[:-1]):
-        heads = []
-        for name in ("query", "key"):
-            prefix = f"layer_{index}/attention/self/{name}"
-            projected = state @ weights[f"{prefix}/kernel"]
-            projected += weights[f"{prefix}/bias"]
-            heads.append(projected.reshape(B, T, 2, -1))
+    for state, block in zip(states, model.bert.encoder.blocks, strict=False):
+        query, key = (
+            state @ np.asarray(dense.kernel) + np.asarray(dense.bias)
+            for dense in (block.attention.query, block.attention.key)
+        )
+        heads = [each.reshape(B, T, 2, -1) for each in (query, key)]
         size = heads[0].shape[-1]
         scores.append(np.einsum("bfnh,btnh->bnft", *heads) / size**0.5)
     return states, scores

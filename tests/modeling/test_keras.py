@@ -90,7 +90,7 @@ def test_shapes_are_known_before_the_first_call(kind, dtype):
     specs = keras.tree.map_structure(
         lambda x: keras.KerasTensor(x.shape, x.dtype.name), inputs
     )
-    symbolic = layer.compute_output_spec(*specs)
+    symbolic = layer(*specs)
     outputs = layer(*inputs)
     keras.tree.assert_same_structure(symbolic, outputs)
     for symbol, output in zip(
@@ -122,11 +122,11 @@ def test_a_layer_is_exported_inside_a_functional_model(kind, tmp_path):
     assert_close(exported.serve(inputs), model(inputs))
 
 
-@pytest.mark.parametrize("kind", EACH_MODEL)
-def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
+def check_export(kind, folder, **options):
+    """Exports a model that was never called; compares it at two lengths."""
     model = MODELS[kind]()
-    model.export(tmp_path, verbose=False)
-    exported = tf.saved_model.load(tmp_path)
+    model.export(folder, verbose=False, **options)
+    exported = tf.saved_model.load(folder)
     (features,) = create_inputs(kind)
     for length in (T, T - 1):
         part = {
@@ -146,6 +146,21 @@ def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
         found = exported.serve(part)
         keras.tree.assert_same_structure(found, outputs)
         assert_close(found, outputs, 1e-5)
+
+
+@pytest.mark.parametrize("kind", EACH_MODEL)
+def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
+    check_export(kind, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["classifier", "spans", "choices"])
+def test_an_export_takes_a_signature(kind, tmp_path):
+    (features,) = create_inputs(kind)
+    signature = {
+        name: keras.InputSpec("int32", (None,) * value.ndim, name=name)
+        for name, value in features.items()
+    }
+    check_export(kind, tmp_path, input_signature=[signature])
 
 
 def compiled_loss(outputs):

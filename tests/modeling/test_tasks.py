@@ -1,5 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision."""
 
+import functools
 import subprocess
 import sys
 
@@ -24,6 +25,7 @@ from tests.modeling.kinds import (
     assert_close,
     create_features,
 )
+from tests.models import built
 
 OUTPUTS = {
     "pretrainer": {
@@ -167,8 +169,7 @@ def test_initial_weights():
     config = BertConfig(
         vocab_size=500, hidden_size=96, num_hidden_layers=1, type_vocab_size=2
     )
-    model = BertPretrainer(config, seed=0)
-    model.build()
+    model = built(BertPretrainer(config, seed=0))
     kernels = [w for w in model.weights if w.path.endswith("/kernel")]
     # A normal cut off at two deviations keeps 0.88 of its deviation.
     for kernel in kernels:
@@ -195,12 +196,9 @@ def train_step(model, features, seed):
 def test_gradient_checkpointing_repeats_the_dropout(dtype):
     features = create_features()
     seed = keras.ops.convert_to_tensor([1, 2], dtype="int64")
-    plain, checkpointed = (
-        MODELS["pretrainer"](seed=0, dtype=dtype, gradient_checkpointing=value)
-        for value in (False, True)
-    )
-    plain.build()
-    checkpointed.build()
+    create = functools.partial(MODELS["pretrainer"], seed=0, dtype=dtype)
+    plain = built(create())
+    checkpointed = built(create(gradient_checkpointing=True))
     expected = train_step(plain, features, seed)
     tolerance = 1e-12 if dtype == "float64" else 1e-2
     assert_close(train_step(checkpointed, features, seed), expected, tolerance)
@@ -248,31 +246,6 @@ def test_a_missing_feature_is_named():
         MODELS["choices"]()(features)
     with pytest.raises(ValueError, match="`num_labels` must be at least 1"):
         BertClassifier(CONFIG, 0)
-
-
-@pytest.mark.parametrize("kind", ["classifier", "spans", "choices"])
-def test_keras_exports_free_sizes(kind, tmp_path):
-    features = create_features(kind)
-    names = ("input_ids", "input_mask", "segment_ids")
-    shape = (None,) * features["input_ids"].ndim
-    model = MODELS[kind]()
-    model.build()
-    model.export(
-        tmp_path,
-        verbose=False,
-        input_signature=[
-            {
-                name: keras.InputSpec(shape=shape, dtype="int32", name=name)
-                for name in names
-            }
-        ],
-    )
-    exported = tf.saved_model.load(tmp_path)
-    for length in (T, 5):
-        part = {
-            name: tf.constant(features[name][..., :length]) for name in names
-        }
-        assert_close(exported.serve(part), model(part), 1e-5)
 
 
 def test_a_model_needs_a_head():

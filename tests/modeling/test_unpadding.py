@@ -7,32 +7,14 @@ import tensorflow as tf
 
 import modeling
 from modeling.unpadding import PackedRows, UnpaddedRows
+from tests import models
+
+CONFIG = models.tiny_config(**models.NO_DROPOUT)
 
 
-def features(lengths, length, vocab_size):
-    generator = np.random.default_rng(0)
-    mask = (np.arange(length) < np.array(lengths)[:, None]).astype(np.int32)
-    ids = generator.integers(1, vocab_size, mask.shape) * mask
-    return {
-        "input_ids": tf.constant(ids, tf.int32),
-        "input_mask": tf.constant(mask),
-        "segment_ids": tf.constant(ids % 2 * mask, tf.int32),
-    }
-
-
-def small_config(**changed):
-    return modeling.BertConfig(
-        vocab_size=50,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=64,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        initializer_range=0.3,
-        **changed,
-    )
+def features(lengths, length):
+    batch = models.create_batch(lengths, length)
+    return {name: tf.constant(value) for name, value in batch.items()}
 
 
 def loss_and_gradients(model, training):
@@ -74,14 +56,13 @@ def padded_and_not(request):
     functions = []
     for unpad in (False, True):
         model = modeling.BertModel(
-            small_config(),
+            CONFIG,
             unpad=unpad,
             gradient_checkpointing=gradient_checkpointing,
             dtype="float64",
             seed=1,
         )
-        model.build()
-        functions.append(loss_and_gradients(model, training))
+        functions.append(loss_and_gradients(models.built(model), training))
     return functions
 
 
@@ -90,14 +71,14 @@ def padded_and_not(request):
     [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]],
 )
 def test_outputs_and_gradients_are_the_same(padded_and_not, lengths):
-    batch = features(lengths, 40, 50)
+    batch = features(lengths, 40)
     results = [compute(batch) for compute in padded_and_not]
     for padded, unpadded in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
 
 
 def test_rows_come_back_to_their_positions():
-    batch = features([40, 3, 17, 1, 22], 40, 50)
+    batch = features([40, 3, 17, 1, 22], 40)
     unpadded = UnpaddedRows(batch["input_mask"])
     padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
     rows = unpadded.unpad(padded)
@@ -109,7 +90,7 @@ def test_rows_come_back_to_their_positions():
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "uint8"])
 def test_masks_of_any_type(dtype):
-    batch = features([40, 3, 17, 1, 22], 40, 50)
+    batch = features([40, 3, 17, 1, 22], 40)
     padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
     expected = UnpaddedRows(batch["input_mask"]).unpad(padded)
     mask = tf.cast(batch["input_mask"], dtype)
@@ -117,10 +98,10 @@ def test_masks_of_any_type(dtype):
 
 
 def test_a_mask_of_rank_3_is_computed_with_its_padding():
-    batch = features([8, 8, 8], 8, 50)
+    batch = features([8, 8, 8], 8)
     mask = np.tril(np.ones((3, 8, 8), np.int32))
     outputs = [
-        modeling.BertSpanLabeler(small_config(), unpad=unpad, seed=1)(
+        modeling.BertSpanLabeler(CONFIG, unpad=unpad, seed=1)(
             batch | {"input_mask": tf.constant(mask)}
         )["start_logits"]
         for unpad in (False, True)
@@ -130,7 +111,7 @@ def test_a_mask_of_rank_3_is_computed_with_its_padding():
 
 @pytest.mark.backends
 def test_gradients_on_any_backend_of_keras():
-    model = modeling.BertClassifier(small_config(), 2, unpad=True, seed=1)
+    model = modeling.BertClassifier(CONFIG, 2, unpad=True, seed=1)
     batch = {
         "input_ids": np.ones((3, 8), "int32"),
         "input_mask": np.tri(3, 8, 2, dtype="int32"),
@@ -144,8 +125,8 @@ def test_gradients_on_any_backend_of_keras():
 
 
 def test_padding_takes_no_part_in_the_choice_of_a_span():
-    batch = features([40, 12], 40, 50)
-    model = modeling.BertSpanLabeler(small_config(), unpad=True, seed=1)
+    batch = features([40, 12], 40)
+    model = modeling.BertSpanLabeler(CONFIG, unpad=True, seed=1)
     outputs = model(batch)
     assert (outputs["start_logits"].numpy()[1, 12:] < -9000).all()
     alone = {name: value[1:, :12] for name, value in batch.items()}
@@ -155,7 +136,7 @@ def test_padding_takes_no_part_in_the_choice_of_a_span():
 
 def test_short_sequences_share_a_packed_one():
     lengths = [3, 40, 17, 0, 22, 1]
-    batch = features(lengths, 40, 50)
+    batch = features(lengths, 40)
     rows = UnpaddedRows(batch["input_mask"])
     packed = rows.packed()
     # 40; 22 + 17 + 1; 3.

@@ -8,6 +8,7 @@ import modeling
 from data.text import tokenization
 from serving import features
 from tests import golden, script_runner
+from tests.models import built, tiny_config
 from tests.script_runner import read_lines
 
 SCRIPT = "extract_features.py"
@@ -58,17 +59,8 @@ def deep(tmp_path_factory):
     vectors of all blocks.
     """
     folder = tmp_path_factory.mktemp("deep")
-    config = modeling.BertConfig(
-        vocab_size=1600,
-        hidden_size=16,
-        num_hidden_layers=5,
-        num_attention_heads=2,
-        intermediate_size=24,
-        max_position_embeddings=32,
-        initializer_range=0.3,
-    )
-    model = modeling.BertModel(config, seed=3)
-    model.build()
+    config = tiny_config(vocab_size=1600, num_hidden_layers=5)
+    model = built(modeling.BertModel(config, seed=3))
     modeling.save_checkpoint(model, folder / "bert_model.ckpt")
     (folder / "bert_config.json").write_text(config.to_json_string())
     lines = ["The river is red", "A boat ||| the water", ""]

@@ -16,6 +16,7 @@ from data.squad.windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from serving import classifier, features, ner, pretraining, squad
 from serving.signatures import ServingOptions
+from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
@@ -72,18 +73,13 @@ np.savez(sys.argv[2], **found)
 def create_model(kind, *args, max_length=32):
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(1)
-    config = modeling.BertConfig(
+    config = tiny_config(
         vocab_size=len(TOKENIZER.tokens),
-        hidden_size=16,
         num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
         max_position_embeddings=max_length,
         initializer_range=0.5,
     )
-    model = kind(config, *args)
-    model.build()
-    return model
+    return built(kind(config, *args))
 
 
 class Served:

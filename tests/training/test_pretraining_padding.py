@@ -12,7 +12,7 @@ from data.io.records import encode_example
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer
-from tests import script_runner
+from tests import models, script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.training.pair import create_config
 from training import checkpointing, pretraining
@@ -74,16 +74,10 @@ def create_batches(path, are_masked, trim, is_training, batch_size=12):
 
 
 def create_model(unpad, left_to_right=False):
-    config = modeling.BertConfig(
+    config = models.tiny_config(
         vocab_size=VOCAB_SIZE,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=32,
         max_position_embeddings=LENGTH,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        initializer_range=0.3,
+        **models.NO_DROPOUT,
     )
     model = modeling.BertPretrainer(
         config,

@@ -36,6 +36,7 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
 __all__ = [
+    "CLASSES",
     "find_huggingface",
     "is_huggingface",
     "load_config",
@@ -70,7 +71,8 @@ _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-_ARCHITECTURES = {
+# ours: theirs.
+CLASSES = {
     "BertModel": "BertModel",
     "BertPretrainer": "BertForPreTraining",
     "BertClassifier": "BertForSequenceClassification",
@@ -289,15 +291,15 @@ def _config_entries(
 ) -> dict[str, Any]:
     """Returns the entries of a model's config.json."""
     class_name = type(model).__name__
-    if class_name not in _ARCHITECTURES or not model.built:
+    if class_name not in CLASSES or not model.built:
         raise ValueError(
             "Only a built model of one of the classes "
-            f"{sorted(_ARCHITECTURES)} can be saved for transformers. "
+            f"{sorted(CLASSES)} can be saved for transformers. "
             f"Received: {'a built' if model.built else 'an unbuilt'} "
             f"{class_name}"
         )
     values = config_to_huggingface(model.config)
-    architecture = _ARCHITECTURES[class_name]
+    architecture = CLASSES[class_name]
     if "cls/seq_relationship/output_weights" in leave_out:
         architecture = "BertForMaskedLM"
     values["architectures"] = [architecture]

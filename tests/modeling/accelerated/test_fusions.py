@@ -14,6 +14,7 @@ from tensorflow.python.framework import test_util
 import modeling
 from modeling.accelerated import fusions, inference
 from modeling.layers import Dense
+from tests import models
 
 CPU_INFO = Path("/proc/cpuinfo")
 INPUTS = ("input_ids", "input_mask", "segment_ids")
@@ -24,19 +25,10 @@ MANY = [64, 64, 9] * 6, 64
 
 
 def create_model(hidden_act, dtype):
-    config = modeling.BertConfig(
-        vocab_size=50,
-        hidden_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=256,
-        max_position_embeddings=64,
-        hidden_act=hidden_act,
-        initializer_range=0.2,
+    config = models.tiny_config(
+        hidden_size=128, hidden_act=hidden_act, initializer_range=0.2
     )
-    model = modeling.BertModel(config, dtype=dtype, seed=0)
-    model.build()
-    return model
+    return models.built(modeling.BertModel(config, dtype=dtype, seed=0))
 
 
 def create_forward(model, predicts=True, shape=(None, None)):
@@ -55,9 +47,7 @@ def create_forward(model, predicts=True, shape=(None, None)):
 
 
 def create_batch(lengths, length):
-    mask = (np.arange(length) < np.array(lengths)[:, None]).astype(np.int32)
-    ids = np.random.default_rng(0).integers(1, 50, mask.shape) * mask
-    return [tf.constant(each, tf.int32) for each in (ids, mask, ids % 2 * mask)]
+    return [*map(tf.constant, models.create_batch(lengths, length).values())]
 
 
 def operations(forward, *inputs):

@@ -8,21 +8,14 @@ import tensorflow as tf
 
 import modeling
 from modeling.accelerated import tracing
+from tests import models
 
 
 def create_model(**kwargs):
-    config = modeling.BertConfig(
-        vocab_size=50,
-        hidden_size=128,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        intermediate_size=256,
-        max_position_embeddings=64,
-        initializer_range=0.2,
+    config = models.tiny_config(
+        hidden_size=128, num_hidden_layers=3, initializer_range=0.2
     )
-    model = modeling.BertModel(config, seed=0, **kwargs)
-    model.build()
-    return model
+    return models.built(modeling.BertModel(config, seed=0, **kwargs))
 
 
 def create_gradients(model):

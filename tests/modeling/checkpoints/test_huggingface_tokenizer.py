@@ -5,13 +5,10 @@ import json
 import pytest
 
 from data.text import tokenization
-from modeling import (
-    BertConfig,
-    BertModel,
-    save_huggingface,
-)
+from modeling import BertConfig, BertModel, save_huggingface
 from modeling.checkpoints import huggingface
 from tests.modeling.checkpoints.test_huggingface import CONFIG, POSITIONS, V
+from tests.models import built
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
 
@@ -25,9 +22,7 @@ def create_vocab(path, *more):
 
 @pytest.fixture
 def bert():
-    model = BertModel(BertConfig.from_dict(CONFIG))
-    model.build()
-    return model
+    return built(BertModel(BertConfig.from_dict(CONFIG)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +77,7 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
     vocab_file = create_vocab(tmp_path / "vocab.txt")
     text = vocab_file.read_text("utf-8")
     for contents, message in (
-        (text + "more\n", "is larger than the model: 31 WordPieces"),
+        (text + "more\n", "is larger than the model: 25 WordPieces"),
         (text.replace("[PAD]", "pad"), r"no \[PAD\]"),
         ("\xff\n", "is not UTF-8"),
     ):

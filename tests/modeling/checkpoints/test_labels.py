@@ -14,6 +14,7 @@ from modeling import (
 )
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.modeling.checkpoints.test_tf1 import SMALL
+from tests.models import built
 
 BAD_LABELS = [
     (["no", "ye\ns"], r"label 2, 'ye\\ns', holds a line end"),
@@ -28,8 +29,7 @@ BAD_LABELS = [
 
 @pytest.mark.parametrize(("labels", "message"), BAD_LABELS)
 def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
-    model = BertClassifier(SMALL, 2)
-    model.build()
+    model = built(BertClassifier(SMALL, 2))
     for save in (
         lambda: save_labels(tmp_path, labels),
         lambda: save_release(model, tmp_path / "new", labels=labels),
@@ -41,8 +41,7 @@ def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
 
 @pytest.mark.parametrize("labels", [[], ["yes"], ["a", "b", "c"]])
 def test_labels_for_another_number_of_outputs_are_refused(tmp_path, labels):
-    model = BertClassifier(SMALL, 2)
-    model.build()
+    model = built(BertClassifier(SMALL, 2))
     with pytest.raises(ValueError, match="must name the model's 2 outputs"):
         save_release(model, tmp_path / "new", labels=labels)
     assert not list(tmp_path.iterdir())
@@ -64,8 +63,7 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
 
 
 def test_labels_are_kept(tmp_path):
-    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
-    model.build()
+    model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
     save_huggingface(model, tmp_path, labels=["no", "yes"])
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["id2label"] == {"0": "no", "1": "yes"}
@@ -76,8 +74,7 @@ def test_labels_are_kept(tmp_path):
 
 
 def test_labels_that_huggingface_cannot_hold_leave_no_file(tmp_path):
-    model = BertClassifier(BertConfig.from_dict(CONFIG), 2)
-    model.build()
+    model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
     number = (["no"], "`labels` must name the model's 2 outputs. Received 1")
     for labels, message in [*BAD_LABELS, number]:
         with pytest.raises(ValueError, match=message):

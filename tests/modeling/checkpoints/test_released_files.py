@@ -8,14 +8,14 @@ from modeling import BertPretrainer, load_checkpoint, load_config
 from modeling.checkpoints.names import original_name
 from tests import golden
 from tests.checkpoints import listed
+from tests.models import built
 
 
 @pytest.mark.parametrize("name", ["keras_bert_test", "chinese_index"])
 def test_googles_own_files(name):
     folder = golden.shared(f"data/checkpoints/{name}")
     path = folder / "bert_model.ckpt"
-    model = BertPretrainer(load_config(folder))
-    model.build()
+    model = built(BertPretrainer(load_config(folder)))
     shapes = {original_name(w): list(w.shape) for w in model.weights}
     assert shapes == listed(path)
 

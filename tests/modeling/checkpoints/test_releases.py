@@ -17,6 +17,7 @@ from modeling import (
     save_release,
 )
 from tests.modeling.checkpoints.test_tf1 import SMALL
+from tests.models import built
 
 
 def check_bias(folder):
@@ -27,8 +28,7 @@ def check_bias(folder):
 
 
 def test_a_release_replaces_only_an_earlier_one_of_its_kind(tmp_path):
-    model = BertClassifier(SMALL, 2)
-    model.build()
+    model = built(BertClassifier(SMALL, 2))
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "bert_config.json").write_text("theirs")
@@ -49,8 +49,7 @@ def test_a_release_replaces_only_an_earlier_one_of_its_kind(tmp_path):
 
 
 def test_a_release_appears_whole_or_not_at_all(tmp_path):
-    model = BertClassifier(SMALL, 2)
-    model.build()
+    model = built(BertClassifier(SMALL, 2))
     folder = tmp_path / "release"
     save_release(model, folder, labels=["no", "yes"])
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -78,8 +77,7 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
 
 
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):
-    model = BertClassifier(SMALL, 2)
-    model.build()
+    model = built(BertClassifier(SMALL, 2))
     folder, elsewhere = tmp_path / "release", tmp_path / "elsewhere"
     elsewhere.mkdir()
     save_release(model, folder, labels=["a", "b"])

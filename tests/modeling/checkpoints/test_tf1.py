@@ -25,6 +25,7 @@ from modeling.checkpoints.names import original_name
 from modeling.checkpoints.tf1 import write_checkpoint
 from tests import golden
 from tests.checkpoints import listed
+from tests.models import built
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
 SMALL = BertConfig(
@@ -76,8 +77,7 @@ def test_there_and_back(index, tmp_path):
 
 
 def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
-    model = BertModel(SMALL)
-    model.build()
+    model = built(BertModel(SMALL))
     folder = tmp_path / "run[1]*"
     save_checkpoint(model, folder / "model.ckpt")
     assert len(list(folder.iterdir())) == 2
@@ -124,8 +124,7 @@ def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
 
 
 def test_a_missing_masked_lm_head_is_said_in_a_sentence(tmp_path, caplog):
-    bert = BertModel(SMALL)
-    bert.build()
+    bert = built(BertModel(SMALL))
     save_checkpoint(bert, tmp_path / "model.ckpt")
     with caplog.at_level("INFO", logger="absl"):
         load_checkpoint(BertPretrainer(SMALL), tmp_path / "model.ckpt")
@@ -315,8 +314,7 @@ def test_another_size_is_named_and_nothing_is_assigned(source):
         ({"intermediate_size": 64}, "intermediate/dense/kernel has shape"),
         ({"num_hidden_layers": 4}, r"lacks 16 of .*bert/encoder/layer_3/"),
     ):
-        model = BertModel(BertConfig.from_dict({**sizes, **changes}))
-        model.build()
+        model = built(BertModel(BertConfig.from_dict({**sizes, **changes})))
         before = [np.asarray(weight) for weight in model.weights]
         with pytest.raises(ValueError, match=message):
             load_checkpoint(model, path)
@@ -326,8 +324,7 @@ def test_another_size_is_named_and_nothing_is_assigned(source):
 
 def test_another_number_of_labels_is_named(source, tmp_path):
     _, config = source
-    model = BertClassifier(config, 3)
-    model.build()
+    model = built(BertClassifier(config, 3))
     save_checkpoint(model, tmp_path / "model.ckpt")
     with pytest.raises(ValueError, match="number of labels is 3 there and 2"):
         load_checkpoint(BertClassifier(config, 2), tmp_path / "model.ckpt")
@@ -372,14 +369,12 @@ def test_saving_what_cannot_be_saved(source, tmp_path):
     [(np.nan, 0, "nan"), (-np.inf, 3, "-inf"), (1e300, 1, r"1e\+300")],
 )
 def test_weights_that_are_not_finite_are_refused(tmp_path, value, index, shown):
-    model = BertModel(SMALL, dtype="float64")
-    model.build()
+    model = built(BertModel(SMALL, dtype="float64"))
     bias = model.pooler.bias
     bias.assign(np.where(np.arange(4) == index, value, 0.0))
     path = tmp_path / "model.ckpt"
     save_checkpoint(model, path)
-    other = BertModel(SMALL)
-    other.build()
+    other = built(BertModel(SMALL))
     before = [np.asarray(weight) for weight in other.weights]
     with pytest.raises(
         ValueError,
@@ -391,8 +386,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value, index, shown):
 
 
 def test_weights_of_another_type_are_refused(tmp_path):
-    model = BertModel(SMALL)
-    model.build()
+    model = built(BertModel(SMALL))
     weights = {original_name(w): np.asarray(w) for w in model.weights}
     path = str(tmp_path / "model.ckpt")
     for dtype in ("int32", "complex64", "bool", "str"):

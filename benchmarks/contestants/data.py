@@ -1,0 +1,77 @@
+"""Records, a vocabulary and WordPieces of the text in --corpus.
+
+Does not load TensorFlow before a script runs: a process begins with the peak
+memory of its parent.
+"""
+
+import re
+import subprocess
+import sys
+import time
+
+from benchmarks import race
+from data.text.tokenization import FullTokenizer
+
+PACKAGES = ["tensorflow"]
+
+
+def run_script(spec, name, *arguments):
+    """Runs a script on the corpus; returns its output and seconds."""
+    command = [sys.executable, "-m", name, f"--input_file={spec['corpus']}"]
+    command += [f"--output_file={spec['folder']}/out", *arguments]
+    started = time.perf_counter()
+    output = subprocess.check_output(command, text=True)
+    return output, time.perf_counter() - started
+
+
+def records(spec):
+    """Records for pretraining, from five passes over the text."""
+    flags = [f"--vocab_file={spec['vocab_file']}", "--dupe_factor=5"]
+    flags += spec["variant"].split()
+
+    def repeat(_):
+        output, seconds = run_script(spec, "create_pretraining_data", *flags)
+        num_instances = int(output.split()[0].replace(",", ""))
+        return {"instances/s": num_instances / seconds}
+
+    return race.Work(repeat, 0)
+
+
+def vocabulary(spec):
+    """A vocabulary of the usual size."""
+
+    def repeat(_):
+        output, _ = run_script(spec, "tools.create_vocabulary")
+        return {"% [UNK]": float(re.search(r"([\d.]+)% \[UNK\]", output)[1])}
+
+    return race.Work(repeat, 0)
+
+
+def words(spec):
+    """WordPieces by FullTokenizer, new each time, or by its layer."""
+    lines, num_mb = race.read_corpus(spec)
+    tokenizer = FullTokenizer(spec["vocab_file"])
+    if spec["variant"] == "FullTokenizer":
+
+        def repeat(_):
+            # An old one remembers words.
+            tokenizer = FullTokenizer(spec["vocab_file"])
+            for line in lines:
+                tokenizer.tokenize(line)
+
+        return race.Work(repeat, num_mb)
+
+    import tensorflow as tf
+
+    # Long enough for the start of the pipeline not to count.
+    num_repeats = 1 + int(50 / num_mb)
+    dataset = tf.data.Dataset.from_tensor_slices(lines).repeat(num_repeats)
+    dataset = dataset.batch(1024).map(
+        lambda texts: tf.size(tokenizer.layer(texts).flat_values),
+        num_parallel_calls=tf.data.AUTOTUNE,
+    )
+
+    def repeat_layer(_):
+        dataset.reduce(0, lambda total, size: total + size)
+
+    return race.Work(repeat_layer, num_repeats * num_mb)

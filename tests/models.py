@@ -1,0 +1,44 @@
+"""Networks small enough for tests, and batches for them."""
+
+import numpy as np
+
+import modeling
+
+NO_DROPOUT = {
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+
+
+def tiny_config(**changes):
+    """Returns a configuration whose weights are large enough to matter."""
+    sizes = {
+        "vocab_size": 50,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "max_position_embeddings": 64,
+        "initializer_range": 0.3,
+    }
+    sizes |= changes
+    return modeling.BertConfig(
+        **{"intermediate_size": 2 * sizes["hidden_size"]} | sizes
+    )
+
+
+def built(model):
+    """Returns a model with its weights."""
+    model.build()
+    return model
+
+
+def create_batch(lengths, length):
+    """Returns int32 features of sequences with padding, for `tiny_config`."""
+    mask = np.arange(length) < np.array(lengths)[:, None]
+    ids = np.random.default_rng(0).integers(1, 50, mask.shape) * mask
+    features = {
+        "input_ids": ids,
+        "input_mask": mask,
+        "segment_ids": ids % 2,
+    }
+    return {name: value.astype("int32") for name, value in features.items()}
