@@ -285,10 +285,7 @@ def main(options: Config) -> None:
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main,
-        Config,
-    )
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

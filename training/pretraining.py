@@ -12,7 +12,7 @@ from data.io import feature_specs, record_checks, tfrecords
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text.tokenization import FullTokenizer
-from training import run_settings, start, text_samples
+from training import run_settings, start
 from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
 from training.callbacks.time_limit import TimeLimit
@@ -207,8 +207,7 @@ def _evaluate(
             rows = filled_masks.describe(
                 features, outputs["masked_lm_logits"], tokenizer
             )
-            samples = text_samples.spread(rows)
-            trainer.history.add_samples(step, "samples", samples)
+            trainer.history.add_samples(step, "samples", rows)
     return results
 
 
