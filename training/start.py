@@ -94,8 +94,6 @@ def create_trainer(
                         model.config.num_hidden_layers,
                         config.layerwise_lr_decay,
                     ),
-                    # The training step sums them itself.
-                    aggregate_gradients=False,
                     time_spent=clock.spent_variable,
                 ),
                 config.mixed_precision,

@@ -86,9 +86,7 @@ def create_trainer(
     **changes,
 ):
     config = create_config(**{"learning_rate": 0.1} | changes)
-    optimizer = optimization.create_optimizer(
-        config, 100, 0, aggregate_gradients=False
-    )
+    optimizer = optimization.create_optimizer(config, 100, 0)
     skipping = NonFinite(config.max_nonfinite_steps, describe_batch)
     return Trainer(
         Pair(),

@@ -48,7 +48,6 @@ def test_averages_follow_their_formula(name, tmp_path):
             create_config(learning_rate=0.1),
             100,
             0,
-            aggregate_gradients=False,
         )
     weight = model.one
     folder = tmp_path / "averages"

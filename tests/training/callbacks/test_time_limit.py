@@ -44,7 +44,6 @@ def test_the_rate_follows_the_time(tmp_path):
         config,
         1000,
         4,
-        aggregate_gradients=False,
         time_spent=limit.spent_variable,
     )
     rates = {}

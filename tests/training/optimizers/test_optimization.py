@@ -167,7 +167,6 @@ def train_two_alike(strategy):
             OptimizerConfig(learning_rate=0.1),
             10,
             0,
-            aggregate_gradients=False,
         )
         optimizer.build(variables)
 
