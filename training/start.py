@@ -98,7 +98,6 @@ def create_trainer(
                 ),
                 config.mixed_precision,
             )
-        learning = [teacher.create_callback(model)] if teacher else []
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_train_steps is not None:
         shape = max_seq_length, num_predictions
@@ -116,7 +115,7 @@ def create_trainer(
                 else Callback()
             )
         callbacks = [
-            *learning,
+            *([teacher] if teacher else []),
             costs.MemoryCheck(*shape),
             NonFinite(config.max_nonfinite_steps, describe_batch),
             ProgressBar(num_train_steps),

@@ -80,8 +80,9 @@ class Trainer:
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
             trained, its_loss = model, loss
-            for callback in callbacks:
-                trained, its_loss = callback.wrap(trained, its_loss)
+            with self.strategy.scope():
+                for callback in callbacks:
+                    trained, its_loss = callback.wrap(trained, its_loss)
             self._train_step = train_step.TrainStep(
                 trained, its_loss, optimizer, self.strategy, config, callbacks
             )

@@ -30,7 +30,10 @@ class Callback:
     may_save: bool = True
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns what a step trains, and its loss, in place of these two."""
+        """Returns what a step trains, and its loss, in place of these two.
+
+        Runs in the scope of the strategy.
+        """
         return model, loss
 
     def variables(self) -> Mapping[str, "keras.Variable"]:
