@@ -8,6 +8,7 @@ import dataclasses
 import importlib.util
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from data.pretraining.options import MaskingOptions
@@ -25,6 +26,9 @@ PRECISIONS = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
+# Folders in the folder of a run, for the weights of the best step and for the
+# averages of the weights.
+BEST, AVERAGES = "best", "averages"
 # Flags of the commands that change weights, and of those that use a model.
 _CHANGING = ("do_train", "ensemble")
 _PREDICTING = ("do_eval", "do_predict")
@@ -471,6 +475,8 @@ class TrainingConfig(
         default_factory=dict, repr=False
     )
 
+    # Whether to restore the best step, if there is one, instead of the newest.
+    prefers_best: ClassVar[Any] = False
     # A command without any of them is refused.
     actions: ClassVar[tuple[str, ...]] = (
         "do_train",
@@ -542,6 +548,16 @@ class TrainingConfig(
         return dataclasses.replace(
             self, given_flags=flags, all_flags=all_flags, **changes
         )
+
+    @property
+    def best_dir(self) -> Path:
+        """Folder of the weights of the best step."""
+        return Path(self.output_dir) / BEST
+
+    @property
+    def averages_dir(self) -> Path:
+        """Folder of the averages of the weights."""
+        return Path(self.output_dir) / AVERAGES
 
     @property
     def initial_checkpoint(self) -> str | None:
@@ -816,6 +832,11 @@ class FineTuningConfig(TrainingConfig, TextConfig):
                 f"--quantize={self.quantize} is for one model, and --ensemble "
                 "names several; give one of the two"
             )
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to use the best step of an earlier training."""
+        return self.load_best and not self.do_train
 
     @property
     def evaluates_while_training(self) -> bool:

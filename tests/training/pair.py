@@ -87,7 +87,7 @@ def create_trainer(
 ):
     config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(config, 100, 0)
-    skipping = NonFinite(config.max_nonfinite_steps, describe_batch)
+    skipping = NonFinite(describe_batch)
     return Trainer(
         Pair(),
         Sum(),

@@ -37,7 +37,6 @@ class WeightAverages(Callback):
         model: the model, already built.
         decay: `decay` above.
         strategy: the tf.distribute strategy of the variables.
-        folder: folder for the averages after training.
     """
 
     def __init__(
@@ -45,9 +44,8 @@ class WeightAverages(Callback):
         model: keras.Model,
         decay: float,
         strategy: tf.distribute.Strategy,
-        folder: str,
     ) -> None:
-        self._decay, self._strategy, self._folder = decay, strategy, folder
+        self._decay, self._strategy = decay, strategy
         self._weights = {
             name: variable
             for name, variable in modeling.named_variables(model).items()
@@ -90,7 +88,7 @@ class WeightAverages(Callback):
     def on_trained(self) -> None:
         """Replaces the weights by their averages, and saves these."""
         self._apply()
-        folder = self.trainer.weights_in(self._folder)
+        folder = self.trainer.weights_in(self.trainer.config.averages_dir)
         folder.save(self.trainer.global_step)
 
     def _apply(self) -> None:

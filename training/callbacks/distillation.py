@@ -7,7 +7,6 @@ gigabytes, so there the teacher runs in every step.
 """
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,85 +22,17 @@ from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
 from training import run_settings
 from training.callbacks import Callback
-from training.config import (
-    PRECISIONS,
-    FineTuningConfig,
-    PretrainingConfig,
-    TrainingConfig,
-)
-from training.trainer import Trainer
+from training.config import PRECISIONS, TrainingConfig
+from training.prediction import BatchPredictor
 
 # Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0
 
 
-def check(
-    config: PretrainingConfig | FineTuningConfig,
-    bert_config: modeling.BertConfig,
-) -> None:
-    """Refuses flags that contradict the teacher, before any long work."""
-    _check_init_layers(config, bert_config)
-    if not config.teacher:
-        return
-    teacher = load_teacher_config(config.teacher)
-    for name, needed in (
-        ("vocab_size", True),
-        ("num_attention_heads", config.distill_layers),
-    ):
-        theirs, ours = getattr(teacher, name), getattr(bert_config, name)
-        if needed and theirs != ours:
-            raise ValueError(
-                f"--teacher={config.teacher} has {name}={theirs}, and the "
-                f"model {ours} in {config.bert_config_file}; to learn from it "
-                "both must be equal"
-            )
-    if config.max_seq_length > teacher.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length={config.max_seq_length} is more than the "
-            f"{teacher.max_position_embeddings} positions of --teacher="
-            f"{config.teacher}; give a smaller one"
-        )
-    modeling.find_checkpoint(config.teacher)
-    folder = _folder_of(config.teacher)
-    if os.path.exists(config.output_dir) and os.path.samefile(
-        folder, config.output_dir
-    ):
-        raise ValueError(
-            f"--output_dir={config.output_dir} is the folder of --teacher="
-            f"{config.teacher}, whose checkpoints would be the student's; "
-            "give another one"
-        )
-
-
-def _check_init_layers(
-    config: TrainingConfig, bert_config: modeling.BertConfig
-) -> None:
-    layers, start = config.initial_layers, config.initial_checkpoint
-    if layers is None or start is None:
-        return
-    given = f"--init_layers={','.join(config.init_layers or ())}"
-    if len(layers) != bert_config.num_hidden_layers:
-        raise ValueError(
-            f"{given} names {len(layers)} blocks, and the model has "
-            f"{bert_config.num_hidden_layers}; name one for each"
-        )
-    names = modeling.read_shapes(modeling.find_checkpoint(start))
-    found = {
-        int(number)
-        for name in names
-        for number in re.findall(r"\blayer[_.](\d+)[/.]", name)
-    }
-    if missing := sorted(set(layers) - found):
-        raise ValueError(
-            f"{given}: {start} has no block {missing[0]}; its blocks are 0 to "
-            f"{max(found, default=-1)}"
-        )
-
-
 def load_teacher_config(teacher: str) -> modeling.BertConfig:
     """Returns the configuration in a teacher's folder."""
     try:
-        return modeling.load_config(_folder_of(teacher))
+        return modeling.load_config(folder_of(teacher))
     except FileNotFoundError as error:
         raise ValueError(
             f"--teacher={teacher} has no bert_config.json or config.json next "
@@ -109,9 +40,10 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
         ) from error
 
 
-def _folder_of(teacher: str) -> str:
-    folder = teacher if os.path.isdir(teacher) else os.path.dirname(teacher)
-    return folder or "."
+def folder_of(checkpoint: str) -> str:
+    """Returns the folder of a checkpoint, which may itself be a folder."""
+    is_folder = os.path.isdir(checkpoint)
+    return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
 
 
 class Teacher(Callback):
@@ -251,7 +183,7 @@ class Teacher(Callback):
         )
         records = tfrecords.read_records(source)
         count = tfrecords.count_records([source])
-        batches = Trainer(model, None, None, config).predict(
+        batches = BatchPredictor(model, config.jit_compile).predict(
             dataset,
             -(-count // config.train_batch_size),
             "Computing teacher outputs",

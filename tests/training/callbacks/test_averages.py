@@ -50,8 +50,7 @@ def test_averages_follow_their_formula(name, tmp_path):
             0,
         )
     weight = model.one
-    folder = tmp_path / "averages"
-    averages = WeightAverages(model, 0.6, strategy, folder)
+    averages = WeightAverages(model, 0.6, strategy)
     weight.assign([3.0, 4.0])
     averages.on_restore(0, is_new=True)
     (average,) = averages.variables().values()
@@ -67,7 +66,7 @@ def test_averages_follow_their_formula(name, tmp_path):
 
     callbacks = [averages, OnStep(look)]
     trainer = Trainer(
-        model, Sum(), optimizer, create_config(), callbacks, strategy
+        model, Sum(), optimizer, create_config(tmp_path), callbacks, strategy
     )
     fit(trainer, dataset, 10)
     expected = np.array([3.0, 4.0])
@@ -79,4 +78,4 @@ def test_averages_follow_their_formula(name, tmp_path):
     assert averages.variables().keys() == {"scale/one/ExponentialMovingAverage"}
     # The model has the averages in the end, and they are saved.
     np.testing.assert_array_equal(weight.numpy(), steps[-1][1])
-    assert checkpoint_steps(folder) == [10]
+    assert checkpoint_steps(tmp_path / "averages") == [10]
