@@ -89,29 +89,24 @@ def create_trainer(
             )
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_train_steps is not None:
-        shape = max_seq_length, num_predictions
-        averages = []
-        if config.ema_decay:
-            averages = [WeightAverages(model, config.ema_decay, strategy)]
-        if config.summary_steps:
-            # The workers agree on one number for each callback, so that all
-            # of them need as many.
-            callbacks.append(
-                Summaries(config.summary_steps, *shape)
-                if config.is_chief
-                else Callback()
-            )
+        # The workers agree on one number for each callback, so that all of
+        # them need as many.
+        summaries = Summaries() if config.is_chief else Callback()
         callbacks = [
             *([teacher] if teacher else []),
-            costs.MemoryCheck(*shape),
+            costs.MemoryCheck(),
             NonFinite(describe_batch),
-            ProgressBar(num_train_steps),
-            *averages,
+            ProgressBar(),
+            *([WeightAverages()] if config.ema_decay else []),
             *callbacks,
+            *([summaries] if config.summary_steps else []),
             clock,
             StopSignals(),
         ]
-    trainer = Trainer(model, loss, optimizer, config, callbacks, strategy)
+    shape = max_seq_length, num_predictions
+    trainer = Trainer(
+        model, loss, optimizer, config, callbacks, strategy, shape
+    )
     if not (config.prefers_best and trainer.restore_best()):
         trainer.restore_or_load()
     if num_train_steps is not None:

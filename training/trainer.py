@@ -41,8 +41,10 @@ class Trainer(BatchPredictor):
         config: TrainingConfig.
         callbacks: what a run does besides its steps, see callbacks/.
         strategy: the tf.distribute strategy of the variables.
+        shape: (WordPieces, masked positions) of an example with its padding.
 
     Attributes:
+        num_train_steps: the last step of the training.
         global_step: steps that the weights were trained.
         has_best: whether the weights are those of the best step.
         checkpointer: saves the run in `output_dir`; None without one.
@@ -58,18 +60,20 @@ class Trainer(BatchPredictor):
         config: Any,
         callbacks: Sequence[Callback] = (),
         strategy: tf.distribute.Strategy | None = None,
+        shape: tuple[int, int] = (0, 0),
     ) -> None:
         super().__init__(model, config.jit_compile)
         self.optimizer: Any = optimizer
         self.config = config
         self.callbacks = callbacks
         self.strategy = strategy or tf.distribute.get_strategy()
+        self.shape, self.num_train_steps = shape, 0
         self.is_chief = config.is_chief
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
         self.summary = Summary(config)
         for callback in callbacks:
-            callback.trainer = self
+            callback.join(self)
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
             trained, its_loss = model, loss
@@ -176,7 +180,7 @@ class Trainer(BatchPredictor):
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
-        self.global_step = self.step
+        self.global_step, self.num_train_steps = self.step, num_train_steps
         if self.step >= num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
@@ -196,22 +200,20 @@ class Trainer(BatchPredictor):
             ):
                 for callback in self.callbacks:
                     stack.enter_context(callback.running())
-                self._make_all_steps(dataset, num_train_steps)
+                self._make_all_steps(dataset)
             self.global_step = self.step
         for callback in self.callbacks:
             callback.on_trained()
 
-    def _make_all_steps(
-        self, dataset: tf.data.Dataset, num_train_steps: int
-    ) -> None:
+    def _make_all_steps(self, dataset: tf.data.Dataset) -> None:
         iterator = iter(devices.distribute(self.strategy, dataset))
         step, is_save_due, is_done = self.step, False, False
         while not is_done:
-            number = self._steps_until_due(step, num_train_steps)
+            number = self._steps_until_due(step)
             status = [callback.on_step_begin() for callback in self.callbacks]
             logs, agreed = self._make_steps(iterator, number, status)
             step += number
-            is_done = step == num_train_steps
+            is_done = step == self.num_train_steps
             for callback, value in zip(self.callbacks, agreed, strict=True):
                 if self.strategy.num_replicas_in_sync == 1:
                     # Alone, there is no need to wait for the next step.
@@ -223,13 +225,13 @@ class Trainer(BatchPredictor):
                 self.checkpointer.save(step)
                 is_save_due = False
 
-    def _steps_until_due(self, step: int, num_train_steps: int) -> int:
+    def _steps_until_due(self, step: int) -> int:
         """Returns the steps of one call, up to the next save or callback."""
         boundaries = [self.config.save_checkpoints_steps]
         boundaries += [c.every for c in self.callbacks if c.every]
         return min(
             self.config.steps_per_call,
-            num_train_steps - step,
+            self.num_train_steps - step,
             *(every - step % every for every in boundaries),
         )
 
