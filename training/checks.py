@@ -1,7 +1,5 @@
 """Checks of a command on the files that it names, before any long work."""
 
-import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +7,9 @@ from typing import Any
 import modeling
 from files import export_folders
 from training import costs, run_settings
-from training.callbacks.distillation import folder_of, load_teacher_config
-from training.checkpointing import checkpoint_steps
+from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig
+from training.run_folder import are_same, folder_of
 from training.splits import suffix_of
 from training.task import Task
 
@@ -36,7 +34,7 @@ def check(
         OSError: a file is missing, or the export cannot be written.
     """
     config.check_actions()
-    if not checkpoint_steps(config.output_dir):
+    if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)
         elif not config.do_train:
@@ -47,7 +45,7 @@ def check(
     if config.export_dir:
         export_folders.check(config.export_dir)
     bert_config = load_config(config)
-    check_teacher(config, bert_config)
+    distillation.check_teacher(config, bert_config)
     return bert_config
 
 
@@ -81,73 +79,6 @@ def load_config(config: Any) -> modeling.BertConfig:
                 f"(max_position_embeddings in {file}); give a smaller --{name}"
             )
     return found
-
-
-def check_teacher(
-    config: PretrainingConfig | FineTuningConfig,
-    bert_config: modeling.BertConfig,
-) -> None:
-    """Refuses flags that contradict the teacher."""
-    _check_init_layers(config, bert_config)
-    if not config.teacher:
-        return
-    teacher = load_teacher_config(config.teacher)
-    for name, needed in (
-        ("vocab_size", True),
-        ("num_attention_heads", config.distill_layers),
-    ):
-        theirs, ours = getattr(teacher, name), getattr(bert_config, name)
-        if needed and theirs != ours:
-            raise ValueError(
-                f"--teacher={config.teacher} has {name}={theirs}, and the "
-                f"model {ours} in {config.bert_config_file}; to learn from it "
-                "both must be equal"
-            )
-    if config.max_seq_length > teacher.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length={config.max_seq_length} is more than the "
-            f"{teacher.max_position_embeddings} positions of --teacher="
-            f"{config.teacher}; give a smaller one"
-        )
-    modeling.find_checkpoint(config.teacher)
-    if _are_same(folder_of(config.teacher), config.output_dir):
-        raise ValueError(
-            f"--output_dir={config.output_dir} is the folder of --teacher="
-            f"{config.teacher}, whose checkpoints would be the student's; "
-            "give another one"
-        )
-
-
-def _check_init_layers(
-    config: PretrainingConfig | FineTuningConfig,
-    bert_config: modeling.BertConfig,
-) -> None:
-    layers, start = config.initial_layers, config.initial_checkpoint
-    if layers is None or start is None:
-        return
-    given = f"--init_layers={','.join(config.init_layers or ())}"
-    if len(layers) != bert_config.num_hidden_layers:
-        raise ValueError(
-            f"{given} names {len(layers)} blocks, and the model has "
-            f"{bert_config.num_hidden_layers}; name one for each"
-        )
-    names = modeling.read_shapes(modeling.find_checkpoint(start))
-    found = {
-        int(number)
-        for name in names
-        for number in re.findall(r"\blayer[_.](\d+)[/.]", name)
-    }
-    if missing := sorted(set(layers) - found):
-        raise ValueError(
-            f"{given}: {start} has no block {missing[0]}; its blocks are 0 to "
-            f"{max(found, default=-1)}"
-        )
-
-
-def _are_same(folder: str, other: str) -> bool:
-    """Returns whether two paths are of one folder, which exists."""
-    are_there = os.path.isdir(folder) and os.path.isdir(other)
-    return are_there and os.path.samefile(folder, other)
 
 
 def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
@@ -208,7 +139,7 @@ def check_networks(config: FineTuningConfig) -> None:
     """Refuses weights that were trained with other flags of the network."""
     if config.ensemble:
         given = [("--ensemble", path) for path in config.ensemble.split(",")]
-    elif config.init_checkpoint and not checkpoint_steps(config.output_dir):
+    elif config.init_checkpoint and not config.has_checkpoint:
         given = [("--init_checkpoint", config.init_checkpoint)]
     else:
         given = [("--output_dir", config.output_dir)]
@@ -228,7 +159,7 @@ def _read_labels(config: FineTuningConfig) -> list[str] | None:
     Hugging Face model. New training does not use the labels of its
     --init_checkpoint.
     """
-    if checkpoint_steps(config.output_dir):
+    if config.has_checkpoint:
         return modeling.load_labels(config.output_dir)
     if config.init_checkpoint and not config.do_train:
         return modeling.load_labels(config.init_checkpoint)
@@ -244,10 +175,10 @@ def check_labels_of_start(
         ValueError: --init_checkpoint is in --output_dir and has other labels.
     """
     folder = config.output_dir
-    if not config.init_checkpoint or checkpoint_steps(folder):
+    if not config.init_checkpoint or config.has_checkpoint:
         return
     start = folder_of(config.init_checkpoint)
-    found = modeling.load_labels(start) if _are_same(start, folder) else None
+    found = modeling.load_labels(start) if are_same(start, folder) else None
     if found and found != list(labels):
         raise ValueError(
             f"--output_dir={folder} holds the model of --init_checkpoint, "

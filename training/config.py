@@ -16,6 +16,7 @@ from files import json_files
 from files.flags import flag, like
 from files.paths import Kind
 from training.batch_sizes import BatchSizes
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 # Flags that change the network, that are not stored in bert_config.json.
 NETWORK = ("left_to_right", "bilstm")
@@ -26,9 +27,6 @@ PRECISIONS = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-# Folders in the folder of a run, for the weights of the best step and for the
-# averages of the weights.
-BEST, AVERAGES = "best", "averages"
 # Flags of the commands that change weights, and of those that use a model.
 _CHANGING = ("do_train", "ensemble")
 _PREDICTING = ("do_eval", "do_predict")
@@ -548,6 +546,11 @@ class TrainingConfig(
         return dataclasses.replace(
             self, given_flags=flags, all_flags=all_flags, **changes
         )
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether the run's folder has a checkpoint to resume from."""
+        return bool(checkpoint_steps(self.output_dir))
 
     @property
     def best_dir(self) -> Path:

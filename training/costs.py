@@ -14,7 +14,6 @@ import tensorflow as tf
 from absl import logging
 
 from modeling.config import BertConfig
-from training import devices
 from training.callbacks import Callback
 from training.config import TrainingConfig
 
@@ -95,7 +94,7 @@ class MemoryCheck(Callback):
         message = out_of_memory(needed, config)
         # Only a GPU's allocator knows when it is full.
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
-            there = devices.num_workers(trainer.strategy) * machine_memory()
+            there = _num_workers(trainer.strategy) * machine_memory()
             if needed > there:
                 too_little = f"{message}; there are {there / 2**30:.1f} GiB"
                 # Without padding, shorter inputs need less.
@@ -106,6 +105,13 @@ class MemoryCheck(Callback):
             yield
         except tf.errors.ResourceExhaustedError as error:
             raise MemoryError(message) from error
+
+
+def _num_workers(strategy: tf.distribute.Strategy) -> int:
+    resolver = strategy.cluster_resolver
+    if resolver is None or not resolver.task_type:
+        return 1
+    return resolver.cluster_spec().num_tasks(resolver.task_type)
 
 
 def out_of_memory(needed: int, config: TrainingConfig) -> str:

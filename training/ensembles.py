@@ -7,8 +7,8 @@ from typing import Any
 from absl import logging
 
 import modeling
-from training.checkpointing import checkpoint_steps
-from training.config import BEST, FineTuningConfig
+from training.config import FineTuningConfig
+from training.run_folder import BEST, checkpoint_steps
 from training.task import Batches, Task
 
 
@@ -27,7 +27,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
             "--ensemble evaluates and predicts with models that are trained "
             "already; leave out --init_checkpoint"
         )
-    if checkpoint_steps(config.output_dir):
+    if config.has_checkpoint:
         raise ValueError(
             f"--output_dir={config.output_dir} holds a model of its own; "
             "give another one for what the ensemble writes"
@@ -61,10 +61,11 @@ def predict_together(
 ) -> Batches:
     """Yields the batches of a split, each with the ensemble's outputs.
 
-    The paper's ensembles are models of other seeds, or of other pretraining
-    checkpoints. They predict one after the other in one model's memory, and
-    `Task.combine` combines their outputs. The outputs of all members but the
-    last are kept in memory.
+    Without members, the outputs are those of the model as it is. The paper's
+    ensembles are models of other seeds, or of other pretraining checkpoints.
+    They predict one after the other in one model's memory, and `Task.combine`
+    combines their outputs. The outputs of all members but the last are kept in
+    memory.
 
     Args:
         model: the task's model, which gets each member's weights in turn.
@@ -75,6 +76,9 @@ def predict_together(
     Raises:
         ValueError: a member lacks weights of the model.
     """
+    if not members:
+        yield from predict_once()
+        return
     earlier: list[list[Any]] = []
     for member in members[:-1]:
         _load(model, member)

@@ -5,7 +5,7 @@ Nothing here names a task: a script passes its `Task` (task.py).
 
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +58,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         return
     # ----- Report, predict and export. -----
     if config.do_eval:
-        for name in flow.splits.of("eval"):
-            batches = flow.predict(
-                trainer, name, config.eval_batch_size, "Reporting"
-            )
+        for name, batches in flow.predict(trainer, "eval", "Reporting"):
             task.write_report(name, batches, config.output_dir)
     if config.do_predict:
         logging.info("Predicting with %s", flow.describe(trainer))
@@ -116,7 +113,9 @@ class _Flow:
             # Before the long computation; the run itself checks them all.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                run_settings.check(variant.output_dir, settings, are_all=False)
+                run_settings.check_same(
+                    variant.output_dir, settings, are_all=False
+                )
             self.splits.add_teacher(self.teacher)
 
     def train(self, config: FineTuningConfig) -> Trainer:
@@ -241,29 +240,33 @@ class _Flow:
         return {"global_step": step}
 
     def predict(
-        self, trainer: Trainer, name: str, batch_size: int, label: str
-    ) -> Batches:
-        """Returns the batches of a split, each with the model's outputs."""
-
-        def predict_once() -> Batches:
-            return trainer.predict(
-                self.splits.create_dataset(name, batch_size),
-                -(-self.splits.num_records[name] // batch_size),
-                label,
+        self, trainer: Trainer, purpose: str, label: str
+    ) -> Iterator[tuple[str, Batches]]:
+        """Yields the splits of a purpose, and batches with model's outputs."""
+        batch_size = getattr(self.config, f"{purpose}_batch_size")
+        for name in self.splits.of(purpose):
+            predict_once = functools.partial(
+                self._predict_once, trainer, name, batch_size, label
+            )
+            yield (
+                name,
+                ensembles.predict_together(
+                    trainer.model, self.members, self.task, predict_once
+                ),
             )
 
-        if not self.members:
-            return predict_once()
-        return ensembles.predict_together(
-            trainer.model, self.members, self.task, predict_once
+    def _predict_once(
+        self, trainer: Trainer, name: str, batch_size: int, label: str
+    ) -> Batches:
+        return trainer.predict(
+            self.splits.create_dataset(name, batch_size),
+            -(-self.splits.num_records[name] // batch_size),
+            label,
         )
 
     def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
         results = self._identity(step)
-        for name in self.splits.of("eval"):
-            batches = self.predict(
-                trainer, name, self.config.eval_batch_size, "Evaluating"
-            )
+        for name, batches in self.predict(trainer, "eval", "Evaluating"):
             if self.task.has_eval_loss:
                 passing = LossFigures(self.task.loss, batches)
                 scores = self.task.evaluate(name, passing) | passing.figures()
@@ -287,10 +290,7 @@ class _Flow:
             results: the scores of its evaluation, {} if there was none.
         """
         config, step = self.config, trainer.global_step
-        for name in self.splits.of("predict"):
-            batches = self.predict(
-                trainer, name, config.predict_batch_size, "Predicting"
-            )
+        for name, batches in self.predict(trainer, "predict", "Predicting"):
             scores = self.task.write_predictions(
                 name, batches, config.output_dir
             )

@@ -11,15 +11,15 @@ import tensorflow as tf
 
 from files import json_files
 from files.atomic import write_text
-from training.checkpointing import checkpoint_steps
-from training.config import AVERAGES, BEST, NETWORK
+from training.config import NETWORK
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 FILE = "run_settings.json"
 # Changes nothing that is trained: a resumed run may add it, or do without it.
 MAY_BE_MISSING = frozenset({"eval_input_file"})
 
 
-def check(
+def check_same(
     output_dir: str | os.PathLike[str],
     settings: Mapping[str, Any],
     is_chief: bool = True,

@@ -61,7 +61,7 @@ def create_trainer(
     if config.deterministic:
         tf.config.experimental.enable_op_determinism()
     devices.set_precision(config.mixed_precision)
-    clock, optimizer = TimeLimit(config.max_hours), None
+    optimizer = time_spent = None
     with strategy.scope():
         model = create_model(
             use_one_hot_embeddings=config.is_tpu,
@@ -73,20 +73,18 @@ def create_trainer(
         if num_train_steps is not None:
             _freeze_layers(model, config.freeze_layers)
             if config.lr_schedule == "time":
-                clock.create_variable()
-            optimizer = devices.scale_losses(
-                optimization.create_optimizer(
-                    config,
-                    num_train_steps,
-                    num_warmup_steps,
-                    optimization.layerwise_factors(
-                        model.config.num_hidden_layers,
-                        config.layerwise_lr_decay,
-                    ),
-                    clock.spent_variable,
-                ),
-                config.mixed_precision,
+                time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
+            optimizer = optimization.create_optimizer(
+                config,
+                num_train_steps,
+                num_warmup_steps,
+                model.config.num_hidden_layers,
+                time_spent,
             )
+            if config.mixed_precision == "float16":
+                # Its range is smaller than that of bfloat16 and float32.
+                optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+    clock = TimeLimit(config.max_hours, time_spent)
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_train_steps is not None:
         # The workers agree on one number for each callback, so that all of
@@ -122,7 +120,7 @@ def create_trainer(
             **(settings or {}),
             **(teacher.settings if teacher else {}),
         }
-        run_settings.check(
+        run_settings.check_same(
             config.output_dir, trainer.summary.settings, config.is_chief
         )
     return trainer

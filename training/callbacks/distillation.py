@@ -7,6 +7,7 @@ gigabytes, so there the teacher runs in every step.
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,11 +23,77 @@ from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
 from training import run_settings
 from training.callbacks import Callback
-from training.config import PRECISIONS, TrainingConfig
+from training.config import (
+    PRECISIONS,
+    FineTuningConfig,
+    PretrainingConfig,
+    TrainingConfig,
+)
 from training.prediction import BatchPredictor
+from training.run_folder import are_same, folder_of
 
 # Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0
+
+
+def check_teacher(
+    config: PretrainingConfig | FineTuningConfig,
+    bert_config: modeling.BertConfig,
+) -> None:
+    """Refuses flags that contradict the teacher."""
+    _check_init_layers(config, bert_config)
+    if not config.teacher:
+        return
+    teacher = load_teacher_config(config.teacher)
+    for name, needed in (
+        ("vocab_size", True),
+        ("num_attention_heads", config.distill_layers),
+    ):
+        theirs, ours = getattr(teacher, name), getattr(bert_config, name)
+        if needed and theirs != ours:
+            raise ValueError(
+                f"--teacher={config.teacher} has {name}={theirs}, and the "
+                f"model {ours} in {config.bert_config_file}; to learn from it "
+                "both must be equal"
+            )
+    if config.max_seq_length > teacher.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={config.max_seq_length} is more than the "
+            f"{teacher.max_position_embeddings} positions of --teacher="
+            f"{config.teacher}; give a smaller one"
+        )
+    modeling.find_checkpoint(config.teacher)
+    if are_same(folder_of(config.teacher), config.output_dir):
+        raise ValueError(
+            f"--output_dir={config.output_dir} is the folder of --teacher="
+            f"{config.teacher}, whose checkpoints would be the student's; "
+            "give another one"
+        )
+
+
+def _check_init_layers(
+    config: TrainingConfig, bert_config: modeling.BertConfig
+) -> None:
+    layers, start = config.initial_layers, config.initial_checkpoint
+    if layers is None or start is None:
+        return
+    given = f"--init_layers={','.join(config.init_layers or ())}"
+    if len(layers) != bert_config.num_hidden_layers:
+        raise ValueError(
+            f"{given} names {len(layers)} blocks, and the model has "
+            f"{bert_config.num_hidden_layers}; name one for each"
+        )
+    names = modeling.read_shapes(modeling.find_checkpoint(start))
+    found = {
+        int(number)
+        for name in names
+        for number in re.findall(r"\blayer[_.](\d+)[/.]", name)
+    }
+    if missing := sorted(set(layers) - found):
+        raise ValueError(
+            f"{given}: {start} has no block {missing[0]}; its blocks are 0 to "
+            f"{max(found, default=-1)}"
+        )
 
 
 def load_teacher_config(teacher: str) -> modeling.BertConfig:
@@ -38,12 +105,6 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
             f"--teacher={teacher} has no bert_config.json or config.json next "
             "to its checkpoint; --export_weights writes a folder with both"
         ) from error
-
-
-def folder_of(checkpoint: str) -> str:
-    """Returns the folder of a checkpoint, which may itself be a folder."""
-    is_folder = os.path.isdir(checkpoint)
-    return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
 
 
 class Teacher(Callback):

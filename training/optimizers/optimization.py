@@ -5,7 +5,6 @@ decays polynomially: by the steps, or by the time limit of training.
 """
 
 import dataclasses
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -24,7 +23,7 @@ def create_optimizer(
     config: OptimizerConfig,
     num_train_steps: int,
     num_warmup_steps: int,
-    learning_rate_factors: Iterable[Sequence[Any]] | None = None,
+    num_hidden_layers: int = 0,
     time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
     """Returns the optimizer of the original's create_optimizer.
@@ -35,7 +34,7 @@ def create_optimizer(
         config: the optimizer's flags.
         num_train_steps: length of training.
         num_warmup_steps: length of the warmup, 0 for none.
-        learning_rate_factors: see AdamWeightDecayOptimizer.
+        num_hidden_layers: blocks of the model, for --layerwise_lr_decay.
         time_spent: see WarmupTimeDecay, which the schedule "time" needs.
     """
     if num_warmup_steps > num_train_steps:
@@ -63,7 +62,9 @@ def create_optimizer(
         beta_1=config.adam_beta_1,
         beta_2=config.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        learning_rate_factors=learning_rate_factors,
+        learning_rate_factors=layerwise_factors(
+            num_hidden_layers, config.layerwise_lr_decay
+        ),
         aggregate_gradients=False,
     )
 

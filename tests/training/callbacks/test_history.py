@@ -26,14 +26,14 @@ class Seconds:
 
 def test_time_resumes_where_a_checkpoint_was_saved():
     seconds = Seconds()
-    first = TimeLimit(0.5, seconds)
+    first = TimeLimit(0.5, now=seconds)
     with first.running():
         seconds.now += 900
         assert first.spent == 0.5
     # What passes between two trainings does not count.
     seconds.now += 5000
     assert first.hours == 0.25
-    again = TimeLimit(0.5, seconds)
+    again = TimeLimit(0.5, now=seconds)
     again.resume(first.hours)
     with again.running():
         seconds.now += 450
