@@ -20,9 +20,7 @@ _SIZES = (
 )
 
 
-def check(
-    config: PretrainingConfig | FineTuningConfig,
-) -> modeling.BertConfig:
+def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
     """Checks a command and the files it names.
 
     Returns:

@@ -228,10 +228,7 @@ def _create_eval_dataset(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> tf.data.Dataset:
     return tfrecords.create_dataset(
-        records,
-        config.eval_batch_size,
-        is_training=False,
-        trim=config.unpads,
+        records, config.eval_batch_size, is_training=False, trim=config.unpads
     )
 
 
@@ -269,7 +266,7 @@ def _report_target(trainer: Trainer, target: float) -> None:
     reached = {name: line[name] for name in ("step", "hours", "examples")}
     reached[_ACCURACY] = line["metrics"][_ACCURACY]
     logging.info("--target_accuracy=%g was first reached: %s", target, reached)
-    trainer.summary.add("target_accuracy", {"target": target, **reached})
+    trainer.summary.results["target_accuracy"] = {"target": target, **reached}
 
 
 def pretraining_metrics(

@@ -6,6 +6,7 @@ callbacks/.
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -194,13 +195,13 @@ class Trainer(BatchPredictor):
             logging.info("  Batch size = %d", sizes.final)
             logging.info("  Steps = %d", num_train_steps)
             dataset = sizes.batches(create_dataset, self.step)
-            with (
-                self.summary.timed("training_seconds"),
-                contextlib.ExitStack() as stack,
-            ):
+            started = time.monotonic()
+            with contextlib.ExitStack() as stack:
                 for callback in self.callbacks:
                     stack.enter_context(callback.running())
                 self._make_all_steps(dataset)
+            seconds = time.monotonic() - started
+            self.summary.seconds["training_seconds"] = seconds
             self.global_step = self.step
         for callback in self.callbacks:
             callback.on_trained()
@@ -293,7 +294,7 @@ class Trainer(BatchPredictor):
         logging.info("***** Eval results *****")
         for line in lines:
             logging.info("  %s", line)
-        self.summary.add(name, results)
+        self.summary.results[name] = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
             write_text(path, "\n".join(lines) + "\n")
