@@ -26,7 +26,7 @@ from training.config import DeviceConfig, ModelConfig, TextConfig
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from training.trainer import Trainer
+    from training.prediction import BatchPredictor
 
 
 # The paper's ways to combine the blocks' outputs into one vector (table 7), and
@@ -176,7 +176,7 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
 
 
 def extract(
-    trainer: "Trainer",
+    predictor: "BatchPredictor",
     batches: "tf.data.Dataset",
     tokenizer: tokenization.FullTokenizer,
     options: Config,
@@ -184,7 +184,7 @@ def extract(
     """Writes --output_file and --projector_dir, whole or not at all.
 
     Args:
-        trainer: Trainer of a features.TokenFeatures.
+        predictor: BatchPredictor of a features.TokenFeatures.
         batches: see features.create_batches.
         tokenizer: FullTokenizer.
         options: the script's flags.
@@ -196,14 +196,14 @@ def extract(
     num_lines = 0
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(
-            writer(options.output_file, trainer.model.layer_names)
+            writer(options.output_file, predictor.model.layer_names)
         )
         project = None
         if options.projector_dir:
             project = stack.enter_context(
                 feature_files.projector_writer(options.projector_dir)
             )
-        for features, (layers, pooled) in trainer.predict(
+        for features, (layers, pooled) in predictor.predict(
             batches, label="Extracting"
         ):
             lengths = features["input_mask"].sum(axis=1)
@@ -229,15 +229,11 @@ def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import features
-    from training import devices, start
-    from training.trainer import Trainer
+    from training import checks, devices
+    from training.prediction import BatchPredictor
 
     devices.pack_weights(options)
-    config = start.load_config(
-        options.bert_config_file,
-        options.max_seq_length,
-        options.export_seq_length,
-    )
+    config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
     name, num_blocks = options.token_features, config.num_hidden_layers
     layer_names = parse_features(name, options.layers, num_blocks)
@@ -253,12 +249,9 @@ def main(options: Config) -> None:
         )
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
-    trainer = Trainer(
+    predictor = BatchPredictor(
         features.TokenFeatures(model, layer_names, block_weights),
-        None,
-        None,
-        options,
-        strategy=strategy,
+        options.jit_compile,
     )
 
     def create_batches() -> Any:
@@ -271,8 +264,10 @@ def main(options: Config) -> None:
         )
 
     if options.quantizes:
-        trainer.quantize(create_batches(), options.quantize_ranges == "static")
-    extract(trainer, create_batches(), tokenizer, options)
+        predictor.quantize(
+            create_batches(), options.quantize_ranges == "static"
+        )
+    extract(predictor, create_batches(), tokenizer, options)
     if options.export_dir:
         serving.export_encoder(
             options.export_dir,
@@ -285,10 +280,7 @@ def main(options: Config) -> None:
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main,
-        Config,
-    )
+    cli.run(main, Config)
 
 
 if __name__ == "__main__":

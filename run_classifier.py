@@ -25,8 +25,7 @@ from data.classification import (
 from data.io import feature_specs
 from data.text import tokenization
 from files.flags import flag
-from training import task, text_samples
-from training.command_line import cli
+from training import task
 from training.config import DataFolderConfig
 
 
@@ -170,9 +169,8 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
-        labelled = zip(self.examples[split], names, strict=True)
         self.samples = decoding.describe_predictions(
-            text_samples.spread([*labelled])
+            zip(self.examples[split], names, strict=True)
         )
         return figures
 
@@ -229,17 +227,9 @@ class ClassifierTask(task.Task):
         )
 
 
-def main(config: Config) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    fine_tuning.run(ClassifierTask(config), config)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, Config)
+    task.run_command(ClassifierTask, Config)
 
 
 if __name__ == "__main__":

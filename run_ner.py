@@ -16,8 +16,7 @@ from data.io import feature_specs
 from data.ner import reading, report, scoring, windows
 from data.text import tokenization
 from files.flags import flag
-from training import task, text_samples
-from training.command_line import cli
+from training import task
 from training.config import DataFolderConfig
 
 
@@ -125,7 +124,7 @@ class NerTask(task.Task):
         """Returns conlleval's figures."""
         examples, tags = self.examples[split], self._tag(split, batches)
         self.samples = report.describe_sentences(
-            text_samples.spread([*zip(examples, tags, strict=True)])
+            zip(examples, tags, strict=True)
         )
         right = [example.labels for example in examples]
         return scoring.score_entities(right, tags)
@@ -177,17 +176,9 @@ class NerTask(task.Task):
         )
 
 
-def main(config: Config) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    fine_tuning.run(NerTask(config), config)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, Config)
+    task.run_command(NerTask, Config)
 
 
 if __name__ == "__main__":

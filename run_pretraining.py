@@ -13,10 +13,10 @@ from training.config import PretrainingConfig as Config
 def main(options: Config) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import devices, pretraining, start
+    from training import checks, devices, pretraining
 
     devices.pack_weights(options)
-    config = start.check(options)
+    config = checks.check(options)
     serving_options = tokenizer = None
     if options.vocab_file:
         tokenizer = FullTokenizer(options.vocab_file, options.do_lower_case)

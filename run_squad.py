@@ -26,8 +26,7 @@ from data.text import tokenization
 from files import run_files
 from files.flags import flag, like
 from files.paths import Kind
-from training import task, text_samples
-from training.command_line import cli
+from training import task
 from training.config import FineTuningConfig
 
 run_files.register(
@@ -221,9 +220,7 @@ class SquadTask(task.Task):
         file = self.predict_file
         is_v2 = self.options.version_2_with_negative
         scores = scoring.score_outputs(file, predictions, nbest, null_odds)
-        self.samples = text_samples.spread(
-            report.describe_answers(file, predictions, is_v2)
-        )
+        self.samples = report.describe_answers(file, predictions, is_v2)
         return scores
 
     def export(self, export_dir: str, model: Any) -> None:
@@ -239,17 +236,9 @@ class SquadTask(task.Task):
         )
 
 
-def main(config: Config) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    fine_tuning.run(SquadTask(config), config)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, Config)
+    task.run_command(SquadTask, Config)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs
 from data.text import tokenization
 from files.flags import like
-from training import task, text_samples
-from training.command_line import cli
+from training import task
 from training.config import DataFolderConfig
 
 
@@ -67,8 +66,9 @@ class SwagTask(task.Task):
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
-        answered = zip(self.examples[split], predictions, strict=True)
-        self.samples = swag.describe_choices(text_samples.spread([*answered]))
+        self.samples = swag.describe_choices(
+            zip(self.examples[split], predictions, strict=True)
+        )
         return scores | {"eval_accuracy": scores["accuracy"]}
 
     def write_predictions(
@@ -94,17 +94,9 @@ class SwagTask(task.Task):
         )
 
 
-def main(config: Config) -> None:
-    """Trains, evaluates, predicts and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import fine_tuning
-
-    fine_tuning.run(SwagTask(config), config)
-
-
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(main, Config)
+    task.run_command(SwagTask, Config)
 
 
 if __name__ == "__main__":

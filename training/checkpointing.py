@@ -12,7 +12,7 @@ A run resumes in these steps; everything else follows from the step number:
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`). It holds the variables of the callbacks, too. Then
    `start.create_trainer` stops a run whose settings differ from the settings
-   it began with (`run_settings.check`).
+   it began with (`run_settings.check_same`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` the hours trained
    before, and drops its lines after the checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all steps before;
@@ -23,7 +23,7 @@ A run resumes in these steps; everything else follows from the step number:
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,7 @@ from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.checkpoints import tf1
 from training.callbacks import averages
-
-PREFIX = "model.ckpt"
+from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
 
 # Files that saving a checkpoint writes; similar names, such as a user's copies,
 # do not match.
@@ -205,26 +204,6 @@ class Checkpointer:
             if match := _WRITTEN.fullmatch(file.name):
                 if match["partial"] or int(match["step"]) not in whole:
                     file.unlink(missing_ok=True)
-
-
-def remove_checkpoints(
-    output_dir: str | os.PathLike[str], steps: Iterable[int]
-) -> None:
-    """Removes the checkpoints of some steps; similar names stay."""
-    for step in steps:
-        # Without its index, the rest is not a checkpoint.
-        for end in (".index", ".data-00000-of-00001"):
-            path = Path(output_dir) / f"{PREFIX}-{step}{end}"
-            path.unlink(missing_ok=True)
-
-
-def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
-    """Returns the steps of complete checkpoints in a folder, oldest first."""
-    found = (
-        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", file.name)
-        for file in Path(output_dir).glob(f"{PREFIX}-*.index")
-    )
-    return sorted(int(match[1]) for match in found if match)
 
 
 def optimizer_variables(

@@ -5,9 +5,11 @@ variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
 """
 
 import dataclasses
+import functools
 import importlib.util
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from data.pretraining.options import MaskingOptions
@@ -15,6 +17,12 @@ from files import json_files
 from files.flags import flag, like
 from files.paths import Kind
 from training.batch_sizes import BatchSizes
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
+
+# Flags of numbers, by their bounds.
+count = functools.partial(flag, at_least=1)
+fraction = functools.partial(flag, at_least=0.0, at_most=1.0)
+not_negative = functools.partial(flag, at_least=0)
 
 # Flags that change the network, that are not stored in bert_config.json.
 NETWORK = ("left_to_right", "bilstm")
@@ -62,9 +70,7 @@ class TextConfig:
     """How text is cut into WordPieces."""
 
     vocab_file: str = flag(
-        ...,
-        "The vocabulary the model was trained on.",
-        kind=Kind.INPUT_FILE,
+        ..., "The vocabulary the model was trained on.", kind=Kind.INPUT_FILE
     )
     do_lower_case: bool = flag(
         True,
@@ -87,17 +93,15 @@ class ExportConfig:
         "the tokenizer files are saved next to the model.",
         choices=tuple(_EXPORT_MODULES),
     )
-    export_seq_length: int | None = flag(
+    export_seq_length: int | None = count(
         None,
         "Input length in formats other than saved_model; by default any, but "
         "onnx needs one.",
-        at_least=1,
     )
-    export_version: int | None = flag(
+    export_version: int | None = count(
         None,
         "Write to the subfolder of this number in --export_dir, where "
         "TensorFlow Serving looks for versions.",
-        at_least=1,
     )
     quantize: str | None = flag(
         None,
@@ -189,8 +193,7 @@ class DeviceConfig(ExportConfig):
         None, "Address of the TPU, if --tpu_name is not given."
     )
     num_tpu_cores: int = flag(
-        8,
-        "Expected number of TPU cores; a warning is logged if it differs.",
+        8, "Expected number of TPU cores; a warning is logged if it differs."
     )
 
     @property
@@ -273,7 +276,7 @@ class DeviceConfig(ExportConfig):
 class OptimizerConfig:
     """The optimizer, and its learning rate while training."""
 
-    learning_rate: float = flag(5e-5, "Peak learning rate.", at_least=0.0)
+    learning_rate: float = not_negative(5e-5, "Peak learning rate.")
     optimizer: str = flag(
         "adamw",
         "adamw is the original's; lamb is for batches of thousands.",
@@ -303,16 +306,11 @@ class OptimizerConfig:
         "time falls to 0 at --max_hours, however many steps that takes.",
         choices=("original", "continuous", "time"),
     )
-    poly_power: float = flag(
-        1.0,
-        "Exponent of the learning rate's decay; 1 is linear.",
-        at_least=0.0,
+    poly_power: float = not_negative(
+        1.0, "Exponent of the learning rate's decay; 1 is linear."
     )
-    layerwise_lr_decay: float = flag(
-        1.0,
-        "Multiply the learning rate by this for each block further down.",
-        at_least=0.0,
-        at_most=1.0,
+    layerwise_lr_decay: float = fraction(
+        1.0, "Multiply the learning rate by this for each block further down."
     )
 
 
@@ -333,11 +331,8 @@ class DistillationConfig:
         "about the other classes.",
         at_least=0.01,
     )
-    distill_alpha: float = flag(
-        0.5,
-        "Weight of the teacher's loss; the labels' loss gets 1 - alpha.",
-        at_least=0.0,
-        at_most=1.0,
+    distill_alpha: float = fraction(
+        0.5, "Weight of the teacher's loss; the labels' loss gets 1 - alpha."
     )
     distill_layers: bool = flag(
         False,
@@ -368,9 +363,7 @@ class TrainingConfig(
     )
     do_train: bool = flag(False, "Train on the train set.")
     do_eval: bool = flag(False, "Evaluate on the dev set.")
-    train_batch_size: int = flag(
-        32, "Examples in a training batch.", at_least=1
-    )
+    train_batch_size: int = count(32, "Examples in a training batch.")
     gradient_accumulation_steps: int = flag(
         1,
         "Number of batches to accumulate per weight update.",
@@ -411,11 +404,10 @@ class TrainingConfig(
         at_least=1e-9,
         at_most=1e6,
     )
-    freeze_layers: int = flag(
+    freeze_layers: int = not_negative(
         0,
         "Freeze the embeddings and this many of the lowest blocks; 0 trains "
         "everything.",
-        at_least=0,
     )
     left_to_right: bool = flag(
         False,
@@ -435,27 +427,20 @@ class TrainingConfig(
         "default if given). Checkpoints in --output_dir take precedence.",
         choices=("scratch", "checkpoint"),
     )
-    max_nonfinite_steps: int = flag(
+    max_nonfinite_steps: int = count(
         10,
         "Stop after this many consecutive steps with a non-finite loss or "
         "gradient; such steps are skipped.",
-        at_least=1,
     )
-    save_checkpoints_steps: int = flag(
-        1000, "Steps between checkpoints.", at_least=1
+    save_checkpoints_steps: int = count(1000, "Steps between checkpoints.")
+    keep_checkpoint_max: int = not_negative(
+        5, "Number of newest checkpoints to keep; 0 keeps all."
     )
-    keep_checkpoint_max: int = flag(
-        5, "Number of newest checkpoints to keep; 0 keeps all.", at_least=0
+    iterations_per_loop: int = count(
+        1000, "On a TPU, number of training steps per host call."
     )
-    iterations_per_loop: int = flag(
-        1000,
-        "On a TPU, number of training steps per host call.",
-        at_least=1,
-    )
-    summary_steps: int = flag(
-        100,
-        "Steps between TensorBoard entries; 0 disables them.",
-        at_least=0,
+    summary_steps: int = not_negative(
+        100, "Steps between TensorBoard entries; 0 disables them."
     )
     export_weights: str | None = flag(
         None,
@@ -471,6 +456,8 @@ class TrainingConfig(
         default_factory=dict, repr=False
     )
 
+    # Whether to restore the best step, if there is one, instead of the newest.
+    prefers_best: ClassVar[Any] = False
     # A command without any of them is refused.
     actions: ClassVar[tuple[str, ...]] = (
         "do_train",
@@ -544,6 +531,21 @@ class TrainingConfig(
         )
 
     @property
+    def has_checkpoint(self) -> bool:
+        """Whether the run's folder has a checkpoint to resume from."""
+        return bool(checkpoint_steps(self.output_dir))
+
+    @property
+    def best_dir(self) -> Path:
+        """Folder of the weights of the best step."""
+        return Path(self.output_dir) / BEST
+
+    @property
+    def averages_dir(self) -> Path:
+        """Folder of the averages of the weights."""
+        return Path(self.output_dir) / AVERAGES
+
+    @property
     def initial_checkpoint(self) -> str | None:
         """The checkpoint that a new run starts from, or None."""
         return self.init_checkpoint or (
@@ -604,16 +606,12 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         kind=Kind.INPUT_FILES,
     )
     output_dir: str = like(
-        TrainingConfig,
-        "output_dir",
-        help="Folder for checkpoints and results.",
+        TrainingConfig, "output_dir", help="Folder for checkpoints and results."
     )
-    max_seq_length: int = flag(
-        128, "Length of the records' sequences, in WordPieces.", at_least=1
+    max_seq_length: int = count(
+        128, "Length of the records' sequences, in WordPieces."
     )
-    max_predictions_per_seq: int = flag(
-        20, "Masked positions in a record.", at_least=1
-    )
+    max_predictions_per_seq: int = count(20, "Masked positions in a record.")
     vocab_file: str | None = flag(
         None,
         "The records' vocabulary; needed for records without masks, for an "
@@ -656,8 +654,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     do_train: bool = like(
         TrainingConfig, "do_train", help="Train on --input_file."
     )
-    num_train_steps: int = flag(100000, "Steps of training.", at_least=1)
-    num_warmup_steps: int = flag(10000, "Steps of warmup.", at_least=0)
+    num_train_steps: int = count(100000, "Steps of training.")
+    num_warmup_steps: int = not_negative(10000, "Steps of warmup.")
     batch_size_warmup: str | None = flag(
         None,
         "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
@@ -676,20 +674,16 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         "--input_file, as in the original.",
         kind=Kind.INPUT_FILES,
     )
-    eval_steps: int = flag(
-        1000, "Steps between evaluations on --eval_input_file.", at_least=1
+    eval_steps: int = count(
+        1000, "Steps between evaluations on --eval_input_file."
     )
-    target_accuracy: float | None = flag(
+    target_accuracy: float | None = fraction(
         None,
         "Log the step and time at which the masked LM accuracy on "
         "--eval_input_file first reaches this; also in summary.json.",
-        at_least=0.0,
-        at_most=1.0,
     )
-    eval_batch_size: int = flag(8, "Examples in an eval batch.", at_least=1)
-    max_eval_steps: int = flag(
-        100, "Maximum number of batches to evaluate.", at_least=1
-    )
+    eval_batch_size: int = count(8, "Examples in an eval batch.")
+    max_eval_steps: int = count(100, "Maximum number of batches to evaluate.")
 
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
@@ -728,34 +722,29 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     trim_padding: bool = like(TrainingConfig, "trim_padding", True)
     do_predict: bool = flag(False, "Predict the test set.")
-    eval_batch_size: int = flag(8, "Examples in an eval batch.", at_least=1)
-    predict_batch_size: int = flag(8, "Examples in a test batch.", at_least=1)
+    eval_batch_size: int = count(8, "Examples in an eval batch.")
+    predict_batch_size: int = count(8, "Examples in a test batch.")
     num_train_epochs: float = flag(
         3.0, "Epochs of training.", at_least=0.0, at_most=1e9
     )
-    warmup_proportion: float = flag(
-        0.1,
-        "Fraction of the steps used for warmup, 0.1 = 10%.",
-        at_least=0.0,
-        at_most=1.0,
+    warmup_proportion: float = fraction(
+        0.1, "Fraction of the steps used for warmup, 0.1 = 10%."
     )
-    num_train_runs: int = flag(
+    num_train_runs: int = count(
         1,
         "Train this many times with different seeds, in the folders run_1, "
         "run_2 ... of --output_dir; report mean and deviation, and keep the "
         "best run on the dev set in --output_dir.",
-        at_least=1,
     )
     evaluate_each_epoch: bool = flag(
         False,
         "Evaluate after each epoch of training, and keep the best weights in "
         "the folder `best` of --output_dir.",
     )
-    early_stopping_patience: int = flag(
+    early_stopping_patience: int = not_negative(
         0,
         "Evaluate after each epoch, and stop after this many evaluations "
         "without improvement; 0 disables it.",
-        at_least=0,
     )
     metric_for_best: str | None = flag(
         None,
@@ -816,6 +805,11 @@ class FineTuningConfig(TrainingConfig, TextConfig):
                 f"--quantize={self.quantize} is for one model, and --ensemble "
                 "names several; give one of the two"
             )
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to use the best step of an earlier training."""
+        return self.load_best and not self.do_train
 
     @property
     def evaluates_while_training(self) -> bool:

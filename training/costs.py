@@ -14,7 +14,6 @@ import tensorflow as tf
 from absl import logging
 
 from modeling.config import BertConfig
-from training import devices
 from training.callbacks import Callback
 from training.config import TrainingConfig
 
@@ -48,7 +47,7 @@ def training_flops(
 
 def training_memory(
     model: keras.Model,
-    options: TrainingConfig,
+    config: TrainingConfig,
     max_seq_length: int,
     num_predictions: int,
 ) -> int:
@@ -60,34 +59,26 @@ def training_memory(
     the intermediate size and 4 rows of attention weights a head (Korthikanti
     et al. 2022 count the same), and the masked LM's logits and their gradient.
     """
-    config = model.config
-    size = 4 if options.mixed_precision == "float32" else 2
-    tokens = options.train_batch_size * max_seq_length
+    bert = model.config
+    num_bytes = 4 if config.mixed_precision == "float32" else 2
+    tokens = config.train_batch_size * max_seq_length
     block = (
-        18 * config.hidden_size
-        + 3 * config.intermediate_size
-        + 4 * config.num_attention_heads * max_seq_length
+        18 * bert.hidden_size
+        + 3 * bert.intermediate_size
+        + 4 * bert.num_attention_heads * max_seq_length
     )
-    kept = config.num_hidden_layers * block
-    if options.gradient_checkpointing:
+    kept = bert.num_hidden_layers * block
+    if config.gradient_checkpointing:
         # The input of every block, and the activations of one block.
-        kept = config.num_hidden_layers * config.hidden_size + block
-    predictions = options.train_batch_size * num_predictions
-    logits = 2 * size * predictions * config.vocab_size
-    state = (20 if options.ema_decay else 16) * model.count_params()
-    return _RUNTIME_MEMORY + state + size * tokens * kept + logits
+        kept = bert.num_hidden_layers * bert.hidden_size + block
+    predictions = config.train_batch_size * num_predictions
+    logits = 2 * num_bytes * predictions * bert.vocab_size
+    state = (20 if config.ema_decay else 16) * model.count_params()
+    return _RUNTIME_MEMORY + state + num_bytes * tokens * kept + logits
 
 
 class MemoryCheck(Callback):
-    """Refuses a run that does not fit into this machine's memory.
-
-    Args:
-        max_seq_length: WordPieces of an example, with padding.
-        num_predictions: masked positions of an example.
-    """
-
-    def __init__(self, max_seq_length: int, num_predictions: int) -> None:
-        self._shape = max_seq_length, num_predictions
+    """Refuses a run that does not fit into this machine's memory."""
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -99,11 +90,11 @@ class MemoryCheck(Callback):
             MemoryError: TensorFlow has run out of memory.
         """
         trainer, config = self.trainer, self.trainer.config
-        needed = training_memory(trainer.model, config, *self._shape)
+        needed = training_memory(trainer.model, config, *trainer.shape)
         message = out_of_memory(needed, config)
         # Only a GPU's allocator knows when it is full.
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
-            there = devices.num_workers(trainer.strategy) * machine_memory()
+            there = _num_workers(trainer.strategy) * machine_memory()
             if needed > there:
                 too_little = f"{message}; there are {there / 2**30:.1f} GiB"
                 # Without padding, shorter inputs need less.
@@ -116,20 +107,27 @@ class MemoryCheck(Callback):
             raise MemoryError(message) from error
 
 
-def out_of_memory(needed: int, options: TrainingConfig) -> str:
+def _num_workers(strategy: tf.distribute.Strategy) -> int:
+    resolver = strategy.cluster_resolver
+    if resolver is None or not resolver.task_type:
+        return 1
+    return resolver.cluster_spec().num_tasks(resolver.task_type)
+
+
+def out_of_memory(needed: int, config: TrainingConfig) -> str:
     """Returns the message about a run that needs too many bytes."""
     helping = []
-    if options.train_batch_size > 1:
+    if config.train_batch_size > 1:
         helping.append(
             "a smaller --train_batch_size with --gradient_accumulation_steps"
         )
-    if not options.gradient_checkpointing:
+    if not config.gradient_checkpointing:
         helping.append("--gradient_checkpointing")
-    if options.mixed_precision == "float32":
+    if config.mixed_precision == "float32":
         helping.append("--mixed_precision=bfloat16")
     helping.append("a smaller --max_seq_length")
     return (
-        f"--train_batch_size={options.train_batch_size} needs about "
+        f"--train_batch_size={config.train_batch_size} needs about "
         f"{needed / 2**30:.1f} GiB of memory in all; what helps: "
         f"{', '.join(helping)}"
     )

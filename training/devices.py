@@ -84,14 +84,6 @@ def _tpu_strategy(
     return tf.distribute.TPUStrategy(resolver)
 
 
-def num_workers(strategy: tf.distribute.Strategy) -> int:
-    """Returns the number of processes that share the training."""
-    resolver = strategy.cluster_resolver
-    if resolver is None or not resolver.task_type:
-        return 1
-    return resolver.cluster_spec().num_tasks(resolver.task_type)
-
-
 def set_precision(precision: str) -> None:
     """Sets the precision of the models built from now on.
 
@@ -107,18 +99,6 @@ def pack_weights(options: DeviceConfig) -> None:
     """Has oneDNN reorder weights once, in commands that never change them."""
     if not options.changes_weights:
         inference.pack_weights(options.mixed_precision)
-
-
-def scale_losses(
-    optimizer: keras.optimizers.Optimizer, precision: str
-) -> keras.optimizers.Optimizer:
-    """Adds Keras's loss scaling to the optimizer if float16 needs it.
-
-    bfloat16 has float32's range and needs none.
-    """
-    if precision == "float16":
-        return keras.optimizers.LossScaleOptimizer(optimizer)
-    return optimizer
 
 
 def distribute(

@@ -5,7 +5,7 @@ Nothing here names a task: a script passes its `Task` (task.py).
 
 import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,12 @@ from absl import logging
 
 import modeling
 from files.run_files import is_result
-from training import devices, run_settings, start
-from training.callbacks.best_step import BestStep
+from training import checks, devices, ensembles, run_settings, start
+from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
-from training.checkpointing import checkpoint_steps
 from training.config import FineTuningConfig
-from training.input import Splits, suffix_of
+from training.prediction import LossFigures
+from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
 
@@ -33,7 +33,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
     """
     devices.pack_weights(config)
     # ----- Check the flags and files, then write the records. -----
-    members = find_members(config)
+    members = ensembles.find_members(config)
     if members:
         config = config.varied(init_checkpoint=members[0])
     flow = _Flow(task, config, members)
@@ -58,10 +58,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         return
     # ----- Report, predict and export. -----
     if config.do_eval:
-        for name in flow.splits.of("eval"):
-            batches = flow.predict(
-                trainer, name, config.eval_batch_size, "Reporting"
-            )
+        for name, batches in flow.predict(trainer, "eval", "Reporting"):
             task.write_report(name, batches, config.output_dir)
     if config.do_predict:
         logging.info("Predicting with %s", flow.describe(trainer))
@@ -80,7 +77,7 @@ class _Flow:
         self, task: Task, config: FineTuningConfig, members: Sequence[str]
     ) -> None:
         self.task, self.config, self.members = task, config, members
-        self.bert_config = prepare(task, config)
+        self.bert_config = checks.prepare(task, config)
         self.teacher: Teacher | None = None
         if config.do_train and config.teacher:
             self.teacher = Teacher(
@@ -88,7 +85,6 @@ class _Flow:
             )
         self.splits = Splits(task, config)
         self.metric = config.metric_for_best or task.metrics[0]
-        self.is_loss = self.metric.startswith("eval_loss")
         # Results of evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
         self.num_steps: tuple[int | None, int] = None, 0
@@ -117,7 +113,9 @@ class _Flow:
             # Before the long computation; the run itself checks them all.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                run_settings.check(variant.output_dir, settings, are_all=False)
+                run_settings.check_same(
+                    variant.output_dir, settings, are_all=False
+                )
             self.splits.add_teacher(self.teacher)
 
     def train(self, config: FineTuningConfig) -> Trainer:
@@ -129,9 +127,8 @@ class _Flow:
                     lambda trainer: self._evaluate(trainer, trainer.step),
                     self.steps_per_epoch,
                     self.metric,
-                    Path(config.output_dir) / "best",
+                    config.best_dir,
                     config.early_stopping_patience,
-                    higher_is_better=not self.is_loss,
                 )
             )
         trainer = start.create_trainer(
@@ -148,18 +145,17 @@ class _Flow:
                 self.splits.describe_batch, config.seed
             ),
             more_callbacks=callbacks,
-            prefers_best=config.load_best and not config.do_train,
         )
         num_train_steps, _ = self.num_steps
         if num_train_steps is None:
             return trainer
         if task.labels and config.is_chief:
             # Each of these is a model folder of its own.
-            folders = {self.config.output_dir, config.output_dir}
+            folders = {Path(self.config.output_dir), Path(config.output_dir)}
             if config.ema_decay:
-                folders.add(os.path.join(config.output_dir, "averages"))
+                folders.add(config.averages_dir)
             if callbacks:
-                folders.add(os.path.join(config.output_dir, "best"))
+                folders.add(config.best_dir)
             for folder in folders:
                 modeling.save_labels(folder, task.labels)
         trainer.fit(
@@ -203,8 +199,8 @@ class _Flow:
             all_results.append(self.evaluate(trainer))
             trainer.write_results("eval_results.txt", all_results[-1])
             trainer.write_summary()
-        sign = -1 if self.is_loss else 1
-        values = sign * np.array([each[self.metric] for each in all_results])
+        values = np.array([each[self.metric] for each in all_results])
+        values *= sign_of(self.metric)
         # NaN counts as the worst.
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
@@ -244,24 +240,33 @@ class _Flow:
         return {"global_step": step}
 
     def predict(
+        self, trainer: Trainer, purpose: str, label: str
+    ) -> Iterator[tuple[str, Batches]]:
+        """Yields the splits of a purpose, and batches with model's outputs."""
+        batch_size = getattr(self.config, f"{purpose}_batch_size")
+        for name in self.splits.of(purpose):
+            predict_once = functools.partial(
+                self._predict_once, trainer, name, batch_size, label
+            )
+            yield (
+                name,
+                ensembles.predict_together(
+                    trainer.model, self.members, self.task, predict_once
+                ),
+            )
+
+    def _predict_once(
         self, trainer: Trainer, name: str, batch_size: int, label: str
     ) -> Batches:
-        """Returns the batches of a split, each with the model's outputs."""
-        predict_one = functools.partial(
-            predict, trainer, self.splits, name, batch_size, label
-        )
-        if not self.members:
-            return predict_one()
-        return predict_together(
-            trainer.model, self.members, self.task, predict_one
+        return trainer.predict(
+            self.splits.create_dataset(name, batch_size),
+            -(-self.splits.num_records[name] // batch_size),
+            label,
         )
 
     def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
         results = self._identity(step)
-        for name in self.splits.of("eval"):
-            batches = self.predict(
-                trainer, name, self.config.eval_batch_size, "Evaluating"
-            )
+        for name, batches in self.predict(trainer, "eval", "Evaluating"):
             if self.task.has_eval_loss:
                 passing = LossFigures(self.task.loss, batches)
                 scores = self.task.evaluate(name, passing) | passing.figures()
@@ -285,10 +290,7 @@ class _Flow:
             results: the scores of its evaluation, {} if there was none.
         """
         config, step = self.config, trainer.global_step
-        for name in self.splits.of("predict"):
-            batches = self.predict(
-                trainer, name, config.predict_batch_size, "Predicting"
-            )
+        for name, batches in self.predict(trainer, "predict", "Predicting"):
             scores = self.task.write_predictions(
                 name, batches, config.output_dir
             )
@@ -347,237 +349,3 @@ def warn_of_earlier(
             ", ".join(name for name, _ in left),
             folder,
         )
-
-
-def predict(
-    trainer: Trainer,
-    splits: Splits,
-    name: str,
-    batch_size: int,
-    label: str = "Predicting",
-) -> Batches:
-    """Yields the batches of a split, each with the model's outputs."""
-    return trainer.predict(
-        splits.create_dataset(name, batch_size),
-        -(-splits.num_records[name] // batch_size),
-        label,
-    )
-
-
-def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
-    """Refuses contradictory flags before any long work; prepares the task.
-
-    Returns:
-        configuration of the model.
-
-    Raises:
-        ValueError: a flag contradicts another, or a file.
-        OSError: a file is missing, or an output cannot be written.
-    """
-    bert_config = start.check(config)
-    if config.do_train:
-        check_num_train_runs(config)
-    else:
-        check_networks(config)
-    saved_labels = _read_labels(config)
-    task.prepare(bert_config, saved_labels)
-    if task.labels and saved_labels and list(task.labels) != list(saved_labels):
-        raise ValueError(
-            f"the model was trained with the labels {saved_labels}, in this "
-            f"order; the task has {list(task.labels)}. Give the task it was "
-            "trained for, or train into another --output_dir"
-        )
-    if task.labels and config.do_train:
-        check_labels_of_start(config, task.labels)
-    names = [
-        f"{name}{suffix_of(split)}"
-        for split in task.splits["eval"]
-        for name in (*task.metrics, *["eval_loss"] * task.has_eval_loss)
-    ]
-    if config.metric_for_best and config.metric_for_best not in names:
-        raise ValueError(
-            f"--metric_for_best={config.metric_for_best} is not known; give "
-            f"one of {', '.join(names)}"
-        )
-    return bert_config
-
-
-def check_num_train_runs(config: FineTuningConfig) -> None:
-    """Refuses to mix single and multiple runs in a folder."""
-    folder = Path(config.output_dir)
-    if config.num_train_runs > 1:
-        if (folder / run_settings.FILE).is_file():
-            raise ValueError(
-                f"--output_dir={folder} holds a single run; give another one "
-                f"for --num_train_runs={config.num_train_runs}"
-            )
-    elif (folder / "run_1").is_dir():
-        raise ValueError(
-            f"--output_dir={folder} holds several runs; give "
-            "--num_train_runs to resume them, or another --output_dir"
-        )
-
-
-def check_networks(config: FineTuningConfig) -> None:
-    """Refuses weights that were trained with other flags of the network."""
-    if config.ensemble:
-        given = [("--ensemble", path) for path in config.ensemble.split(",")]
-    elif config.init_checkpoint and not checkpoint_steps(config.output_dir):
-        given = [("--init_checkpoint", config.init_checkpoint)]
-    else:
-        given = [("--output_dir", config.output_dir)]
-    for flag, path in given:
-        run_settings.check_network(path, config.network, flag)
-
-
-def _read_labels(config: FineTuningConfig) -> list[str] | None:
-    """Returns the labels saved with the initial model, or None.
-
-    They are in `labels.txt` next to its checkpoint, or in the config.json of a
-    Hugging Face model. New training does not use the labels of its
-    --init_checkpoint.
-    """
-    if checkpoint_steps(config.output_dir):
-        return modeling.load_labels(config.output_dir)
-    if config.init_checkpoint and not config.do_train:
-        return modeling.load_labels(config.init_checkpoint)
-    return None
-
-
-def check_labels_of_start(
-    config: FineTuningConfig, labels: Sequence[str]
-) -> None:
-    """Refuses to replace the labels of --init_checkpoint by others.
-
-    Raises:
-        ValueError: --init_checkpoint is in --output_dir and has other labels.
-    """
-    start, folder = config.init_checkpoint, config.output_dir
-    if not start or checkpoint_steps(folder):
-        return
-    if not os.path.isdir(start):
-        start = os.path.dirname(start) or "."
-    is_there = os.path.isdir(start) and os.path.isdir(folder)
-    if is_there and os.path.samefile(start, folder):
-        found = modeling.load_labels(start)
-        if found and found != list(labels):
-            raise ValueError(
-                f"--output_dir={folder} holds the model of --init_checkpoint, "
-                f"which has the labels {found}; they would be overwritten; "
-                "use another --output_dir"
-            )
-
-
-def find_members(config: FineTuningConfig) -> list[str]:
-    """Returns the checkpoints of --ensemble; [] if it is not given.
-
-    Raises:
-        ValueError: another flag contradicts it, or the models are not of one
-            task.
-        OSError: a checkpoint is missing.
-    """
-    if config.ensemble is None:
-        return []
-    if config.init_checkpoint:
-        raise ValueError(
-            "--ensemble evaluates and predicts with models that are trained "
-            "already; leave out --init_checkpoint"
-        )
-    if checkpoint_steps(config.output_dir):
-        raise ValueError(
-            f"--output_dir={config.output_dir} holds a model of its own; "
-            "give another one for what the ensemble writes"
-        )
-    members, labels = [], []
-    folders = config.ensemble.split(",")
-    for folder in folders:
-        best = os.path.join(folder, "best")
-        has_best = config.load_best and checkpoint_steps(best)
-        members.append(modeling.find_checkpoint(best if has_best else folder))
-        labels.append(modeling.load_labels(members[-1]))
-    if len(set(members)) < max(len(members), 2):
-        raise ValueError(
-            f"--ensemble={config.ensemble}: give two models or more, each "
-            "of them once"
-        )
-    for folder, found in zip(folders, labels, strict=True):
-        if found != labels[0]:
-            raise ValueError(
-                f"--ensemble: {folder} has the labels {found}, and "
-                f"{folders[0]} has {labels[0]}; give models of one task"
-            )
-    return members
-
-
-def predict_together(
-    model: Any,
-    members: Sequence[str],
-    task: Task,
-    predict_one: Callable[[], Batches],
-) -> Batches:
-    """Yields the batches of a split, each with the ensemble's outputs.
-
-    The paper's ensembles are models of other seeds, or of other pretraining
-    checkpoints. They predict one after the other in one model's memory, and
-    `Task.combine` combines their outputs. The outputs of all members but the
-    last are kept in memory.
-
-    Args:
-        model: the task's model, which gets each member's weights in turn.
-        members: the checkpoints, see `find_members`.
-        task: the task, which combines the outputs.
-        predict_one: () -> the batches with the model's outputs.
-
-    Raises:
-        ValueError: a member lacks weights of the model.
-    """
-    earlier: list[list[Any]] = []
-    for member in members[:-1]:
-        _load(model, member)
-        earlier.append([outputs for _, outputs in predict_one()])
-    _load(model, members[-1])
-    for number, (features, outputs) in enumerate(predict_one()):
-        all_outputs = [batches[number] for batches in earlier]
-        yield features, task.combine([*all_outputs, outputs])
-
-
-def _load(model: Any, member: str) -> None:
-    logging.info("Predicting with %s of the ensemble", member)
-    if missing := modeling.load_checkpoint(model, member).missing:
-        raise ValueError(
-            f"--ensemble: {member} lacks {missing[0]}; give models that are "
-            "fine-tuned on this task"
-        )
-
-
-class LossFigures:
-    """Passes batches of evaluation through, computing the loss on the way."""
-
-    def __init__(self, loss: Any, batches: Batches) -> None:
-        self._loss, self._batches = loss, batches
-        # {part: [(sum, weight) of each batch]}.
-        self._parts: dict[str, list[tuple[float, float]]] = {}
-
-    def __iter__(self) -> Iterator:
-        """Yields the batches."""
-        for features, outputs in self._batches:
-            sums = self._loss.sums(outputs, features)
-            weights = self._loss.weights(features)
-            for name, value in sums.items():
-                pair = float(value), float(weights[name])
-                self._parts.setdefault(name, []).append(pair)
-            yield features, outputs
-
-    def figures(self) -> dict[str, float]:
-        """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
-
-        Each is the sum over the parts of the loss; NaN if no batch was read.
-        """
-        if not self._parts:
-            return {"eval_loss": float("nan"), "loss": float("nan")}
-        figures = {"eval_loss": 0.0, "loss": 0.0}
-        for pairs in self._parts.values():
-            sums, weights = np.array(pairs).T
-            figures["eval_loss"] += float(sums.sum() / max(weights.sum(), 1.0))
-            figures["loss"] += float(np.mean(sums / np.maximum(weights, 1.0)))
-        return figures

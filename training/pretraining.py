@@ -1,9 +1,9 @@
 """Pretraining on TFRecords, with masks or without; see `run`."""
 
 import functools
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
@@ -12,7 +12,7 @@ from data.io import feature_specs, record_checks, tfrecords
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text.tokenization import FullTokenizer
-from training import run_settings, start, text_samples
+from training import run_settings, start
 from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
 from training.callbacks.time_limit import TimeLimit
@@ -32,7 +32,7 @@ def run(
 
     Args:
         config: PretrainingConfig.
-        bert_config: configuration of the model, from `start.check`.
+        bert_config: configuration of the model, from `checks.check`.
         tokenizer: tokenizer of the records, or None.
 
     Returns:
@@ -64,8 +64,7 @@ def run(
                 ),
                 config.eval_steps,
                 "loss",
-                Path(config.output_dir) / "best",
-                higher_is_better=False,
+                config.best_dir,
             )
         )
     # ----- Create the model, restored or loaded. -----
@@ -196,19 +195,32 @@ def _evaluate(
     tokenizer: FullTokenizer | None,
     step: int,
 ) -> dict[str, float]:
-    """Returns the original's metrics over at most --max_eval_steps batches."""
+    """Returns the original's metrics over at most --max_eval_steps batches.
+
+    The mean of their losses is added as "loss".
+    """
     dataset = _create_eval_dataset(config, records)
-    metrics = functools.partial(
-        pretraining_metrics, has_next_sentence=config.next_sentence
-    )
-    results = trainer.evaluate(dataset, metrics, config.max_eval_steps)
+    sums: dict[str, np.ndarray] = {}
+    for _, metrics in trainer.predict(
+        dataset.take(config.max_eval_steps),
+        config.max_eval_steps,
+        "Evaluating",
+        functools.partial(
+            pretraining_metrics, has_next_sentence=config.next_sentence
+        ),
+    ):
+        for name, pair in metrics.items():
+            sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
+    results = {
+        name: float(total / weight) if weight else 0.0
+        for name, (total, weight) in sums.items()
+    }
     if tokenizer and config.summary_steps:
         for features, outputs in trainer.predict(dataset.take(1), 1, "Showing"):
             rows = filled_masks.describe(
                 features, outputs["masked_lm_logits"], tokenizer
             )
-            samples = text_samples.spread(rows)
-            trainer.history.add_samples(step, "samples", samples)
+            trainer.history.add_samples(step, "samples", rows)
     return results
 
 
@@ -216,10 +228,7 @@ def _create_eval_dataset(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> tf.data.Dataset:
     return tfrecords.create_dataset(
-        records,
-        config.eval_batch_size,
-        is_training=False,
-        trim=config.unpads,
+        records, config.eval_batch_size, is_training=False, trim=config.unpads
     )
 
 
@@ -257,7 +266,7 @@ def _report_target(trainer: Trainer, target: float) -> None:
     reached = {name: line[name] for name in ("step", "hours", "examples")}
     reached[_ACCURACY] = line["metrics"][_ACCURACY]
     logging.info("--target_accuracy=%g was first reached: %s", target, reached)
-    trainer.summary.add("target_accuracy", {"target": target, **reached})
+    trainer.summary.results["target_accuracy"] = {"target": target, **reached}
 
 
 def pretraining_metrics(
@@ -265,7 +274,7 @@ def pretraining_metrics(
     features: dict[str, tf.Tensor],
     has_next_sentence: bool = True,
 ) -> dict[str, tuple[Any, Any]]:
-    """Returns {name: (sum, weight)} of the original's eval metrics.
+    """Returns {name: (sum, weight)} of the original's eval metrics and "loss".
 
     Args:
         outputs: of BertPretrainer.
@@ -276,6 +285,7 @@ def pretraining_metrics(
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums, weights = loss.sums(outputs, features), loss.weights(features)
     metrics = {name: (sums[name], weights[name]) for name in loss.names}
+    metrics["loss"] = loss(outputs, features)[0], tf.constant(1.0)
     masked = features["masked_lm_weights"]
     right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
     right = tf.cast(right == features["masked_lm_ids"], tf.float32)

@@ -11,15 +11,15 @@ import tensorflow as tf
 
 from files import json_files
 from files.atomic import write_text
-from training.checkpointing import checkpoint_steps
 from training.config import NETWORK
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 FILE = "run_settings.json"
 # Changes nothing that is trained: a resumed run may add it, or do without it.
 MAY_BE_MISSING = frozenset({"eval_input_file"})
 
 
-def check(
+def check_same(
     output_dir: str | os.PathLike[str],
     settings: Mapping[str, Any],
     is_chief: bool = True,
@@ -109,7 +109,7 @@ def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
-    if folder.name in ("best", "averages"):
+    if folder.name in (BEST, AVERAGES):
         folder = folder.parent
     # Several runs in a folder share the first one's.
     for place in (folder, folder / "run_1"):
@@ -117,28 +117,6 @@ def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
             saved = json_files.read_json(place / FILE)
             return {name: saved.get(name, False) for name in NETWORK}
     return dict.fromkeys(NETWORK, False)
-
-
-def check_network(
-    path: str | os.PathLike[str], network: Mapping[str, bool], flag: str
-) -> None:
-    """Refuses another network than the one that was trained.
-
-    Args:
-        path: a checkpoint, or its folder.
-        network: {name in NETWORK: whether it is given}.
-        flag: the flag that gave the path, for the message.
-
-    Raises:
-        ValueError: they differ; the message names the flag to give.
-    """
-    for name, trained in read_network(path).items():
-        if network[name] != trained:
-            needed = f"--{name}" if trained else f"--no{name}"
-            raise ValueError(
-                f"{flag}={os.fspath(path)} was trained with {needed}; give it "
-                "here too"
-            )
 
 
 def _saved_settings(

@@ -1,14 +1,11 @@
 """Starts a run: devices, model, optimizer and callbacks, restored or loaded."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-import modeling
-from files import export_folders
 from modeling.losses import Loss
 from training import costs, devices, run_settings
 from training.callbacks import Callback, distillation
@@ -18,12 +15,7 @@ from training.callbacks.nonfinite import NonFinite
 from training.callbacks.stop_signals import StopSignals
 from training.callbacks.summaries import ProgressBar, Summaries
 from training.callbacks.time_limit import TimeLimit
-from training.checkpointing import checkpoint_steps
-from training.config import (
-    FineTuningConfig,
-    PretrainingConfig,
-    TrainingConfig,
-)
+from training.config import TrainingConfig
 from training.optimizers import optimization
 from training.trainer import Trainer
 
@@ -40,7 +32,6 @@ def create_trainer(
     teacher: distillation.Teacher | None = None,
     describe_batch: Callable[[int, int], str] | None = None,
     more_callbacks: Sequence[Callback] = (),
-    prefers_best: bool = False,
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
 
@@ -60,8 +51,6 @@ def create_trainer(
         describe_batch: (batch_size, skip_records) -> text that names the
             records of the batch, for non-finite steps.
         more_callbacks: callbacks of the task, such as BestStep.
-        prefers_best: whether to restore the best step, if there is one,
-            instead of the newest.
 
     Raises:
         ValueError: a flag does not fit the model, the devices or the run in
@@ -72,7 +61,7 @@ def create_trainer(
     if config.deterministic:
         tf.config.experimental.enable_op_determinism()
     devices.set_precision(config.mixed_precision)
-    clock, optimizer = TimeLimit(config.max_hours), None
+    optimizer = time_spent = None
     with strategy.scope():
         model = create_model(
             use_one_hot_embeddings=config.is_tpu,
@@ -84,50 +73,39 @@ def create_trainer(
         if num_train_steps is not None:
             _freeze_layers(model, config.freeze_layers)
             if config.lr_schedule == "time":
-                clock.create_variable()
-            optimizer = devices.scale_losses(
-                optimization.create_optimizer(
-                    config,
-                    num_train_steps,
-                    num_warmup_steps,
-                    optimization.layerwise_factors(
-                        model.config.num_hidden_layers,
-                        config.layerwise_lr_decay,
-                    ),
-                    # The training step sums them itself.
-                    aggregate_gradients=False,
-                    time_spent=clock.spent_variable,
-                ),
-                config.mixed_precision,
+                time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
+            optimizer = optimization.create_optimizer(
+                config,
+                num_train_steps,
+                num_warmup_steps,
+                model.config.num_hidden_layers,
+                time_spent,
             )
-        learning = [teacher.create_callback(model)] if teacher else []
+            if config.mixed_precision == "float16":
+                # Its range is smaller than that of bfloat16 and float32.
+                optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+    clock = TimeLimit(config.max_hours, time_spent)
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_train_steps is not None:
-        shape = max_seq_length, num_predictions
-        if config.ema_decay:
-            folder = os.path.join(config.output_dir, "averages")
-            callbacks.insert(
-                0, WeightAverages(model, config.ema_decay, strategy, folder)
-            )
-        if config.summary_steps:
-            # The workers agree on one number for each callback, so that all
-            # of them need as many.
-            callbacks.append(
-                Summaries(config.summary_steps, *shape)
-                if config.is_chief
-                else Callback()
-            )
+        # The workers agree on one number for each callback, so that all of
+        # them need as many.
+        summaries = Summaries() if config.is_chief else Callback()
         callbacks = [
-            *learning,
-            costs.MemoryCheck(*shape),
-            NonFinite(config.max_nonfinite_steps, describe_batch),
-            ProgressBar(num_train_steps),
+            *([teacher] if teacher else []),
+            costs.MemoryCheck(),
+            NonFinite(describe_batch),
+            ProgressBar(),
+            *([WeightAverages()] if config.ema_decay else []),
             *callbacks,
+            *([summaries] if config.summary_steps else []),
             clock,
             StopSignals(),
         ]
-    trainer = Trainer(model, loss, optimizer, config, callbacks, strategy)
-    if not (prefers_best and trainer.restore_best()):
+    shape = max_seq_length, num_predictions
+    trainer = Trainer(
+        model, loss, optimizer, config, callbacks, strategy, shape
+    )
+    if not (config.prefers_best and trainer.restore_best()):
         trainer.restore_or_load()
     if num_train_steps is not None:
         _check_batch_sizes(config, strategy)
@@ -142,7 +120,7 @@ def create_trainer(
             **(settings or {}),
             **(teacher.settings if teacher else {}),
         }
-        run_settings.check(
+        run_settings.check_same(
             config.output_dir, trainer.summary.settings, config.is_chief
         )
     return trainer
@@ -180,74 +158,3 @@ def _check_batch_sizes(
                 f"{flag}={size} cannot be shared evenly by {replicas} "
                 f"devices; give a multiple of {replicas}"
             )
-
-
-def check(
-    config: PretrainingConfig | FineTuningConfig,
-) -> modeling.BertConfig:
-    """Checks a command and the files it names, before any long work.
-
-    Returns:
-        configuration of the model.
-
-    Raises:
-        ValueError: nothing is to be done, there is no source of weights, or a
-            flag contradicts a file.
-        OSError: a file is missing, or the export cannot be written.
-    """
-    config.check_actions()
-    if not checkpoint_steps(config.output_dir):
-        if config.init_checkpoint:
-            modeling.find_checkpoint(config.init_checkpoint)
-        elif not config.do_train:
-            raise ValueError(
-                f"no checkpoint in --output_dir={config.output_dir} and no "
-                "--init_checkpoint: train first, or give one"
-            )
-    if config.export_dir:
-        export_folders.check(config.export_dir)
-    bert_config = load_config(
-        config.bert_config_file,
-        config.max_seq_length,
-        config.export_seq_length,
-    )
-    distillation.check(config, bert_config)
-    return bert_config
-
-
-def load_config(
-    bert_config_file: str,
-    max_seq_length: int,
-    export_seq_length: int | None = None,
-) -> modeling.BertConfig:
-    """Returns the model's configuration, checked against lengths and memory.
-
-    Raises:
-        ValueError: the model has fewer positions than one of the lengths, or
-            more weights than this machine's memory can hold.
-    """
-    config = modeling.load_config(bert_config_file)
-    needed, there = 4 * config.num_parameters, costs.machine_memory()
-    if needed > there:
-        raise ValueError(
-            f"{bert_config_file}: the weights of this model alone take "
-            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:.1f} "
-            f"GiB of memory; are its sizes right? vocab_size="
-            f"{config.vocab_size}, hidden_size={config.hidden_size}, "
-            f"num_hidden_layers={config.num_hidden_layers}, intermediate_size="
-            f"{config.intermediate_size}, max_position_embeddings="
-            f"{config.max_position_embeddings}, type_vocab_size="
-            f"{config.type_vocab_size}"
-        )
-    for name, length in (
-        ("max_seq_length", max_seq_length),
-        ("export_seq_length", export_seq_length or 0),
-    ):
-        if length > config.max_position_embeddings:
-            raise ValueError(
-                f"--{name}={length} is more than the model's "
-                f"{config.max_position_embeddings} positions "
-                f"(max_position_embeddings in {bert_config_file}); give "
-                f"a smaller --{name}"
-            )
-    return config

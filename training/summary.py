@@ -1,13 +1,12 @@
 """summary.json: settings, results and times of a run."""
 
-import contextlib
 import json
 import math
 import os
 import platform
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +20,20 @@ from training.config import TrainingConfig
 
 
 class Summary:
-    """Collects summary.json: all that is needed to repeat a run."""
+    """Collects summary.json: all that is needed to repeat a run.
+
+    Attributes:
+        settings: settings at the start: configuration, data, batch size.
+        results: {name of a file of results: the results}.
+        seconds: {name of a part of the run: its duration}.
+    """
 
     def __init__(self, config: TrainingConfig) -> None:
         self.config = config
-        # Settings at the start of the run: configuration, data, batch size.
         self.settings: dict[str, Any] = {}
-        self._figures: dict[str, Mapping[str, Any]] = {}
-        self._seconds: dict[str, float] = {}
+        self.results: dict[str, Mapping[str, Any]] = {}
+        self.seconds: dict[str, float] = {}
         self._started = time.monotonic()
-
-    def add(self, name: str, figures: Mapping[str, Any]) -> None:
-        """Adds results under the name of their file."""
-        self._figures[name] = figures
-
-    @contextlib.contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Adds the duration of the block in seconds."""
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            self._seconds[name] = time.monotonic() - started
 
     def write(self, global_step: int) -> None:
         """Writes `summary.json` into the run's folder."""
@@ -60,9 +51,9 @@ class Summary:
             },
             "global_step": global_step,
             "results": {
-                name: finite(figures) for name, figures in self._figures.items()
+                name: finite(figures) for name, figures in self.results.items()
             },
-            "seconds": {**self._seconds, "total_seconds": total},
+            "seconds": {**self.seconds, "total_seconds": total},
             "peak_memory_bytes": costs.peak_memory(),
         }
         atomic.write_text(

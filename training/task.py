@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from data.text.tokenization import FullTokenizer
-from training import text_samples
+from training.command_line import cli
 from training.config import FineTuningConfig
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ class Task(abc.ABC):
         counts_examples: whether an epoch has as many steps as the examples
             need; False counts their records.
         has_eval_loss: whether the records of "eval" have the loss's features.
-        samples: some examples of the latest evaluation with the right and the
-            predicted answers, {column: text}, for TensorBoard; `evaluate` may
-            set them, see text_samples.spread.
+        samples: the examples of the latest evaluation with the right and the
+            predicted answers, {column: text}, of which TensorBoard shows a
+            few; `evaluate` may set them.
         settings: further {name: value} that must not change in a resume.
     """
 
@@ -72,7 +72,7 @@ class Task(abc.ABC):
     sequences_per_example: int = 1
     counts_examples: bool = False
     has_eval_loss: bool = True
-    samples: Sequence[text_samples.Row] = ()
+    samples: Sequence[Mapping[str, Any]] = ()
     settings: Mapping[str, Any] = {}
 
     def __init__(self, options: FineTuningConfig) -> None:
@@ -172,3 +172,21 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def export(self, export_dir: str, model: Any) -> None:
         """Writes the model as a SavedModel."""
+
+
+def run_command(task: type[Task], config: type[FineTuningConfig]) -> None:
+    """Runs a script that trains, evaluates, predicts and exports a task.
+
+    Args:
+        task: the script's task.
+        config: the script's flags.
+    """
+
+    def main(options: FineTuningConfig) -> None:
+        # It loads TensorFlow, which --help and wrong flags do not wait for.
+        from training import fine_tuning
+
+        fine_tuning.run(task(options), options)
+
+    main.__module__ = task.__module__
+    cli.run(main, config)

@@ -1,4 +1,4 @@
-"""Training, evaluation and prediction of any task, counted in steps.
+"""Training of any task, counted in steps.
 
 Nothing here names a task: a model maps a dict of features to outputs, and a
 loss (modeling/losses.py) maps those to a number. What else a run does is in
@@ -6,8 +6,8 @@ callbacks/.
 """
 
 import contextlib
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,37 +18,34 @@ from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import manifests, progress
+from files import manifests
 from files.atomic import write_text
 from files.run_files import remove_partial_files
-from modeling import quantization
-from modeling.accelerated import int8
-from modeling.accelerated.inference import Predictor
 from modeling.losses import Loss
 from training import checkpointing, devices, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
+from training.prediction import BatchPredictor
 from training.summary import Summary
 
 _Callback = TypeVar("_Callback", bound=Callback)
 
-# Number of batches to measure int8 with.
-_NUM_MEASURED = 16
 
-
-class Trainer:
-    """Trains, evaluates, predicts, saves and restores one model.
+class Trainer(BatchPredictor):
+    """Trains, saves and restores one model, and predicts with it.
 
     Args:
         model: a keras.Model over a dict of features, already built.
         loss: its loss; None where the model only predicts.
         optimizer: an optimizer with `aggregate_gradients=False`; None where the
             model is not trained.
-        config: TrainingConfig; a DeviceConfig suffices to predict.
+        config: TrainingConfig.
         callbacks: what a run does besides its steps, see callbacks/.
         strategy: the tf.distribute strategy of the variables.
+        shape: (WordPieces, masked positions) of an example with its padding.
 
     Attributes:
+        num_train_steps: the last step of the training.
         global_step: steps that the weights were trained.
         has_best: whether the weights are those of the best step.
         checkpointer: saves the run in `output_dir`; None without one.
@@ -64,29 +61,31 @@ class Trainer:
         config: Any,
         callbacks: Sequence[Callback] = (),
         strategy: tf.distribute.Strategy | None = None,
+        shape: tuple[int, int] = (0, 0),
     ) -> None:
-        self.model, self.loss = model, loss
+        super().__init__(model, config.jit_compile)
         self.optimizer: Any = optimizer
         self.config = config
         self.callbacks = callbacks
         self.strategy = strategy or tf.distribute.get_strategy()
+        self.shape, self.num_train_steps = shape, 0
         self.is_chief = config.is_chief
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
         self.summary = Summary(config)
         for callback in callbacks:
-            callback.trainer = self
-        self._create_predictor()
+            callback.join(self)
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
             trained, its_loss = model, loss
-            for callback in callbacks:
-                trained, its_loss = callback.wrap(trained, its_loss)
+            with self.strategy.scope():
+                for callback in callbacks:
+                    trained, its_loss = callback.wrap(trained, its_loss)
             self._train_step = train_step.TrainStep(
                 trained, its_loss, optimizer, self.strategy, config, callbacks
             )
         self.checkpointer: checkpointing.Checkpointer | None = None
-        if getattr(config, "output_dir", ""):
+        if config.output_dir:
             variables = dict(modeling.named_variables(model))
             for callback in callbacks:
                 variables |= callback.variables()
@@ -98,53 +97,6 @@ class Trainer:
                 is_chief=self.is_chief,
                 before_save=self._on_save,
             )
-
-    def _create_predictor(self) -> None:
-        self._predictor = Predictor(self.model, self.config.jit_compile)
-        self._forward = tf.function(
-            self._predictor,
-            jit_compile=self.config.jit_compile or None,
-            reduce_retracing=True,
-            autograph=False,
-        )
-
-    def quantize(
-        self,
-        dataset: Iterable[train_step.Features],
-        static_ranges: bool = False,
-    ) -> None:
-        """Switches prediction to int8 and logs the layers affected.
-
-        Args:
-            dataset: representative batches of features; the first few are used.
-            static_ranges: see quantization.quantize.
-        """
-        report = quantization.quantize(
-            self.model,
-            map(self._inputs, itertools.islice(dataset, _NUM_MEASURED)),
-            static_ranges,
-        )
-        logging.info("%s", report)
-        if not int8.has_kernels():
-            logging.warning(
-                "TensorFlow's int8 kernels are not used here (they need "
-                "oneDNN, a CPU with VNNI and no GPU): int8 is computed by "
-                "float32 operations, slower than without --quantize."
-            )
-        self._create_predictor()
-
-    def _inputs(self, features: train_step.Features) -> train_step.Features:
-        """Returns the features that the model reads, if it says which.
-
-        Then splits with and without labels share a graph. Strings (guids) are
-        never among them.
-        """
-        names = getattr(self.model, "feature_ranks", features)
-        return {
-            name: value
-            for name, value in features.items()
-            if name in names and value.dtype != tf.string
-        }
 
     @property
     def step(self) -> int:
@@ -194,17 +146,12 @@ class Trainer:
         Returns:
             whether there is one; otherwise the weights stay as they are.
         """
-        step = self.weights_in(self.best_dir).restore()
+        step = self.weights_in(self.config.best_dir).restore()
         if step is not None:
             self.global_step, self.has_best = step, True
             for callback in self.callbacks:
                 callback.on_restore(step, is_new=False)
         return step is not None
-
-    @property
-    def best_dir(self) -> Path:
-        """Folder of the best weights."""
-        return Path(self.config.output_dir) / "best"
 
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
         """Returns a Checkpointer of the newest weights alone in a folder."""
@@ -234,7 +181,7 @@ class Trainer:
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
-        self.global_step = self.step
+        self.global_step, self.num_train_steps = self.step, num_train_steps
         if self.step >= num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
@@ -248,28 +195,26 @@ class Trainer:
             logging.info("  Batch size = %d", sizes.final)
             logging.info("  Steps = %d", num_train_steps)
             dataset = sizes.batches(create_dataset, self.step)
-            with (
-                self.summary.timed("training_seconds"),
-                contextlib.ExitStack() as stack,
-            ):
+            started = time.monotonic()
+            with contextlib.ExitStack() as stack:
                 for callback in self.callbacks:
                     stack.enter_context(callback.running())
-                self._make_all_steps(dataset, num_train_steps)
+                self._make_all_steps(dataset)
+            seconds = time.monotonic() - started
+            self.summary.seconds["training_seconds"] = seconds
             self.global_step = self.step
         for callback in self.callbacks:
             callback.on_trained()
 
-    def _make_all_steps(
-        self, dataset: tf.data.Dataset, num_train_steps: int
-    ) -> None:
+    def _make_all_steps(self, dataset: tf.data.Dataset) -> None:
         iterator = iter(devices.distribute(self.strategy, dataset))
         step, is_save_due, is_done = self.step, False, False
         while not is_done:
-            number = self._steps_until_due(step, num_train_steps)
+            number = self._steps_until_due(step)
             status = [callback.on_step_begin() for callback in self.callbacks]
             logs, agreed = self._make_steps(iterator, number, status)
             step += number
-            is_done = step == num_train_steps
+            is_done = step == self.num_train_steps
             for callback, value in zip(self.callbacks, agreed, strict=True):
                 if self.strategy.num_replicas_in_sync == 1:
                     # Alone, there is no need to wait for the next step.
@@ -281,13 +226,13 @@ class Trainer:
                 self.checkpointer.save(step)
                 is_save_due = False
 
-    def _steps_until_due(self, step: int, num_train_steps: int) -> int:
+    def _steps_until_due(self, step: int) -> int:
         """Returns the steps of one call, up to the next save or callback."""
         boundaries = [self.config.save_checkpoints_steps]
         boundaries += [c.every for c in self.callbacks if c.every]
         return min(
             self.config.steps_per_call,
-            num_train_steps - step,
+            self.num_train_steps - step,
             *(every - step % every for every in boundaries),
         )
 
@@ -321,84 +266,6 @@ class Trainer:
         for callback in self.callbacks:
             callback.on_save(step)
 
-    def predict(
-        self,
-        dataset: Iterable[train_step.Features],
-        num_batches: int | None = None,
-        label: str = "Predicting",
-    ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
-        """Yields (features, outputs) of each batch as NumPy arrays.
-
-        Logs an error, once, if an output is NaN.
-        """
-        # Cast once, not for every batch.
-        kernels = self._predictor.cast_kernels()
-        if isinstance(dataset, tf.data.Dataset):
-            # Traced once for all shapes: otherwise for the first batch, and
-            # again for the first one of another length or size.
-            self._forward.get_concrete_function(
-                self._inputs(dataset.element_spec), kernels
-            )
-        found_nan = False
-        batches = progress.track(dataset, num_batches, "batch", label)
-        for number, features in enumerate(batches, start=1):
-            outputs = tf.nest.map_structure(
-                np.asarray, self._forward(self._inputs(features), kernels)
-            )
-            if not found_nan and _has_nan(outputs):
-                found_nan = True
-                logging.error(
-                    "The model's outputs are NaN, first in batch %d, so its "
-                    "results are worthless. Its training failed, or its "
-                    "values exceed the range of --mixed_precision.",
-                    number,
-                )
-            yield tf.nest.map_structure(np.asarray, features), outputs
-
-    def evaluate(
-        self,
-        dataset: tf.data.Dataset,
-        metric_fn: Callable[..., dict[str, tuple[tf.Tensor, tf.Tensor]]],
-        max_batches: int | None = None,
-    ) -> dict[str, float]:
-        """Returns metrics over a dataset, and the mean loss of its batches.
-
-        Args:
-            dataset: batches of features.
-            metric_fn: (outputs, features) -> {name: (sum, weight)} of tensors;
-                a metric is total sum / total weight.
-            max_batches: maximum number of batches; None for all.
-
-        Returns:
-            {name: float} with "loss" added, the mean over batches.
-        """
-        if self.loss is None:
-            raise ValueError("A Trainer needs a loss to evaluate")
-        kernels, loss = self._predictor.cast_kernels(), self.loss
-
-        @tf.function(reduce_retracing=True, autograph=False)
-        def step(
-            features: train_step.Features, kernels: Any
-        ) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
-            outputs = self._predictor(features, kernels)
-            total, _ = loss(outputs, features)
-            return metric_fn(outputs, features) | {"loss": (total, 1.0)}
-
-        if max_batches is not None:
-            dataset = dataset.take(max_batches)
-        step.get_concrete_function(dataset.element_spec, kernels)
-        sums: dict[str, np.ndarray] = {}
-        for features in progress.track(
-            dataset, max_batches, "batch", "Evaluating"
-        ):
-            for name, pair in step(features, kernels).items():
-                pair = np.array([float(value) for value in pair])
-                sums[name] = sums.get(name, 0.0) + pair
-        return {
-            name: float(total / weight) if weight else 0.0
-            for name, (total, weight) in sums.items()
-        }
-
     @property
     def described_step(self) -> str:
         """Describes the weights by their step, for the log."""
@@ -419,11 +286,7 @@ class Trainer:
             checkpointing.remove_checkpoints(
                 folder, checkpointing.checkpoint_steps(folder)
             )
-        checkpointing.Checkpointer(
-            folder,
-            modeling.named_variables(self.model),
-            is_chief=self.is_chief,
-        ).save(self.global_step)
+        self.weights_in(folder).save(self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines like the original, and logs them."""
@@ -431,7 +294,7 @@ class Trainer:
         logging.info("***** Eval results *****")
         for line in lines:
             logging.info("  %s", line)
-        self.summary.add(name, results)
+        self.summary.results[name] = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
             write_text(path, "\n".join(lines) + "\n")
@@ -472,12 +335,3 @@ class Trainer:
             # Clean up partial files that an earlier, killed process left.
             remove_partial_files(folder)
         self.write_summary()
-
-
-def _has_nan(outputs: Any) -> bool:
-    return any(
-        np.isnan(array).any()
-        for array in tf.nest.flatten(outputs)
-        # NumPy has no kind for bfloat16; it reports "V".
-        if array.dtype.kind in "fV"
-    )

@@ -23,8 +23,8 @@ from data.text.tokenization import FullTokenizer
 from files import flags as script_flags
 from modeling import losses, quantization
 from modeling.accelerated import inference as inference_forms
-from training import costs, fine_tuning, start
-from training.input import Splits
+from training import checks, costs, start
+from training.splits import Splits
 
 PACKAGES = ["tensorflow", "keras"]
 # Of a training that is never finished: its learning rate stays.
@@ -123,7 +123,7 @@ def inference(spec):
     inputs = race.random_inputs(spec, config.vocab_size)
     if "int8" in options:
         quantization.quantize(model, [inputs], "static" in options)
-    # As Trainer.predict has it.
+    # As BatchPredictor.predict has it.
     forward = tf.function(
         inference_forms.Predictor(model), reduce_retracing=True, autograph=False
     )
@@ -151,7 +151,7 @@ def mrpc(spec):
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
-    config = fine_tuning.prepare(task, options)
+    config = checks.prepare(task, options)
     splits = Splits(task, options)
     trainer = start.create_trainer(
         options,
@@ -194,10 +194,8 @@ def squad(spec):
 
     def repeat(_):
         task, splits = create_task()
-        batches = fine_tuning.predict(
-            trainer, splits, "eval", options.predict_batch_size
-        )
-        task.answer(batches)
+        batches = splits.create_dataset("eval", options.predict_batch_size)
+        task.answer(trainer.predict(batches))
 
     return race.Work(repeat, len(task.features))
 

@@ -6,7 +6,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from training import devices
 from training.callbacks import Callback
 from training.callbacks.nonfinite import NonFinite
 from training.config import TrainingConfig
@@ -86,14 +85,14 @@ def create_trainer(
     **changes,
 ):
     config = create_config(**{"learning_rate": 0.1} | changes)
-    optimizer = optimization.create_optimizer(
-        config, 100, 0, aggregate_gradients=False
-    )
-    skipping = NonFinite(config.max_nonfinite_steps, describe_batch)
+    optimizer = optimization.create_optimizer(config, 100, 0)
+    if precision == "float16":
+        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+    skipping = NonFinite(describe_batch)
     return Trainer(
         Pair(),
         Sum(),
-        devices.scale_losses(optimizer, precision),
+        optimizer,
         config,
         [skipping, *callbacks],
         strategy,

@@ -17,9 +17,7 @@ def train(dtype):
     """Returns the logs of each step, and {name: change of a variable}."""
     model = base_width.create_model(dtype)
     config = create_config(learning_rate=record.LEARNING_RATE)
-    optimizer = optimization.create_optimizer(
-        config, record.NUM_TRAIN_STEPS, 0, aggregate_gradients=False
-    )
+    optimizer = optimization.create_optimizer(config, record.NUM_TRAIN_STEPS, 0)
     logs = []
     look = OnStep(lambda step, values: logs.append(values))
     trainer = Trainer(

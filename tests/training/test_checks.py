@@ -2,10 +2,11 @@
 
 import dataclasses
 import json
+import types
 
 import pytest
 
-from training import config, costs, fine_tuning, run_settings, start
+from training import checks, config, costs, run_settings
 
 SIZES = {
     "vocab_size": 100,
@@ -15,6 +16,14 @@ SIZES = {
     "intermediate_size": 64,
     "max_position_embeddings": 64,
 }
+
+
+def lengths(path, longest, exported=None):
+    return types.SimpleNamespace(
+        bert_config_file=str(path),
+        max_seq_length=longest,
+        export_seq_length=exported,
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,20 +44,21 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     monkeypatch.setattr(costs, "machine_memory", lambda: 16 << 30)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(SIZES))
-    assert start.load_config(str(path), 64).hidden_size == 32
+    assert checks.load_config(lengths(path, 64)).hidden_size == 32
     path.write_text(json.dumps(SIZES | {name: value}))
     message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
     with pytest.raises(ValueError, match=message):
-        start.load_config(str(path), 64)
+        checks.load_config(lengths(path, 64))
 
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(SIZES))
-    assert start.load_config(str(path), 64, 64).max_position_embeddings == 64
-    for lengths, name in (((65, 8), "max"), ((8, 65), "export")):
+    found = checks.load_config(lengths(path, 64, 64))
+    assert found.max_position_embeddings == 64
+    for given, name in (((65, 8), "max"), ((8, 65), "export")):
         with pytest.raises(ValueError, match=f"--{name}_seq_length=65 is more"):
-            start.load_config(str(path), *lengths)
+            checks.load_config(lengths(path, *given))
 
 
 def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
@@ -110,14 +120,14 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
             output_dir=f"{tmp_path}/.",
             do_train=True,
         )
-        fine_tuning.check_labels_of_start(command, ["no", "yes"])
+        checks.check_labels_of_start(command, ["no", "yes"])
         with pytest.raises(ValueError, match="has the labels .'no', 'yes'.;"):
-            fine_tuning.check_labels_of_start(command, ["a", "b"])
+            checks.check_labels_of_start(command, ["a", "b"])
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
-    fine_tuning.check_labels_of_start(elsewhere, ["a", "b"])
+    checks.check_labels_of_start(elsewhere, ["a", "b"])
     (tmp_path / "model.ckpt-5.index").write_text("")
-    fine_tuning.check_labels_of_start(command, ["a", "b"])
+    checks.check_labels_of_start(command, ["a", "b"])
 
 
 @pytest.mark.parametrize("place", ["", "run_1"])
@@ -133,7 +143,6 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
         assert run_settings.read_network(path) == trained
-        run_settings.check_network(path, trained, "--init_checkpoint")
     (tmp_path / "config.json").write_text(json.dumps(SIZES))
     given = config.FineTuningConfig(
         bert_config_file=str(tmp_path / "config.json"),
@@ -149,9 +158,9 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     ):
         message = f"--{flag}={folder}.* was trained with --left_to_right"
         with pytest.raises(ValueError, match=message):
-            fine_tuning.check_networks(given.varied(**{flag: value}))
+            checks.check_networks(given.varied(**{flag: value}))
     with pytest.raises(ValueError, match="trained with --nobilstm"):
-        fine_tuning.check_networks(
+        checks.check_networks(
             given.varied(
                 output_dir=str(folder), left_to_right=True, bilstm=True
             )

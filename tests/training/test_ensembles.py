@@ -12,7 +12,7 @@ import modeling
 from tests import events, script_runner, toy_task
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
-from training import fine_tuning
+from training import ensembles
 from training.config import FineTuningConfig
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
@@ -238,7 +238,7 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         model.build()
         modeling.save_release(model, tmp_path / name, labels=labels)
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
-        fine_tuning.find_members(
+        ensembles.find_members(
             FineTuningConfig(
                 bert_config_file="c",
                 vocab_file="v",
@@ -256,7 +256,5 @@ def test_a_member_without_the_head_is_refused(tmp_path):
     model.build()
     with pytest.raises(ValueError, match="lacks output_weights"):
         list(
-            fine_tuning.predict_together(
-                model, [str(tmp_path)], None, lambda: []
-            )
+            ensembles.predict_together(model, [str(tmp_path)], None, lambda: [])
         )

@@ -60,7 +60,6 @@ def start(path, look, at_once=1):
         config,
         int(recording["num_train_steps"]),
         int(recording["num_warmup_steps"]),
-        aggregate_gradients=False,
     )
     trainer = Trainer(model, make_loss(), optimizer, config, [OnStep(look)])
     return recording, variables, trainer

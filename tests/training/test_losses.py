@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training import fine_tuning
+from training import prediction
 
 
 class TwoParts:
@@ -20,7 +20,7 @@ def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
     sums = [{"word": 6.0, "end": 1.0}, {"word": 2.0, "end": 3.0}]
     weights = [{"word": 4.0, "end": 2.0}, {"word": 1.0, "end": 2.0}]
     batches = list(zip(weights, sums, strict=True))
-    passing = fine_tuning.LossFigures(TwoParts(), batches)
+    passing = prediction.LossFigures(TwoParts(), batches)
     assert list(passing) == batches
     assert passing.figures() == pytest.approx(
         {
@@ -31,5 +31,5 @@ def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
 
 
 def test_the_loss_of_batches_that_nobody_read_is_unknown():
-    figures = fine_tuning.LossFigures(TwoParts(), []).figures()
+    figures = prediction.LossFigures(TwoParts(), []).figures()
     assert np.isnan([figures["eval_loss"], figures["loss"]]).all()

@@ -151,7 +151,7 @@ def test_settings_that_cannot_be_read_are_named(tmp_path, text, message):
     (tmp_path / "model.ckpt-3.index").touch()
     (tmp_path / "run_settings.json").write_text(text)
     with pytest.raises(ValueError, match=message) as error:
-        run_settings.check(tmp_path, {"batch_size": 16})
+        run_settings.check_same(tmp_path, {"batch_size": 16})
     assert str(error.value).startswith(str(tmp_path / "run_settings.json"))
     assert "or delete it" in str(error.value)
     assert (tmp_path / "run_settings.json").read_text() == text

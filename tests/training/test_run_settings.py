@@ -22,18 +22,20 @@ def saved(folder):
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
-    run_settings.check(folder, {"seed": 1})
+    run_settings.check_same(folder, {"seed": 1})
     before = {"seed": 1, "eval_input_file": RECORDS}
-    run_settings.check(folder, before, is_chief=False)
+    run_settings.check_same(folder, before, is_chief=False)
     assert saved(folder) == {"seed": 1}
-    run_settings.check(folder, before)
-    run_settings.check(folder, {"seed": 1})
+    run_settings.check_same(folder, before)
+    run_settings.check_same(folder, {"seed": 1})
     assert saved(folder) == before
     for other in (["eval.tfrecord", 5, 2], ["other.tfrecord", 5, 1]):
         with pytest.raises(ValueError, match="eval_input_file="):
-            run_settings.check(folder, {"seed": 1, "eval_input_file": [other]})
+            run_settings.check_same(
+                folder, {"seed": 1, "eval_input_file": [other]}
+            )
     with pytest.raises(ValueError, match="seed=1; received None"):
-        run_settings.check(folder, {"eval_input_file": RECORDS})
+        run_settings.check_same(folder, {"eval_input_file": RECORDS})
 
 
 def test_evaluations_are_of_the_records_that_a_run_has(folder):
@@ -41,10 +43,10 @@ def test_evaluations_are_of_the_records_that_a_run_has(folder):
     for name, path in files.items():
         path.write_text(name)
     # A run that was not evaluated yet takes any.
-    run_settings.check(folder, {"seed": 1})
+    run_settings.check_same(folder, {"seed": 1})
     assert run_settings.are_evaluated(folder, [files["other"]])
     found = run_settings.fingerprint([files["eval"]])
-    run_settings.check(folder, {"seed": 1, "eval_input_file": found})
+    run_settings.check_same(folder, {"seed": 1, "eval_input_file": found})
     assert run_settings.are_evaluated(folder, [files["eval"]])
     assert not run_settings.are_evaluated(folder, [files["other"]])
     assert not run_settings.are_evaluated(folder, files.values())

@@ -4,7 +4,7 @@ import os
 
 from tests.toy_task import ToyTask
 from training.config import FineTuningConfig
-from training.input import Splits
+from training.splits import Splits
 
 
 class TwoEvalSets(ToyTask):

@@ -155,7 +155,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         at_once=at_once,
         callbacks=[
             History(config, TimeLimit()),
-            Summaries(5, 0, 0),
+            Summaries(),
             BestStep(evaluate, 7, "figure", tmp_path / "best", patience=2),
         ],
     )

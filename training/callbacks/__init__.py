@@ -19,7 +19,7 @@ class Callback:
     are defined here in the order in which a run calls them.
 
     Attributes:
-        trainer: the Trainer, which sets it.
+        trainer: the Trainer that the callback has joined.
         every: the callback sees each step that is a multiple of this number,
             because a call of several steps ends there; 0 = any step.
         may_save: False postpones a checkpoint that is due.
@@ -29,8 +29,15 @@ class Callback:
     every: int = 0
     may_save: bool = True
 
+    def join(self, trainer: "Trainer") -> None:
+        """Joins a Trainer, whose model exists."""
+        self.trainer = trainer
+
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns what a step trains, and its loss, in place of these two."""
+        """Returns what a step trains, and its loss, in place of these two.
+
+        Runs in the scope of the strategy.
+        """
         return model, loss
 
     def variables(self) -> Mapping[str, "keras.Variable"]:

@@ -12,12 +12,16 @@ Where the weights of such a run are:
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
 import modeling
 from training.callbacks import Callback
+
+if TYPE_CHECKING:
+    from training.trainer import Trainer
 
 SUFFIX = "/ExponentialMovingAverage"
 
@@ -28,32 +32,23 @@ class WeightAverages(Callback):
     After step n they are
 
         average = d * average + (1 - d) * weight
-        d = min(decay, (1 + n) / (10 + n))
+        d = min(--ema_decay, (1 + n) / (10 + n))
 
     so that a short run does not average mostly its first weights. Skipped steps
     do not change them.
-
-    Args:
-        model: the model, already built.
-        decay: `decay` above.
-        strategy: the tf.distribute strategy of the variables.
-        folder: folder for the averages after training.
     """
 
-    def __init__(
-        self,
-        model: keras.Model,
-        decay: float,
-        strategy: tf.distribute.Strategy,
-        folder: str,
-    ) -> None:
-        self._decay, self._strategy, self._folder = decay, strategy, folder
+    def join(self, trainer: "Trainer") -> None:
+        """Creates the averages of the weights that are trained."""
+        super().join(trainer)
         self._weights = {
             name: variable
-            for name, variable in modeling.named_variables(model).items()
+            for name, variable in modeling.named_variables(
+                trainer.model
+            ).items()
             if variable.trainable
         }
-        with strategy.scope():
+        with trainer.strategy.scope():
             self._averages = {
                 name: keras.Variable(
                     "zeros", weight.shape, weight.dtype, trainable=False
@@ -76,12 +71,11 @@ class WeightAverages(Callback):
     def after_update(self, step: tf.Tensor, is_made: tf.Tensor) -> None:
         """Moves the averages towards the weights."""
         step = tf.cast(step, tf.float64)
-        decay = tf.minimum(
-            tf.constant(self._decay, tf.float64), (1 + step) / (10 + step)
-        )
+        most = tf.constant(self.trainer.config.ema_decay, tf.float64)
+        decay = tf.minimum(most, (1 + step) / (10 + step))
         decay = tf.where(is_made, decay, 1.0)
         for name, average in self._averages.items():
-            self._strategy.extended.update(
+            self.trainer.strategy.extended.update(
                 average.value,
                 _move,
                 (self._weights[name].value, tf.cast(decay, average.dtype)),
@@ -90,7 +84,7 @@ class WeightAverages(Callback):
     def on_trained(self) -> None:
         """Replaces the weights by their averages, and saves these."""
         self._apply()
-        folder = self.trainer.weights_in(self._folder)
+        folder = self.trainer.weights_in(self.trainer.config.averages_dir)
         folder.save(self.trainer.global_step)
 
     def _apply(self) -> None:

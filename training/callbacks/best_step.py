@@ -25,10 +25,9 @@ class BestStep(Callback):
         evaluate: (Trainer) -> {name: value}.
         every: steps between two evaluations.
         metric: name of the metric that decides.
-        folder: the folder of the best weights, `best` in the run's.
+        folder: folder of the best weights.
         patience: stop after this many evaluations without improvement; 0 =
             never.
-        higher_is_better: whether higher values are better.
     """
 
     def __init__(
@@ -38,13 +37,12 @@ class BestStep(Callback):
         metric: str,
         folder: Path,
         patience: int = 0,
-        higher_is_better: bool = True,
     ) -> None:
         self.every = every
         self._evaluate = evaluate
         self._metric = metric
         self._patience = patience
-        self._sign = 1 if higher_is_better else -1
+        self._sign = sign_of(metric)
         self._folder = folder
         # Metrics of the best checkpoint so far, kept here so that workers agree
         # even if one reads the file late.
@@ -104,6 +102,12 @@ class BestStep(Callback):
         if self._best is None:
             return True
         return self._sign * (value - self._best[self._metric]) > 0
+
+
+def sign_of(metric: str) -> int:
+    """Returns 1 for a metric whose higher values are better, -1 for a loss."""
+    is_loss = metric == "loss" or metric.startswith("eval_loss")
+    return -1 if is_loss else 1
 
 
 def _read_best(path: Path, metric: str) -> dict[str, float]:

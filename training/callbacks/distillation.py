@@ -29,61 +29,59 @@ from training.config import (
     PretrainingConfig,
     TrainingConfig,
 )
-from training.trainer import Trainer
+from training.prediction import BatchPredictor
+from training.run_folder import are_same, folder_of
 
 # Logits at padding, which vanish in a softmax.
 _PADDING = -10000.0
 
 
-def check(
-    options: PretrainingConfig | FineTuningConfig,
-    config: modeling.BertConfig,
+def check_teacher(
+    config: PretrainingConfig | FineTuningConfig,
+    bert_config: modeling.BertConfig,
 ) -> None:
-    """Refuses flags that contradict the teacher, before any long work."""
-    _check_init_layers(options, config)
-    if not options.teacher:
+    """Refuses flags that contradict the teacher."""
+    _check_init_layers(config, bert_config)
+    if not config.teacher:
         return
-    teacher = load_teacher_config(options.teacher)
+    teacher = load_teacher_config(config.teacher)
     for name, needed in (
         ("vocab_size", True),
-        ("num_attention_heads", options.distill_layers),
+        ("num_attention_heads", config.distill_layers),
     ):
-        theirs, ours = getattr(teacher, name), getattr(config, name)
+        theirs, ours = getattr(teacher, name), getattr(bert_config, name)
         if needed and theirs != ours:
             raise ValueError(
-                f"--teacher={options.teacher} has {name}={theirs}, and the "
-                f"model {ours} in {options.bert_config_file}; to learn from it "
+                f"--teacher={config.teacher} has {name}={theirs}, and the "
+                f"model {ours} in {config.bert_config_file}; to learn from it "
                 "both must be equal"
             )
-    if options.max_seq_length > teacher.max_position_embeddings:
+    if config.max_seq_length > teacher.max_position_embeddings:
         raise ValueError(
-            f"--max_seq_length={options.max_seq_length} is more than the "
+            f"--max_seq_length={config.max_seq_length} is more than the "
             f"{teacher.max_position_embeddings} positions of --teacher="
-            f"{options.teacher}; give a smaller one"
+            f"{config.teacher}; give a smaller one"
         )
-    modeling.find_checkpoint(options.teacher)
-    folder = _folder_of(options.teacher)
-    if os.path.exists(options.output_dir) and os.path.samefile(
-        folder, options.output_dir
-    ):
+    modeling.find_checkpoint(config.teacher)
+    if are_same(folder_of(config.teacher), config.output_dir):
         raise ValueError(
-            f"--output_dir={options.output_dir} is the folder of --teacher="
-            f"{options.teacher}, whose checkpoints would be the student's; "
+            f"--output_dir={config.output_dir} is the folder of --teacher="
+            f"{config.teacher}, whose checkpoints would be the student's; "
             "give another one"
         )
 
 
 def _check_init_layers(
-    options: TrainingConfig, config: modeling.BertConfig
+    config: TrainingConfig, bert_config: modeling.BertConfig
 ) -> None:
-    layers, start = options.initial_layers, options.initial_checkpoint
+    layers, start = config.initial_layers, config.initial_checkpoint
     if layers is None or start is None:
         return
-    given = f"--init_layers={','.join(options.init_layers or ())}"
-    if len(layers) != config.num_hidden_layers:
+    given = f"--init_layers={','.join(config.init_layers or ())}"
+    if len(layers) != bert_config.num_hidden_layers:
         raise ValueError(
             f"{given} names {len(layers)} blocks, and the model has "
-            f"{config.num_hidden_layers}; name one for each"
+            f"{bert_config.num_hidden_layers}; name one for each"
         )
     names = modeling.read_shapes(modeling.find_checkpoint(start))
     found = {
@@ -101,7 +99,7 @@ def _check_init_layers(
 def load_teacher_config(teacher: str) -> modeling.BertConfig:
     """Returns the configuration in a teacher's folder."""
     try:
-        return modeling.load_config(_folder_of(teacher))
+        return modeling.load_config(folder_of(teacher))
     except FileNotFoundError as error:
         raise ValueError(
             f"--teacher={teacher} has no bert_config.json or config.json next "
@@ -109,16 +107,11 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
         ) from error
 
 
-def _folder_of(teacher: str) -> str:
-    folder = teacher if os.path.isdir(teacher) else os.path.dirname(teacher)
-    return folder or "."
-
-
-class Teacher:
+class Teacher(Callback):
     """The loaded model of --teacher, for all trainings of a command.
 
     Args:
-        options: TrainingConfig that `check` accepts.
+        config: TrainingConfig that `check` accepts.
         create_model: (config, **arguments of every model) -> TaskModel.
         loss: the task's loss.
         labels: the task's labels, or None.
@@ -133,59 +126,62 @@ class Teacher:
 
     def __init__(
         self,
-        options: TrainingConfig,
+        config: TrainingConfig,
         create_model: Callable[..., keras.Model],
         loss: Any,
         labels: Sequence[str] | None = None,
     ) -> None:
-        path = str(options.teacher)
+        path = str(config.teacher)
         found = modeling.load_labels(path)
         if labels and found and list(labels) != found:
             raise ValueError(
                 f"--teacher={path} was trained with the labels {found}, in "
                 f"this order; the task has {list(labels)}"
             )
-        self._options = options
+        self._config = config
         self._loss = DistillationLoss(
             loss,
-            options.distill_temperature,
-            options.distill_alpha,
-            options.distill_layers,
+            config.distill_temperature,
+            config.distill_alpha,
+            config.distill_layers,
         )
         self.settings = {
             "teacher": run_settings.fingerprint(_files(path), whole=True),
-            "distill_temperature": options.distill_temperature,
-            "distill_alpha": options.distill_alpha,
-            "distill_layers": options.distill_layers,
+            "distill_temperature": config.distill_temperature,
+            "distill_alpha": config.distill_alpha,
+            "distill_layers": config.distill_layers,
         }
         # {name of an output: its shape} of outputs that are in the records.
         self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
             **run_settings.read_network(path),
-            unpad=options.unpads,
-            dtype=PRECISIONS[options.mixed_precision],
+            unpad=config.unpads,
+            dtype=PRECISIONS[config.mixed_precision],
         )
         missing = modeling.load_checkpoint(self._model, path).missing
         heads = [name for name in missing if not name.startswith("bert/")]
-        if heads and options.distill_alpha:
+        if heads and config.distill_alpha:
             raise ValueError(
                 f"--teacher={path} has no {heads[0]}: train it on this task "
                 "first, or learn only its layers with --distill_layers "
                 "--distill_alpha=0"
             )
 
-    def create_callback(self, student: keras.Model) -> "Distillation":
-        """Returns the callback that has a student learn from this teacher."""
-        return Distillation(
-            Distiller(
-                student,
-                self._loss,
-                self._model,
-                self._read_outputs,
-                self._options.seed,
-            )
+    def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
+        """Returns the student with its teacher, and what it minimizes."""
+        self._distiller = Distiller(
+            model,
+            self._loss,
+            self._model,
+            self._read_outputs,
+            self._config.seed,
         )
+        return self._distiller, self._loss
+
+    def variables(self) -> dict[str, keras.Variable]:
+        """Returns the projection's variables, if there are any."""
+        return {v.path: v for v in self._distiller.own_variables}
 
     def add_outputs(
         self, source: str, path: str, spec: feature_specs.Spec
@@ -193,7 +189,7 @@ class Teacher:
         """Writes training records with the teacher's outputs added.
 
         Does nothing if an earlier run wrote them from the same records, teacher
-        and options. The model is released afterwards.
+        and config. The model is released afterwards.
 
         Args:
             source: the TFRecord file of training.
@@ -203,7 +199,7 @@ class Teacher:
         Returns:
             the spec of the new records.
         """
-        model, options = self._model, self._options
+        model, config = self._model, self._config
         if model is None:
             raise ValueError("The teacher's outputs are already in the records")
         self._shapes = _by_name(
@@ -214,12 +210,12 @@ class Teacher:
         made_from = {
             "teacher": self.settings["teacher"],
             "records": run_settings.fingerprint([source], whole=True),
-            "mixed_precision": options.mixed_precision,
-            "unpads": options.unpads,
+            "mixed_precision": config.mixed_precision,
+            "unpads": config.unpads,
         }
         if not _is_made_from(path, made_from):
             logging.info(
-                "Computing the outputs of --teacher=%s", options.teacher
+                "Computing the outputs of --teacher=%s", config.teacher
             )
             self._write_records(model, source, path, spec)
             written = run_settings.fingerprint([path], whole=True)
@@ -239,18 +235,18 @@ class Teacher:
         spec: feature_specs.Spec,
     ) -> None:
         """Writes records with a model's outputs added; see `add_outputs`."""
-        options = self._options
+        config = self._config
         dataset = tfrecords.create_dataset(
             tfrecords.Records([source], spec),
-            options.train_batch_size,
+            config.train_batch_size,
             is_training=False,
-            trim=options.unpads,
+            trim=config.unpads,
         )
         records = tfrecords.read_records(source)
         count = tfrecords.count_records([source])
-        batches = Trainer(model, None, None, options).predict(
+        batches = BatchPredictor(model, config.jit_compile).predict(
             dataset,
-            -(-count // options.train_batch_size),
+            -(-count // config.train_batch_size),
             "Computing teacher outputs",
         )
         with tfrecords.RecordWriter([path]) as writer:
@@ -268,25 +264,6 @@ class Teacher:
         """Returns the teacher's outputs in features, as its model's."""
         outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
         return outputs.get("outputs", outputs)
-
-
-class Distillation(Callback):
-    """Trains a student with its teacher.
-
-    Args:
-        distiller: the student and its teacher.
-    """
-
-    def __init__(self, distiller: Distiller) -> None:
-        self._distiller = distiller
-
-    def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the student with its teacher, and their loss."""
-        return self._distiller, self._distiller.loss
-
-    def variables(self) -> dict[str, keras.Variable]:
-        """Returns the projection's variables, if there are any."""
-        return {v.path: v for v in self._distiller.own_variables}
 
 
 def _files(teacher: str) -> list[str]:

@@ -14,15 +14,16 @@ evaluations as `eval/NAME`, and a few of the examples.
 """
 
 import contextlib
+import html
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from files import atomic, json_files
-from training import text_samples
 from training.callbacks import Callback
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ KINDS = ("train", "eval", "checkpoint")
 _NAMES = ("step", "hours", "examples", "learning_rate")
 # Larger values cannot be drawn and do not occur.
 _LARGEST = 1e300
+# Examples of an evaluation that TensorBoard shows, and their length.
+NUM_SAMPLES = 8
+_MAX_CHARACTERS = 500
+# What Markdown, in which the page is written, would take for its own signs.
+_SIGNS = re.compile(r"([\\`*_{}\[\]()#+.!|-])")
 
 
 class History(Callback):
@@ -158,21 +164,25 @@ class History(Callback):
         return dict(zip(_NAMES, values, strict=True))
 
     def add_samples(
-        self, step: int, name: str, rows: Sequence[text_samples.Row]
+        self, step: int, name: str, rows: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Shows examples of an evaluation in TensorBoard, as `eval/NAME`.
+        """Shows a few examples of an evaluation in TensorBoard, as `eval/NAME`.
 
-        Call it before `add`: an evaluation that the history has already is
-        not shown again.
+        They are spread over all rows, the same at each evaluation, so that
+        their answers can be compared. Call it before `add`: an evaluation that
+        the history has already is not shown again.
 
         Args:
             step: number of steps made.
             name: name of the examples.
-            rows: see text_samples.to_table.
+            rows: examples with their answers, {column: text}.
         """
         is_known = ("eval", step) in self._lines
         if rows and self._shows and not is_known:
-            table = text_samples.to_table(rows)
+            number = min(NUM_SAMPLES, len(rows))
+            table = to_table(
+                [rows[index * len(rows) // number] for index in range(number)]
+            )
             with self._tensorboard() as summary:
                 summary.text(f"eval/{name}", table, step=step)
 
@@ -235,3 +245,22 @@ def _is_line(line: Mapping[str, Any]) -> bool:
 
 def _line_of(line: Mapping[str, Any]) -> str:
     return json.dumps(line) + "\n"
+
+
+def to_table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Returns a table for TensorBoard: the columns' names, then the rows.
+
+    If a row lacks a column, its cell is empty.
+    """
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return [columns] + [
+        [_cell(row.get(name, "")) for name in columns] for row in rows
+    ]
+
+
+def _cell(value: Any) -> str:
+    text = str(value)
+    if len(text) > _MAX_CHARACTERS:
+        text = f"{text[:_MAX_CHARACTERS]} ..."
+    text = _SIGNS.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False))
+    return text.encode(errors="replace").decode()

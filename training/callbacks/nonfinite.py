@@ -17,17 +17,13 @@ class NonFinite(Callback):
     end of training.
 
     Args:
-        max_in_a_row: stop after this many consecutive steps.
         describe_batch: (batch_size, skip_records) -> text that names the
             records of a batch, or None.
     """
 
     def __init__(
-        self,
-        max_in_a_row: int = 10,
-        describe_batch: Callable[[int, int], str] | None = None,
+        self, describe_batch: Callable[[int, int], str] | None = None
     ) -> None:
-        self._max_in_a_row = max_in_a_row
         self._describe_batch = describe_batch
         self._in_a_row = 0
 
@@ -65,7 +61,7 @@ class NonFinite(Callback):
             step,
             self._in_a_row,
         )
-        if self._in_a_row < self._max_in_a_row:
+        if self._in_a_row < self.trainer.config.max_nonfinite_steps:
             return
         records = ""
         if self._describe_batch:

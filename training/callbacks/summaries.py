@@ -20,13 +20,9 @@ class ProgressBar(Callback):
     """Shows a bar on a terminal, else occasional log lines.
 
     The time that other callbacks and saves take does not count in its rates.
-
-    Args:
-        num_train_steps: the last step.
     """
 
-    def __init__(self, num_train_steps: int) -> None:
-        self._num_train_steps = num_train_steps
+    def __init__(self) -> None:
         self._bar: Any = None
         self._pause = contextlib.ExitStack()
 
@@ -35,7 +31,7 @@ class ProgressBar(Callback):
         """Shows the bar while the block runs."""
         self._sizes = self.trainer.config.batch_sizes
         self._bar = progress.Progress(
-            self._num_train_steps,
+            self.trainer.num_train_steps,
             self.trainer.step,
             "step",
             self._sizes.final,
@@ -60,20 +56,15 @@ class ProgressBar(Callback):
 
 
 class Summaries(Callback):
-    """Adds losses and rates to the run's history, and logs them.
+    """Adds losses and rates to the run's history, and logs them."""
 
-    Args:
-        every: steps between two entries.
-        max_seq_length: WordPieces of an example, with padding.
-        num_predictions: masked positions of an example.
-    """
-
-    def __init__(
-        self, every: int, max_seq_length: int, num_predictions: int
-    ) -> None:
-        self.every = every
-        self._shape = max_seq_length, num_predictions
+    def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
+
+    @property
+    def every(self) -> int:  # type: ignore[override]
+        """--summary_steps."""
+        return self.trainer.config.summary_steps
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -84,9 +75,9 @@ class Summaries(Callback):
         self._peak = None
         # If padding is skipped, an example's work depends on its batch.
         if not config.unpads:
-            self._per_example["tokens"], _ = self._shape
+            self._per_example["tokens"], _ = trainer.shape
             self._flops = costs.training_flops(
-                trainer.model.config, *self._shape
+                trainer.model.config, *trainer.shape
             )
             replicas = trainer.strategy.num_replicas_in_sync
             self._peak = PeakRate(

@@ -17,29 +17,22 @@ class TimeLimit(Callback):
 
     Args:
         max_hours: time limit of the run; None = no limit.
-        now: () -> seconds, for tests.
-
-    Attributes:
         spent_variable: float variable that each step sets to the fraction of
             the time spent, for the schedule "time"; None without it.
+        now: () -> seconds, for tests.
     """
 
     def __init__(
         self,
         max_hours: float | None = None,
+        spent_variable: tf.Variable | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._max_hours = max_hours
-        self.spent_variable: tf.Variable | None = None
+        self._spent_variable = spent_variable
         self._now = now
         self._before = 0.0
         self._started: float | None = None
-
-    def create_variable(self) -> None:
-        """Creates the variable, in the scope of the run's strategy."""
-        self.spent_variable = tf.Variable(
-            0.0, trainable=False, dtype=tf.float64
-        )
 
     @property
     def hours(self) -> float:
@@ -81,10 +74,8 @@ class TimeLimit(Callback):
 
     def before_update(self, agreed: tf.Tensor) -> None:
         """Sets the variable that the learning rate follows."""
-        if self.spent_variable is not None:
-            self.spent_variable.assign(
-                tf.cast(agreed, self.spent_variable.dtype)
-            )
+        if self._spent_variable is not None:
+            self._spent_variable.assign(tf.cast(agreed, tf.float64))
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float

@@ -25,7 +25,7 @@ FLAGS: dict[str, dict[str, str]] = {
     "plot_runs": {
         "html": "draw an image with --png or --svg; TensorBoard shows the "
         "values of points"
-    },
+    }
 }
 
 

@@ -139,9 +139,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self._momentums, self._velocities = self.add_optimizer_variables(
             variables, list(self.slot_names)
         )
-        self._decays = [self._decay_of(v.path) for v in variables]
-        self._factors = [self._factor_of(v.path) for v in variables]
-        self._paths = [v.path for v in variables]
+        self._paths = [variable.path for variable in variables]
+        self._decays = [self._decay_of(path) for path in self._paths]
+        self._factors = [self._factor_of(path) for path in self._paths]
 
     def _decay_of(self, path: str) -> float:
         if any(re.search(p, path) for p in self.exclude_from_weight_decay):
@@ -284,14 +284,13 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments this optimizer was made with."""
+        names = (
+            *("weight_decay_rate", "beta_1", "beta_2", "epsilon"),
+            *("exclude_from_weight_decay", "learning_rate_factors"),
+            "aggregate_gradients",
+        )
         return super().get_config() | {
-            "weight_decay_rate": self.weight_decay_rate,
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-            "exclude_from_weight_decay": self.exclude_from_weight_decay,
-            "learning_rate_factors": self.learning_rate_factors,
-            "aggregate_gradients": self.aggregate_gradients,
+            name: getattr(self, name) for name in names
         }
 
 

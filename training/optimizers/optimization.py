@@ -4,8 +4,7 @@ The file has the original's name. The learning rate warms up linearly, then
 decays polynomially: by the steps, or by the time limit of training.
 """
 
-import math
-from collections.abc import Iterable, Sequence
+import dataclasses
 from typing import Any
 
 import keras
@@ -21,22 +20,22 @@ OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
 
 def create_optimizer(
-    options: OptimizerConfig,
+    config: OptimizerConfig,
     num_train_steps: int,
     num_warmup_steps: int,
-    learning_rate_factors: Iterable[Sequence[Any]] | None = None,
-    aggregate_gradients: bool = True,
+    num_hidden_layers: int = 0,
     time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
     """Returns the optimizer of the original's create_optimizer.
 
+    It takes gradients that are summed over all replicas already.
+
     Args:
-        options: OptimizerConfig.
+        config: the optimizer's flags.
         num_train_steps: length of training.
         num_warmup_steps: length of the warmup, 0 for none.
-        learning_rate_factors: see AdamWeightDecayOptimizer.
-        aggregate_gradients: see AdamWeightDecayOptimizer.
-        time_spent: of the schedule "time", see WarmupTimeDecay.
+        num_hidden_layers: blocks of the model, for --layerwise_lr_decay.
+        time_spent: see WarmupTimeDecay, which the schedule "time" needs.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
@@ -46,29 +45,27 @@ def create_optimizer(
             num_train_steps,
         )
     schedule: keras.optimizers.schedules.LearningRateSchedule
-    if options.lr_schedule == "time":
-        schedule = WarmupTimeDecay(
-            options.learning_rate,
-            num_warmup_steps,
-            options.poly_power,
-            time_spent,
-        )
+    peak, power = config.learning_rate, config.poly_power
+    if config.lr_schedule == "time":
+        schedule = WarmupTimeDecay(peak, num_warmup_steps, power, time_spent)
     else:
         schedule = WarmupPolynomialDecay(
-            options.learning_rate,
+            peak,
             num_train_steps,
             num_warmup_steps,
-            power=options.poly_power,
-            continuous=options.lr_schedule == "continuous",
+            power,
+            continuous=config.lr_schedule == "continuous",
         )
-    return OPTIMIZERS[options.optimizer](
+    return OPTIMIZERS[config.optimizer](
         learning_rate=schedule,
-        weight_decay_rate=options.weight_decay,
-        beta_1=options.adam_beta_1,
-        beta_2=options.adam_beta_2,
+        weight_decay_rate=config.weight_decay,
+        beta_1=config.adam_beta_1,
+        beta_2=config.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        learning_rate_factors=learning_rate_factors,
-        aggregate_gradients=aggregate_gradients,
+        learning_rate_factors=layerwise_factors(
+            num_hidden_layers, config.layerwise_lr_decay
+        ),
+        aggregate_gradients=False,
     )
 
 
@@ -83,14 +80,14 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
             f"A layer-wise decay lies in (0, 1]. Received: {decay}"
         )
     layers = [
-        [rf"/layer_{index}/", math.pow(decay, num_hidden_layers - index)]
+        [rf"/layer_{index}/", decay ** (num_hidden_layers - index)]
         for index in range(num_hidden_layers)
     ]
-    embeddings = math.pow(decay, num_hidden_layers + 1)
-    return [*layers, [r"/embeddings/", embeddings]]
+    return [*layers, [r"/embeddings/", decay ** (num_hidden_layers + 1)]]
 
 
 @keras.saving.register_keras_serializable(package="bert")
+@dataclasses.dataclass(eq=False)
 class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then polynomial decay to 0 (create_optimizer).
 
@@ -107,24 +104,20 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         continuous: False for the original's jump.
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        num_train_steps: int,
-        num_warmup_steps: int = 0,
-        power: float = 1.0,
-        continuous: bool = False,
-    ) -> None:
-        if num_train_steps < 1 or num_warmup_steps < 0:
+    initial_learning_rate: float
+    num_train_steps: int
+    num_warmup_steps: int = 0
+    power: float = 1.0
+    continuous: bool = False
+
+    def __post_init__(self) -> None:
+        """Checks the numbers of steps."""
+        if self.num_train_steps < 1 or self.num_warmup_steps < 0:
             raise ValueError(
                 "A schedule takes num_train_steps >= 1 and num_warmup_steps "
-                f">= 0. Received: {num_train_steps=}, {num_warmup_steps=}"
+                f">= 0. Received: num_train_steps={self.num_train_steps}, "
+                f"num_warmup_steps={self.num_warmup_steps}"
             )
-        self.initial_learning_rate = initial_learning_rate
-        self.num_train_steps = num_train_steps
-        self.num_warmup_steps = num_warmup_steps
-        self.power = power
-        self.continuous = continuous
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
         """Returns the learning rate of the update after `step` others.
@@ -145,16 +138,11 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments this schedule was made with."""
-        return {
-            "initial_learning_rate": self.initial_learning_rate,
-            "num_train_steps": self.num_train_steps,
-            "num_warmup_steps": self.num_warmup_steps,
-            "power": self.power,
-            "continuous": self.continuous,
-        }
+        return dataclasses.asdict(self)
 
 
 @keras.saving.register_keras_serializable(package="bert")
+@dataclasses.dataclass(eq=False)
 class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup in steps, and polynomial decay to 0 in time.
 
@@ -170,19 +158,15 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
             sets it before each step.
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        num_warmup_steps: int = 0,
-        power: float = 1.0,
-        time_spent: tf.Variable | None = None,
-    ) -> None:
-        self.initial_learning_rate = initial_learning_rate
-        self.num_warmup_steps = num_warmup_steps
-        self.power = power
-        if time_spent is None:
-            time_spent = tf.Variable(0.0, trainable=False, dtype=tf.float64)
-        self.time_spent = time_spent
+    initial_learning_rate: float
+    num_warmup_steps: int = 0
+    power: float = 1.0
+    time_spent: tf.Variable | None = None
+
+    def __post_init__(self) -> None:
+        """Creates the variable of a schedule that Keras has loaded."""
+        if self.time_spent is None:
+            self.time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
         """Returns the learning rate of the update after `step` others."""

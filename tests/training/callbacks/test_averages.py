@@ -44,21 +44,8 @@ def test_averages_follow_their_formula(name, tmp_path):
     strategy = devices.create_strategy(name)
     with strategy.scope():
         model = Scale()
-        optimizer = optimization.create_optimizer(
-            create_config(learning_rate=0.1),
-            100,
-            0,
-            aggregate_gradients=False,
-        )
-    weight = model.one
-    folder = tmp_path / "averages"
-    averages = WeightAverages(model, 0.6, strategy, folder)
-    weight.assign([3.0, 4.0])
-    averages.on_restore(0, is_new=True)
-    (average,) = averages.variables().values()
-    # The fourth step is skipped, and averages nothing.
-    factors = np.array([1, 2, 3, np.nan, -1, 2, 0.5, 1, 1, 1], np.float32)
-    dataset = tf.data.Dataset.from_tensor_slices({"factor": factors}).batch(1)
+        config = create_config(tmp_path, learning_rate=0.1, ema_decay=0.6)
+        optimizer = optimization.create_optimizer(config, 100, 0)
     steps = []
 
     def look(step, logs):
@@ -66,10 +53,15 @@ def test_averages_follow_their_formula(name, tmp_path):
             evaluated = weight.numpy()
         steps.append((weight.numpy(), average.numpy(), evaluated))
 
+    weight, averages = model.one, WeightAverages()
     callbacks = [averages, OnStep(look)]
-    trainer = Trainer(
-        model, Sum(), optimizer, create_config(), callbacks, strategy
-    )
+    trainer = Trainer(model, Sum(), optimizer, config, callbacks, strategy)
+    weight.assign([3.0, 4.0])
+    averages.on_restore(0, is_new=True)
+    (average,) = averages.variables().values()
+    # The fourth step is skipped, and averages nothing.
+    factors = np.array([1, 2, 3, np.nan, -1, 2, 0.5, 1, 1, 1], np.float32)
+    dataset = tf.data.Dataset.from_tensor_slices({"factor": factors}).batch(1)
     fit(trainer, dataset, 10)
     expected = np.array([3.0, 4.0])
     for step, (trained, averaged, evaluated) in enumerate(steps, start=1):
@@ -80,4 +72,4 @@ def test_averages_follow_their_formula(name, tmp_path):
     assert averages.variables().keys() == {"scale/one/ExponentialMovingAverage"}
     # The model has the averages in the end, and they are saved.
     np.testing.assert_array_equal(weight.numpy(), steps[-1][1])
-    assert checkpoint_steps(folder) == [10]
+    assert checkpoint_steps(tmp_path / "averages") == [10]

@@ -246,14 +246,16 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 def test_contradictions_are_refused_early(options, changes, message):
     config = modeling.load_config(options.bert_config_file)
     with pytest.raises((ValueError, OSError), match=message):
-        distillation.check(dataclasses.replace(options, **changes), config)
+        distillation.check_teacher(
+            dataclasses.replace(options, **changes), config
+        )
 
 
 def test_a_student_has_a_folder_of_its_own(options, teacher):
     options = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
     config = modeling.load_config(options.bert_config_file)
     with pytest.raises(ValueError, match="is the folder of --teacher="):
-        distillation.check(options, config)
+        distillation.check_teacher(options, config)
 
 
 def test_flags_of_a_missing_teacher_are_refused(options):
@@ -269,7 +271,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
     config = write_config(tmp_path / "config.json", num_attention_heads=4)
     layers = dataclasses.replace(options, distill_layers=True)
     with pytest.raises(ValueError, match="has num_attention_heads=2"):
-        distillation.check(layers, config)
+        distillation.check_teacher(layers, config)
 
     def create(config, **kwargs):
         return modeling.BertSpanLabeler(config, **kwargs)

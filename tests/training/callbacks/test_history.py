@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tests import events
-from training import batch_sizes, text_samples
+from training import batch_sizes
 from training.callbacks import history
 from training.callbacks.time_limit import TimeLimit
 
@@ -26,14 +26,14 @@ class Seconds:
 
 def test_time_resumes_where_a_checkpoint_was_saved():
     seconds = Seconds()
-    first = TimeLimit(0.5, seconds)
+    first = TimeLimit(0.5, now=seconds)
     with first.running():
         seconds.now += 900
         assert first.spent == 0.5
     # What passes between two trainings does not count.
     seconds.now += 5000
     assert first.hours == 0.25
-    again = TimeLimit(0.5, seconds)
+    again = TimeLimit(0.5, now=seconds)
     again.resume(first.hours)
     with again.running():
         seconds.now += 450
@@ -176,8 +176,13 @@ def test_tensorboard_gets_examples_as_they_are(tmp_path):
         first.add("eval", 4, {"loss": 0.5})
     first.add_samples(5, "samples", [{"x": "a\n\nb " + 300 * "cd "}])
     first.add_samples(6, "samples", [])
+    # A few, spread over all.
+    first.add_samples(7, "samples", [{"n": n} for n in range(80)])
+    first.add_samples(8, "samples", [{"n": n} for n in range(3)])
     shown = events.texts(tmp_path)["eval/samples"]
-    assert shown.keys() == {4, 5}
+    assert shown.keys() == {4, 5, 7, 8}
+    assert shown[7] == [{"n": str(n)} for n in range(0, 80, 10)]
+    assert shown[8] == [{"n": str(n)} for n in range(3)]
     assert shown[4] == [
         {"text": text, "right": "yes"},
         {"text": "", "right": ""},
@@ -185,12 +190,6 @@ def test_tensorboard_gets_examples_as_they_are(tmp_path):
     (row,) = shown[5]
     assert row["x"].startswith("a b cd cd") and row["x"].endswith(" ...")
     assert len(row["x"]) < 510
-
-
-def test_examples_are_spread_over_all():
-    assert text_samples.spread([]) == []
-    assert text_samples.spread("abc") == ["a", "b", "c"]
-    assert text_samples.spread(range(80)) == [*range(0, 80, 10)]
 
 
 def test_a_worker_writes_nothing(tmp_path):
@@ -225,6 +224,10 @@ GOOD = {
         json.dumps(GOOD | {"metrics": {"loss": -(10**400)}}),
         json.dumps(GOOD | {"metrics": {"loss": "1"}}),
         json.dumps(GOOD | {"metrics": None}),
+        *(
+            json.dumps({key: GOOD[key] for key in GOOD if key != name})
+            for name in GOOD
+        ),
     ],
 )
 def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
@@ -233,24 +236,3 @@ def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
     with pytest.raises(ValueError, match="history.jsonl, line 2"):
         history_of(tmp_path, Seconds())
     assert line in path.read_text()
-
-
-LINE = {
-    "kind": "eval",
-    "step": 2,
-    "hours": 0.5,
-    "examples": 16,
-    "learning_rate": None,
-    "metrics": {"loss": 5.0},
-}
-
-
-@pytest.mark.parametrize("name", LINE)
-def test_a_line_without_one_of_its_entries_is_named(tmp_path, name):
-    path = tmp_path / history.FILE
-    lines = [LINE, {key: LINE[key] for key in LINE if key != name}]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with pytest.raises(
-        ValueError, match="jsonl, line 2 is not a line of a run"
-    ):
-        history.read(path)

@@ -30,9 +30,8 @@ class TenSteps(TimeLimit):
 
 
 def test_the_rate_follows_the_time(tmp_path):
-    limit = TenSteps()
-    with tf.distribute.get_strategy().scope():
-        limit.create_variable()
+    spent = tf.Variable(0.0, trainable=False, dtype="float64")
+    limit = TenSteps(spent_variable=spent)
     config = create_config(
         tmp_path,
         learning_rate=0.1,
@@ -44,8 +43,7 @@ def test_the_rate_follows_the_time(tmp_path):
         config,
         1000,
         4,
-        aggregate_gradients=False,
-        time_spent=limit.spent_variable,
+        time_spent=spent,
     )
     rates = {}
 

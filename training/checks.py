@@ -1,0 +1,185 @@
+"""Checks of a command on the files that it names, before any long work."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import modeling
+from files import export_folders
+from training import costs, run_settings
+from training.callbacks import distillation
+from training.config import FineTuningConfig, PretrainingConfig
+from training.run_folder import are_same, folder_of
+from training.splits import suffix_of
+from training.task import Task
+
+# Fields of a BertConfig that decide how much memory its weights take.
+_SIZES = (
+    *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
+    *("max_position_embeddings", "type_vocab_size"),
+)
+
+
+def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
+    """Checks a command and the files it names.
+
+    Returns:
+        configuration of the model.
+
+    Raises:
+        ValueError: nothing is to be done, there is no source of weights, or a
+            flag contradicts a file.
+        OSError: a file is missing, or the export cannot be written.
+    """
+    config.check_actions()
+    if not config.has_checkpoint:
+        if config.init_checkpoint:
+            modeling.find_checkpoint(config.init_checkpoint)
+        elif not config.do_train:
+            raise ValueError(
+                f"no checkpoint in --output_dir={config.output_dir} and no "
+                "--init_checkpoint: train first, or give one"
+            )
+    if config.export_dir:
+        export_folders.check(config.export_dir)
+    bert_config = load_config(config)
+    distillation.check_teacher(config, bert_config)
+    return bert_config
+
+
+def load_config(config: Any) -> modeling.BertConfig:
+    """Returns the model's configuration, checked against lengths and memory.
+
+    Args:
+        config: flags with --bert_config_file, --max_seq_length and
+            --export_seq_length.
+
+    Raises:
+        ValueError: the model has fewer positions than one of the lengths, or
+            more weights than this machine's memory can hold.
+    """
+    file = config.bert_config_file
+    found = modeling.load_config(file)
+    needed, there = 4 * found.num_parameters, costs.machine_memory()
+    if needed > there:
+        sizes = [f"{name}={getattr(found, name)}" for name in _SIZES]
+        raise ValueError(
+            f"{file}: the weights of this model alone take "
+            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:.1f} "
+            f"GiB of memory; are its sizes right? {', '.join(sizes)}"
+        )
+    for name in ("max_seq_length", "export_seq_length"):
+        length = getattr(config, name) or 0
+        if length > found.max_position_embeddings:
+            raise ValueError(
+                f"--{name}={length} is more than the model's "
+                f"{found.max_position_embeddings} positions "
+                f"(max_position_embeddings in {file}); give a smaller --{name}"
+            )
+    return found
+
+
+def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
+    """Checks a fine-tuning command, and prepares its task.
+
+    Returns:
+        configuration of the model.
+
+    Raises:
+        ValueError: a flag contradicts another, or a file.
+        OSError: a file is missing, or an output cannot be written.
+    """
+    bert_config = check(config)
+    if config.do_train:
+        _check_num_train_runs(config)
+    else:
+        check_networks(config)
+    saved_labels = _read_labels(config)
+    task.prepare(bert_config, saved_labels)
+    if task.labels and saved_labels and list(task.labels) != list(saved_labels):
+        raise ValueError(
+            f"the model was trained with the labels {saved_labels}, in this "
+            f"order; the task has {list(task.labels)}. Give the task it was "
+            "trained for, or train into another --output_dir"
+        )
+    if task.labels and config.do_train:
+        check_labels_of_start(config, task.labels)
+    names = [
+        f"{name}{suffix_of(split)}"
+        for split in task.splits["eval"]
+        for name in (*task.metrics, *["eval_loss"] * task.has_eval_loss)
+    ]
+    if config.metric_for_best and config.metric_for_best not in names:
+        raise ValueError(
+            f"--metric_for_best={config.metric_for_best} is not known; give "
+            f"one of {', '.join(names)}"
+        )
+    return bert_config
+
+
+def _check_num_train_runs(config: FineTuningConfig) -> None:
+    """Refuses to mix single and multiple runs in a folder."""
+    folder = Path(config.output_dir)
+    if config.num_train_runs > 1:
+        if (folder / run_settings.FILE).is_file():
+            raise ValueError(
+                f"--output_dir={folder} holds a single run; give another one "
+                f"for --num_train_runs={config.num_train_runs}"
+            )
+    elif (folder / "run_1").is_dir():
+        raise ValueError(
+            f"--output_dir={folder} holds several runs; give "
+            "--num_train_runs to resume them, or another --output_dir"
+        )
+
+
+def check_networks(config: FineTuningConfig) -> None:
+    """Refuses weights that were trained with other flags of the network."""
+    if config.ensemble:
+        given = [("--ensemble", path) for path in config.ensemble.split(",")]
+    elif config.init_checkpoint and not config.has_checkpoint:
+        given = [("--init_checkpoint", config.init_checkpoint)]
+    else:
+        given = [("--output_dir", config.output_dir)]
+    for flag, path in given:
+        for name, trained in run_settings.read_network(path).items():
+            if config.network[name] != trained:
+                needed = f"--{name}" if trained else f"--no{name}"
+                raise ValueError(
+                    f"{flag}={path} was trained with {needed}; give it here too"
+                )
+
+
+def _read_labels(config: FineTuningConfig) -> list[str] | None:
+    """Returns the labels saved with the initial model, or None.
+
+    They are in `labels.txt` next to its checkpoint, or in the config.json of a
+    Hugging Face model. New training does not use the labels of its
+    --init_checkpoint.
+    """
+    if config.has_checkpoint:
+        return modeling.load_labels(config.output_dir)
+    if config.init_checkpoint and not config.do_train:
+        return modeling.load_labels(config.init_checkpoint)
+    return None
+
+
+def check_labels_of_start(
+    config: FineTuningConfig, labels: Sequence[str]
+) -> None:
+    """Refuses to replace the labels of --init_checkpoint by others.
+
+    Raises:
+        ValueError: --init_checkpoint is in --output_dir and has other labels.
+    """
+    folder = config.output_dir
+    if not config.init_checkpoint or config.has_checkpoint:
+        return
+    start = folder_of(config.init_checkpoint)
+    found = modeling.load_labels(start) if are_same(start, folder) else None
+    if found and found != list(labels):
+        raise ValueError(
+            f"--output_dir={folder} holds the model of --init_checkpoint, "
+            f"which has the labels {found}; they would be overwritten; "
+            "use another --output_dir"
+        )

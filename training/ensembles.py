@@ -1,0 +1,98 @@
+"""Ensembles: several trained models that predict together (--ensemble)."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from absl import logging
+
+import modeling
+from training.config import FineTuningConfig
+from training.run_folder import BEST, checkpoint_steps
+from training.task import Batches, Task
+
+
+def find_members(config: FineTuningConfig) -> list[str]:
+    """Returns the checkpoints of --ensemble; [] without it.
+
+    Raises:
+        ValueError: another flag contradicts it, or the models are not of one
+            task.
+        OSError: a checkpoint is missing.
+    """
+    if config.ensemble is None:
+        return []
+    if config.init_checkpoint:
+        raise ValueError(
+            "--ensemble evaluates and predicts with models that are trained "
+            "already; leave out --init_checkpoint"
+        )
+    if config.has_checkpoint:
+        raise ValueError(
+            f"--output_dir={config.output_dir} holds a model of its own; "
+            "give another one for what the ensemble writes"
+        )
+    members, labels = [], []
+    folders = config.ensemble.split(",")
+    for folder in folders:
+        best = os.path.join(folder, BEST)
+        has_best = config.load_best and checkpoint_steps(best)
+        members.append(modeling.find_checkpoint(best if has_best else folder))
+        labels.append(modeling.load_labels(members[-1]))
+    if len(set(members)) < max(len(members), 2):
+        raise ValueError(
+            f"--ensemble={config.ensemble}: give two models or more, each "
+            "of them once"
+        )
+    for folder, found in zip(folders, labels, strict=True):
+        if found != labels[0]:
+            raise ValueError(
+                f"--ensemble: {folder} has the labels {found}, and "
+                f"{folders[0]} has {labels[0]}; give models of one task"
+            )
+    return members
+
+
+def predict_together(
+    model: Any,
+    members: Sequence[str],
+    task: Task,
+    predict_once: Callable[[], Batches],
+) -> Batches:
+    """Yields the batches of a split, each with the ensemble's outputs.
+
+    Without members, the outputs are those of the model as it is. The paper's
+    ensembles are models of other seeds, or of other pretraining checkpoints.
+    They predict one after the other in one model's memory, and `Task.combine`
+    combines their outputs. The outputs of all members but the last are kept in
+    memory.
+
+    Args:
+        model: the task's model, which gets each member's weights in turn.
+        members: the checkpoints, see `find_members`.
+        task: the task, which combines the outputs.
+        predict_once: () -> the batches with the model's outputs.
+
+    Raises:
+        ValueError: a member lacks weights of the model.
+    """
+    if not members:
+        yield from predict_once()
+        return
+    earlier: list[list[Any]] = []
+    for member in members[:-1]:
+        _load(model, member)
+        earlier.append([outputs for _, outputs in predict_once()])
+    _load(model, members[-1])
+    for number, (features, outputs) in enumerate(predict_once()):
+        all_outputs = [batches[number] for batches in earlier]
+        yield features, task.combine([*all_outputs, outputs])
+
+
+def _load(model: Any, member: str) -> None:
+    logging.info("Predicting with %s of the ensemble", member)
+    if missing := modeling.load_checkpoint(model, member).missing:
+        raise ValueError(
+            f"--ensemble: {member} lacks {missing[0]}; give models that are "
+            "fine-tuned on this task"
+        )

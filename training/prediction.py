@@ -1,0 +1,171 @@
+"""Prediction with a model, batch by batch, in floats or int8."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from files import progress
+from modeling import quantization
+from modeling.accelerated import int8
+from modeling.accelerated.inference import Predictor
+
+Features = Mapping[str, tf.Tensor]
+
+# Number of batches to measure int8 with.
+_NUM_MEASURED = 16
+
+
+class BatchPredictor:
+    """Predicts with a model.
+
+    Args:
+        model: a keras.Model over a dict of features, already built.
+        jit_compile: whether XLA compiles the network.
+    """
+
+    def __init__(self, model: keras.Model, jit_compile: bool) -> None:
+        self.model, self._jit_compile = model, jit_compile
+        self._create_predictor()
+
+    def _create_predictor(self) -> None:
+        self._predictor = Predictor(self.model, self._jit_compile)
+        self._forward = tf.function(
+            self._predictor,
+            jit_compile=self._jit_compile or None,
+            reduce_retracing=True,
+            autograph=False,
+        )
+
+    def quantize(
+        self, dataset: Iterable[Features], static_ranges: bool = False
+    ) -> None:
+        """Switches prediction to int8 and logs the layers affected.
+
+        Args:
+            dataset: representative batches of features; the first few are used.
+            static_ranges: see quantization.quantize.
+        """
+        report = quantization.quantize(
+            self.model,
+            map(self._inputs, itertools.islice(dataset, _NUM_MEASURED)),
+            static_ranges,
+        )
+        logging.info("%s", report)
+        if not int8.has_kernels():
+            logging.warning(
+                "TensorFlow's int8 kernels are not used here (they need "
+                "oneDNN, a CPU with VNNI and no GPU): int8 is computed by "
+                "float32 operations, slower than without --quantize."
+            )
+        self._create_predictor()
+
+    def _inputs(self, features: Features) -> Features:
+        """Returns the features that the model reads, if it says which.
+
+        Then splits with and without labels share a graph. Strings (guids) are
+        never among them.
+        """
+        names = getattr(self.model, "feature_ranks", features)
+        return {
+            name: value
+            for name, value in features.items()
+            if name in names and value.dtype != tf.string
+        }
+
+    def predict(
+        self,
+        dataset: Iterable[Features],
+        num_batches: int | None = None,
+        label: str = "Predicting",
+        metrics: Callable[[Any, Features], Any] | None = None,
+    ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
+        """Yields (features, outputs) of each batch as NumPy arrays.
+
+        Logs an error, once, if an output is NaN.
+
+        Args:
+            dataset: batches of features.
+            num_batches: number of batches, for the progress bar.
+            label: what the progress bar says.
+            metrics: (outputs, features) -> what to compute of the outputs on
+                the device, and to yield instead of them.
+        """
+        inputs_of: Callable[[Features], Features] = self._inputs
+        forward = self._forward
+        if metrics:
+            inputs_of = dict
+
+            @tf.function(reduce_retracing=True, autograph=False)
+            def forward(features: Features, kernels: Any) -> Any:
+                return metrics(self._predictor(features, kernels), features)
+
+        # Cast once, not for every batch.
+        kernels = self._predictor.cast_kernels()
+        if isinstance(dataset, tf.data.Dataset):
+            # Traced once for all shapes: otherwise for the first batch, and
+            # again for the first one of another length or size.
+            forward.get_concrete_function(
+                inputs_of(dataset.element_spec), kernels
+            )
+        found_nan = False
+        batches = progress.track(dataset, num_batches, "batch", label)
+        for number, features in enumerate(batches, start=1):
+            outputs = tf.nest.map_structure(
+                np.asarray, forward(inputs_of(features), kernels)
+            )
+            if not found_nan and _has_nan(outputs):
+                found_nan = True
+                logging.error(
+                    "The model's outputs are NaN, first in batch %d, so its "
+                    "results are worthless. Its training failed, or its "
+                    "values exceed the range of --mixed_precision.",
+                    number,
+                )
+            yield tf.nest.map_structure(np.asarray, features), outputs
+
+
+def _has_nan(outputs: Any) -> bool:
+    return any(
+        np.isnan(array).any()
+        for array in tf.nest.flatten(outputs)
+        # NumPy has no kind for bfloat16; it reports "V".
+        if array.dtype.kind in "fV"
+    )
+
+
+class LossFigures:
+    """Passes batches of evaluation through, computing the loss on the way."""
+
+    def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
+        self._loss, self._batches = loss, batches
+        # {part: [(sum, weight) of each batch]}.
+        self._parts: dict[str, list[tuple[float, float]]] = {}
+
+    def __iter__(self) -> Iterator:
+        """Yields the batches."""
+        for features, outputs in self._batches:
+            sums = self._loss.sums(outputs, features)
+            weights = self._loss.weights(features)
+            for name, value in sums.items():
+                pair = float(value), float(weights[name])
+                self._parts.setdefault(name, []).append(pair)
+            yield features, outputs
+
+    def figures(self) -> dict[str, float]:
+        """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
+
+        Each is the sum over the parts of the loss; NaN if no batch was read.
+        """
+        if not self._parts:
+            return {"eval_loss": float("nan"), "loss": float("nan")}
+        figures = {"eval_loss": 0.0, "loss": 0.0}
+        for pairs in self._parts.values():
+            sums, weights = np.array(pairs).T
+            figures["eval_loss"] += float(sums.sum() / max(weights.sum(), 1.0))
+            figures["loss"] += float(np.mean(sums / np.maximum(weights, 1.0)))
+        return figures

@@ -1,0 +1,44 @@
+"""Names in the folder of a run. Imports no TensorFlow."""
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+# The start of a checkpoint's name, before its step.
+PREFIX = "model.ckpt"
+# Folders in it, for the weights of the best step and for the averages of the
+# weights.
+BEST, AVERAGES = "best", "averages"
+
+
+def remove_checkpoints(
+    output_dir: str | os.PathLike[str], steps: Iterable[int]
+) -> None:
+    """Removes the checkpoints of some steps; similar names stay."""
+    for step in steps:
+        # Without its index, the rest is not a checkpoint.
+        for end in (".index", ".data-00000-of-00001"):
+            path = Path(output_dir) / f"{PREFIX}-{step}{end}"
+            path.unlink(missing_ok=True)
+
+
+def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
+    """Returns the steps of complete checkpoints in a folder, oldest first."""
+    found = (
+        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", file.name)
+        for file in Path(output_dir).glob(f"{PREFIX}-*.index")
+    )
+    return sorted(int(match[1]) for match in found if match)
+
+
+def folder_of(checkpoint: str) -> str:
+    """Returns the folder of a checkpoint, which may itself be a folder."""
+    is_folder = os.path.isdir(checkpoint)
+    return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
+
+
+def are_same(folder: str, other: str) -> bool:
+    """Returns whether two paths are of one folder, which exists."""
+    are_there = os.path.isdir(folder) and os.path.isdir(other)
+    return are_there and os.path.samefile(folder, other)
