@@ -144,3 +144,12 @@ def test_fill_mask(exports):
             assert tokens.tolist() == tokenizer.convert_ids_to_tokens(expected)
     assert outputs["num_masks"].tolist() == counts
     assert counts[-3:] == [1, 2, 2]
+
+
+def test_a_text_alone_is_classified_as_with_no_second(load):
+    signatures = load("classifier").saved_model.signatures
+    texts = tf.constant(["The harbor light is on.", "", "A boat"])
+    alone = signatures["classify_text"](text=texts)
+    pairs = signatures["classify"](text_a=texts, text_b=tf.fill([3], ""))
+    for name in ("label", "labels", "probabilities"):
+        np.testing.assert_array_equal(alone[name], pairs[name])
