@@ -18,8 +18,8 @@ from absl import logging
 
 from files import patterns
 from modeling.accelerated import inference, int8
-from serving.text_task import DEFAULTS, TaskOptions, TextTask, listed
-from serving.text_tasks import TASKS
+from serving.requests import listed
+from serving.text_tasks import DEFAULTS, TASKS, TaskOptions, TextTask
 
 # A text, or several of them.
 Texts = str | Sequence[str]
@@ -198,10 +198,6 @@ class TextModel:
         for request in requests:
             task.check(request)
         replies = task.answer(requests)
-        for row, reply in enumerate(replies):
-            if isinstance(reply, ValueError):
-                where = f"text {row + 1}: " if counts else ""
-                raise ValueError(f"{where}{reply}")
         return replies if counts else replies[0]
 
 

@@ -19,7 +19,7 @@ from serving.models import TextModel, find_versions
 from serving.server.batching import Batcher, BatchingOptions
 from serving.server.protocol import RestError
 from serving.server.replies import MAX_VALUES
-from serving.text_task import TaskOptions
+from serving.text_tasks import TaskOptions
 
 Arrays = Mapping[str, np.ndarray]
 
