@@ -12,7 +12,7 @@ import tensorflow as tf
 
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
-from serving.server import app, batching, monitoring, replies, versions
+from serving.server import app, monitoring, replies, versions
 from serving.server.limits import Limits
 
 
@@ -270,7 +270,7 @@ def ask(tmp_path_factory):
         module.serve = tf.function(function, inputs, autograph=False)
         tf.saved_model.save(module, path, {"serving_default": module.serve})
         models[name] = versions.ServedModel(
-            name, path, batching.BatchingOptions(), lambda *_: None
+            name, path, Limits(), lambda *_: None
         )
         models[name].refresh()
     server = app.Server(models, Limits(), monitoring.Monitoring())
