@@ -54,7 +54,7 @@ def test_classify(exports):
 @pytest.mark.parametrize("tokenizer", [TOKENIZER, CASED_TOKENIZER])
 def test_texts_are_packed_in_the_case_of_the_tokenizer(tokenizer):
     options = ServingOptions(tokenizer, LENGTH)
-    packing = options.create_packing()
+    packing = options.packing
     found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
     expected = pack(Served(None, None, [], tokenizer), TEXTS)
     for name, values in expected.items():
