@@ -49,7 +49,7 @@ class TextTask(abc.ABC):
     """A task of an exported model.
 
     Args:
-        model: the loaded SavedModel.
+        model: a models.TextModel.
         options: TaskOptions.
     """
 
@@ -118,14 +118,11 @@ class TextTask(abc.ABC):
         rows: dict[int, Row] = {}
         for signature, indices in groups.items():
             texts = [self.texts_of(requests[index]) for index in indices]
-            columns = dict(
-                zip(self.fields, zip(*texts, strict=True), strict=True)
-            )
+            columns = zip(*texts, strict=True)
             try:
-                outputs = self.model.signatures[signature](
-                    **{k: tf.constant(v, tf.string) for k, v in columns.items()}
+                arrays = self.model.call(
+                    signature, dict(zip(self.fields, columns, strict=True))
                 )
-                arrays = {k: value.numpy() for k, value in outputs.items()}
             except _MODEL_ERRORS as error:
                 reason = " ".join(str(error).split())[:200] or "out of memory"
                 raise ValueError(

@@ -154,12 +154,7 @@ class LoadedVersion:
             RestError: the model refuses the arrays, or fails on them.
         """
         try:
-            tensors = {
-                name: tf.constant(array, self.inputs[signature][name].dtype)
-                for name, array in arrays.items()
-            }
-            outputs = self.signatures[signature](**tensors)
-            return {name: value.numpy() for name, value in outputs.items()}
+            return self.model.call(signature, arrays)
         except (tf.errors.ResourceExhaustedError, MemoryError):
             raise RestError(
                 503, "out of memory; send fewer or shorter texts"
