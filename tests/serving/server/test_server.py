@@ -159,98 +159,30 @@ def check_alike(found, expected):
         assert found == expected
 
 
-# (path after /v1/models, status, part of the answer)
-SEEN = [
-    ("/squad", 200, '"state": "AVAILABLE"'),
-    ("/squad/versions/1", 200, '"error_code": "OK"'),
-    ("/squad/versions/7", 404, "Could not find version 7 of model squad"),
-    ("/none", 404, "Could not find any versions of model none"),
-    ("", 400, "Missing model name in request."),
-    ("/squad/metadata", 200, '"DT_STRING"'),
-    ("/none/metadata", 404, "Servable not found for request: Latest(none)"),
-    ("/squad:predict", 400, "Malformed request: GET /v1/models/squad:predict"),
-]
 ROWS = '{{"input_ids": [{}], "input_mask": [{}], "segment_ids": [{}]}}'
 RANGE = "must be from 0 to {}. Received: lowest, highest:] {}"
-MANY = json.dumps([""] * 200 + [1])
-# (path after /v1/models, body, status, part of the answer)
-ASKED = [
-    ("/none:predict", "{}", 404, "not found for request: Latest(none)"),
+# (model, body, part of the error)
+OUT_OF_RANGE = [
     (
-        "/squad/versions/2:predict",
-        "{}",
-        404,
-        "Servable not found for request: Specific(squad, 2)",
-    ),
-    (
-        "/squad/labels/best:predict",
-        "{}",
-        400,
-        "Unrecognized servable version label: best",
-    ),
-    ("/squad:train", "{}", 400, "request: POST /v1/models/squad:train"),
-    (
-        "/squad:predict",
-        '{"signature_name": "none", "instances": [1]}',
-        400,
-        'Serving signature name: \\"none\\" not found in signature def',
-    ),
-    (
-        "/squad:predict",
-        '{"signature_name": 7, "instances": [1]}',
-        400,
-        "'signature_name' key must be a string value.",
-    ),
-    (
-        "/classifier:classify",
-        '{"examples": [{"text": "a"}]}',
-        400,
-        "Expected classify signature method_name to be "
-        "tensorflow/serving/classify. Was: tensorflow/serving/predict",
-    ),
-    (
-        "/classifier:predict",
+        "classifier",
         f'{{"inputs": {ROWS.format("[99999]", "[1]", "[0]")}}}',
-        400,
         f"input_ids {RANGE.format(1599, '[99999]')}",
     ),
     # The last row, as Python counts.
     (
-        "/squad:predict",
+        "squad",
         f'{{"instances": [{ROWS.format("4, -1", "1, 1", "0, 0")}]}}',
-        400,
         f"input_ids {RANGE.format(1599, '[-1] [4]')}",
     ),
     (
-        "/features:predict",
+        "features",
         f'{{"instances": [{ROWS.format(4, 1, 16)}]}}',
-        400,
         f"segment_ids {RANGE.format(15, '[16]')}",
     ),
     (
-        "/ner:predict",
+        "ner",
         f'{{"instances": [{ROWS.format(4, 2, 0)}]}}',
-        400,
         f"input_mask {RANGE.format(1, '[2]')}",
-    ),
-    (
-        "/classifier:predict",
-        f'{{"inputs": {ROWS.format("[1, 2]", "[1]", "[0, 0], [0, 0]")}}}',
-        400,
-        "input tensors must have equal 0th-dimension size",
-    ),
-    # Rows are counted before they are read.
-    (
-        "/ner:predict",
-        f'{{"signature_name": "tag", "instances": {MANY}}}',
-        413,
-        "201 texts are more than 128",
-    ),
-    (
-        "/ner:predict",
-        f'{{"signature_name": "tag", "inputs": {MANY}}}',
-        413,
-        "201 texts are more than 128",
     ),
 ]
 # (path after /api/models, body, status, part of the answer)
@@ -274,8 +206,10 @@ OF_THE_PAGE = [
     ),
 ]
 TABLE = [
-    *(("GET", f"/v1/models{path}", None, *rest) for path, *rest in SEEN),
-    *(("POST", f"/v1/models{path}", *rest) for path, *rest in ASKED),
+    *(
+        ("POST", f"/v1/models/{model}:predict", body, 400, part)
+        for model, body, part in OUT_OF_RANGE
+    ),
     *(("POST", f"/api/models{path}", *rest) for path, *rest in OF_THE_PAGE),
     ("DELETE", "/v1/models/squad", None, 400, "Malformed request: DELETE"),
     ("GET", "/healthz", None, 200, "alive"),
@@ -291,8 +225,6 @@ def test_each_request_has_its_answer(server, method, path, body, status, part):
     found, answer, _ = server.ask(method, path, body)
     assert found == status, answer
     assert part in (answer if isinstance(answer, str) else json.dumps(answer))
-    if path.startswith("/v1") and status >= 400:
-        assert answer.keys() == {"error"}
 
 
 def test_what_the_status_and_the_metadata_say(server):
