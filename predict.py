@@ -20,14 +20,12 @@ and the exit status is then 1.
 draws the attention instead, as a page to open in a browser.
 """
 
+import contextlib
 import dataclasses
-import itertools
 import json
 import os
-import queue
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from absl import logging
@@ -35,15 +33,12 @@ from absl import logging
 from files.atomic import atomic_open
 from files.flags import flag
 from files.json_files import format_json
-from files.named_errors import named_errors
 from files.paths import Kind
 from training.command_line import cli
 
 if TYPE_CHECKING:
-    from serving import requests, text_task
+    from serving import requests, text_tasks
 
-# Maximum bytes of the lines in a batch; a longer line is a batch of its own.
-_MAX_BATCH_BYTES = 1 << 20
 # Exit status by which shells report a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
 
@@ -106,69 +101,8 @@ class Config:
     )
 
 
-def read_batches(
-    numbered: Iterable["requests.Numbered"], batch_size: int
-) -> Iterator[list["requests.Numbered"]]:
-    """Yields lists of requests: all that have arrived, at least one.
-
-    A thread reads, so that a line on a pipe is answered when it arrives, and
-    lines that arrive meanwhile are answered together.
-
-    Args:
-        numbered: yields (number of a line, request).
-        batch_size: maximum requests in a list.
-    """
-    waiting: queue.Queue = queue.Queue(maxsize=batch_size)
-
-    def read() -> None:
-        try:
-            for item in numbered:
-                waiting.put(item)
-            waiting.put(None)
-        except Exception as error:  # errors of reading, raised below
-            waiting.put(error)
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        batch = [waiting.get()]
-        while (
-            len(batch) < batch_size
-            and not waiting.empty()
-            and sum(map(_size, batch)) < _MAX_BATCH_BYTES
-        ):
-            batch.append(waiting.get())
-        found = list(itertools.takewhile(_is_line, batch))
-        if found:
-            yield found
-        if len(found) < len(batch):
-            if batch[len(found)] is None:
-                return
-            raise batch[len(found)]
-
-
-def _named(
-    numbered: Iterable["requests.Numbered"], path: str
-) -> Iterator["requests.Numbered"]:
-    """Yields requests; an error of reading them names the file."""
-    with named_errors(path):
-        yield from numbered
-
-
-def _is_line(item: Any) -> bool:
-    return isinstance(item, tuple)
-
-
-def _size(item: Any) -> int:
-    """Returns the approximate bytes of the texts of a request."""
-    if not _is_line(item) or not isinstance(item[1], dict):
-        return 0
-    return sum(
-        len(value) for value in item[1].values() if isinstance(value, str)
-    )
-
-
 def write_answers(
-    task: "text_task.TextTask",
+    task: "text_tasks.TextTask",
     batches: Iterable[list["requests.Numbered"]],
     write: Callable[[list[dict[str, Any]]], None],
     strict: bool = False,
@@ -177,7 +111,7 @@ def write_answers(
 
     Args:
         task: answers lists of requests.
-        batches: what `read_batches` yields.
+        batches: what requests.read_batches yields.
         write: takes the answers to one batch.
         strict: whether to stop at the first line that cannot be answered.
 
@@ -189,24 +123,17 @@ def write_answers(
     """
     num_answers = num_errors = 0
     for batch in batches:
-        requests: dict[int, dict[str, Any]] = {}
-        results: dict[int, Any] = {}
-        for number, item in batch:
-            try:
-                requests[number] = check_request(task, item)
-            except ValueError as error:
-                results[number] = error
-        found = task.answer([*requests.values()])
-        results |= zip(requests, found, strict=True)
+        together = _answer_together(task, batch)
         answers: list[dict[str, Any]] = []
         for number, item in batch:
             request_id = {}
             if isinstance(item, dict) and _can_write(item.get("id")):
                 request_id = {"id": item["id"]} if "id" in item else {}
-            answer = results[number]
             try:
-                if isinstance(answer, ValueError):
-                    raise answer
+                if number in together:
+                    answer = together[number]
+                else:
+                    (answer,) = task.answer([check_request(task, item)])
                 format_json(answer, "the answer")
                 num_answers += 1
             except ValueError as error:
@@ -221,8 +148,22 @@ def write_answers(
     return num_answers, num_errors
 
 
+def _answer_together(
+    task: "text_tasks.TextTask", batch: Sequence["requests.Numbered"]
+) -> dict[int, dict[str, Any]]:
+    """Returns the answers to the good lines; none if one of them fails."""
+    good = {}
+    for number, item in batch:
+        with contextlib.suppress(ValueError):
+            good[number] = check_request(task, item)
+    try:
+        return dict(zip(good, task.answer([*good.values()]), strict=True))
+    except ValueError:
+        return {}
+
+
 def check_request(
-    task: "text_task.TextTask", item: dict[str, Any] | ValueError
+    task: "text_tasks.TextTask", item: dict[str, Any] | ValueError
 ) -> dict[str, Any]:
     """Returns a request.
 
@@ -253,7 +194,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     # Flags are checked before the seconds that TensorFlow takes to load.
     import serving
     from serving import requests
-    from serving.text_task import TaskOptions
+    from serving.text_tasks import TaskOptions
 
     # Not sys.stdin, which could not be closed while a thread waits for it.
     reader = open(
@@ -268,9 +209,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     logging.info("%s: ready to %s", config.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
     numbered = read[config.input_format](reader)
-    batches = read_batches(
-        _named(numbered, config.input_file or "standard input"),
-        config.batch_size,
+    batches = requests.read_batches(
+        numbered, config.input_file or "standard input", config.batch_size
     )
 
     def write_to(writer: IO[bytes]) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from absl import logging
 from files import path_checks, paths
 from files.flags import flag
 from files.paths import Kind
+from serving.server.limits import Limits
 from training.command_line import cli
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(Limits):
     """The models to serve, and the limits of their requests."""
 
     model: Sequence[str] = flag(
@@ -60,36 +61,6 @@ class Config:
     )
     poll_s: float = flag(
         1.0, "Seconds between checks for new versions.", at_least=0.05
-    )
-    max_batch_size: int = flag(
-        32, "Maximum texts per batch; 1 disables batching.", at_least=1
-    )
-    batch_wait_ms: float = flag(
-        0.0,
-        "Milliseconds that a request waits for others to be batched with. "
-        "Requests that arrive while the model computes are batched anyway.",
-        at_least=0.0,
-    )
-    max_queue: int = flag(
-        256,
-        "Maximum requests waiting for a model; further ones get status 429.",
-        at_least=1,
-    )
-    max_body_bytes: int = flag(
-        1 << 20, "Maximum bytes of a request's body.", at_least=1
-    )
-    max_texts: int = flag(
-        128, "Maximum texts, or rows, in a request.", at_least=1
-    )
-    max_wordpieces: int = flag(
-        32768,
-        "Maximum WordPieces in a request, over all its texts.",
-        at_least=1,
-    )
-    timeout_s: float = flag(
-        30.0,
-        "Maximum seconds to receive a request, and to answer it.",
-        at_least=0.1,
     )
 
 
@@ -194,34 +165,24 @@ def main(config: Config) -> int:
     token = read_token(config.token_file)
     check_packages()
     # Flags are checked before the seconds that TensorFlow takes to load.
-    from serving.server import app, batching, monitoring, process, versions
+    from serving.server import app, monitoring, process, versions
 
     # Before the minutes that large models take to load.
     listener = process.listen(config.host, config.port)
     monitor = monitoring.Monitoring(config.request_log)
-    options = batching.BatchingOptions(
-        config.max_batch_size, config.batch_wait_ms / 1000, config.max_queue
-    )
     # Before the models are loaded, so that a signal then ends at once.
     served = {
-        name: versions.ServedModel(name, Path(path), options, monitor.on_batch)
+        name: versions.ServedModel(name, Path(path), config, monitor.on_batch)
         for name, path in models.items()
     }
     for model in served.values():
         load(model)
-    limits = app.Limits(
-        config.max_body_bytes,
-        config.max_texts,
-        config.max_wordpieces,
-        config.timeout_s,
-        token,
-    )
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s lets other machines in without a --token_file",
             config.host,
         )
-    server = app.Server(served, limits, monitor, config.poll_s)
+    server = app.Server(served, config, monitor, token, config.poll_s)
     process.serve(server, listener)
     for model in served.values():
         if model.current:

@@ -9,9 +9,8 @@ import functools
 import glob
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from files import manifests
@@ -170,10 +169,8 @@ class _Place:
         return self.kind in OUTPUTS
 
     def __str__(self) -> str:
-        named = str(self.flag)
-        if self.path == self.flag.value:
-            return named
-        return f"{named} ({self.path})"
+        path = "" if self.path == self.flag.value else f" ({self.path})"
+        return f"{self.flag}{path}"
 
 
 def _check_overlaps(given: Sequence[PathFlag]) -> None:
@@ -260,11 +257,12 @@ def _find_places(flag: PathFlag) -> Iterator[_Place]:
     for part in flag.parts:
         part = part.removeprefix("file://")
         if is_remote(part):
-            yield _Place(flag, part, _remote_lineage(part))
+            yield _Place(flag, part, _lineage(part))
             continue
         for path in _matches(flag, part):
             is_missing = flag.kind not in OUTPUTS and not os.path.exists(path)
-            if is_missing or _is_device(path):
+            file = Path(path)
+            if is_missing or file.is_char_device() or file.is_block_device():
                 continue
             lineage = _lineage(os.path.realpath(path))
             yield _Place(flag, path, lineage)
@@ -297,14 +295,6 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     return [path]
 
 
-def _is_device(path: str) -> bool:
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
-
-
 @functools.lru_cache(maxsize=4096)
 def _identity(path: str) -> object:
     try:
@@ -316,11 +306,8 @@ def _identity(path: str) -> object:
 
 def _lineage(path: str) -> list[object]:
     """Returns identities of a real path and each folder above it."""
+    if is_remote(path):
+        scheme, _, rest = path.partition("://")
+        folders = PurePosixPath("/" + rest.strip("/"))
+        return [f"{scheme}:/{each}" for each in (folders, *folders.parents)]
     return [*map(_identity, [path, *map(str, Path(path).parents)])]
-
-
-def _remote_lineage(path: str) -> list[object]:
-    scheme, _, rest = path.partition("://")
-    parts = rest.strip("/").split("/")
-    lengths = range(len(parts), 0, -1)
-    return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]

@@ -29,19 +29,10 @@ class Kind(enum.Enum):
     EXPORT_FOLDER = "folder of an export"
 
 
-OUTPUTS = (
-    Kind.OUTPUT_FILE,
-    Kind.OUTPUT_FILES,
-    Kind.RUN_FOLDER,
-    Kind.MODEL_OUTPUT,
-    Kind.EXPORT_FOLDER,
-)
-FILES = (
-    Kind.INPUT_FILE,
-    Kind.INPUT_FILES,
-    Kind.OUTPUT_FILE,
-    Kind.OUTPUT_FILES,
-)
+_OUTPUT_FILES = (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES)
+FILES = (Kind.INPUT_FILE, Kind.INPUT_FILES, *_OUTPUT_FILES)
+_FOLDERS = (Kind.RUN_FOLDER, Kind.MODEL_OUTPUT, Kind.EXPORT_FOLDER)
+OUTPUTS = (*_OUTPUT_FILES, *_FOLDERS)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 import keras
 import tensorflow as tf
 
-from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
-from serving import inspection, signatures
-from serving.signatures import Features
+from serving import batches, signatures
+from serving.batches import Features
 from training.config import ExportConfig
 
 
@@ -36,7 +35,7 @@ def export_classifier(
 
     or, in regression, `values` alone, float32 [N].
 
-    Of `tokenize` and `attention` see inspection.py.
+    Of `tokenize` and `attention` see signatures.inspect.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -54,32 +53,23 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    packing = options.create_packing()
     predict = signatures.trace_once(predict, options.export)
-    classify = _classify(predict, packing, label_list, options, output_mode)
+    classify = _classify(predict, label_list, options, output_mode)
 
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, tf.zeros_like(text))
 
     endpoints: signatures.Endpoints = {
-        "serve": signatures.serve_ids(predict, model.config, options.export),
         "classify": (classify, signatures.text_signature("text_a", "text_b")),
         "classify_text": (classify_text, signatures.text_signature("text")),
-        **inspection.inspect(model.bert, packing),
     }
-    signatures.export_model(
-        export_dir,
-        model,
-        endpoints,
-        options.tokenizer,
-        options.export,
-        label_list,
+    signatures.export_text_model(
+        export_dir, model, predict, endpoints, options, label_list
     )
 
 
 def _classify(
     predict: Callable[..., Features],
-    packing: PackingLayer,
     label_list: Sequence[str] | None,
     options: signatures.ServingOptions,
     output_mode: str,
@@ -96,11 +86,11 @@ def _classify(
         input_signature=signatures.text_signature("text_a", "text_b"),
     )
     def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = packing.tokenize(text_a, text_b)
+        tokens = options.packing.tokenize(text_a, text_b)
         num_texts = tf.shape(text_a)[0]
-        outputs = signatures.call_in_batches(
+        outputs = batches.call_in_batches(
             lambda begin, end: predict(
-                signatures.pack_rows(packing, tokens, begin, end)
+                batches.pack_rows(options.packing, tokens, begin, end)
             ),
             num_texts,
             options.predict_batch_size,
@@ -136,13 +126,11 @@ def export_multiple_choice(
         tokenizer: FullTokenizer of the model, whose files go with it.
         export_options: format of the export; None for a SavedModel.
     """
-
-    def predict(features: Features) -> Features:
-        logits = tf.cast(model(features, training=False), tf.float32)
-        return {"probabilities": tf.nn.softmax(logits)}
-
     serve = signatures.serve_ids(
-        predict, model.config, export_options, num_dimensions=3
+        signatures.softmax_of(model),
+        model.config,
+        export_options,
+        num_dimensions=3,
     )
     signatures.export_model(
         export_dir, model, {"serve": serve}, tokenizer, export_options

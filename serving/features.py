@@ -14,12 +14,11 @@ import tensorflow as tf
 
 from data.classification.features import InputExample, convert_single_example
 from data.io import tfrecords
-from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
-from serving import export, inspection, signatures
-from serving.signatures import Features
+from serving import batches, export, signatures
+from serving.batches import Features
 
 # Maximum values of an output, padding too, unless at least a quarter are real:
 # 256 MB.
@@ -42,14 +41,13 @@ def export_encoder(
                          "" where it has ended
         lengths          int32 [N], the number of its tokens
 
-    Of `tokenize` and `attention` see inspection.py.
+    Of `tokenize` and `attention` see signatures.inspect.
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: BertModel.
         options: longer texts are cut.
     """
-    packing = options.create_packing()
 
     def encode(features: Features) -> Features:
         outputs = model(features, training=False)
@@ -59,26 +57,20 @@ def export_encoder(
         }
 
     encode = signatures.trace_once(encode, options.export)
+    embed = _embed(encode, options, model.config.hidden_size)
     endpoints: signatures.Endpoints = {
-        "serve": signatures.serve_ids(encode, model.config, options.export),
-        "embed": (
-            _embed(encode, packing, options, model.config.hidden_size),
-            signatures.text_signature("text"),
-        ),
-        **inspection.inspect(model, packing),
+        "embed": (embed, signatures.text_signature("text"))
     }
-    signatures.export_model(
-        export_dir, model, endpoints, options.tokenizer, options.export
-    )
+    signatures.export_text_model(export_dir, model, encode, endpoints, options)
 
 
 def _embed(
     encode: Callable[..., Features],
-    packing: PackingLayer,
     options: signatures.ServingOptions,
     width: int,
 ) -> Callable[[tf.Tensor], Features]:
     """Returns the function of `embed`; see `export_encoder`."""
+    packing = options.packing
 
     def embed(text: tf.Tensor) -> Features:
         (tokens,) = packing.tokenize(text)
@@ -100,10 +92,10 @@ def _embed(
                 "tokens": tf.where(is_real, names, ""),
             }
 
-        check = signatures.check_padding(lengths, _MAX_PADDING // width)
+        check = batches.check_padding(lengths, _MAX_PADDING // width)
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
-        outputs = signatures.call_in_batches(
+        outputs = batches.call_in_batches(
             embed_some,
             num_texts,
             options.predict_batch_size,

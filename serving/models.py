@@ -9,17 +9,18 @@ predict.py, serve.py and its page use the same classes (text_tasks.py).
 import mmap
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from files import patterns
 from modeling.accelerated import inference, int8
-from serving.text_task import DEFAULTS, TaskOptions, TextTask, listed
-from serving.text_tasks import TASKS
+from serving.requests import listed
+from serving.text_tasks import DEFAULTS, TASKS, TaskOptions, TextTask
 
 # A text, or several of them.
 Texts = str | Sequence[str]
@@ -76,6 +77,22 @@ class TextModel:
                 "it on this machine, or without --quantize=int8"
             )
 
+    def call(
+        self, signature: str, inputs: Mapping[str, Any]
+    ) -> dict[str, np.ndarray]:
+        """Returns a signature's outputs, strings as bytes.
+
+        Args:
+            signature: its name.
+            inputs: {name: array, or list of texts}.
+        """
+        function = self.saved_model.signatures[signature]
+        specs = function.structured_input_signature[1]
+        outputs = function(
+            **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
+        )
+        return {name: value.numpy() for name, value in outputs.items()}
+
     @property
     def computes_in_bfloat16(self) -> bool:
         """Whether products of the network are in bfloat16."""
@@ -124,7 +141,7 @@ class TextModel:
                 f"{self.path} does not {name}; it does {listed(self._kinds)}"
             )
         kind = self._kinds[name or self.tasks[0]]
-        return kind(self.saved_model, options)
+        return kind(self, options)
 
     def classify(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"label", "probabilities"}, or {"value"} in regression."""
@@ -198,10 +215,6 @@ class TextModel:
         for request in requests:
             task.check(request)
         replies = task.answer(requests)
-        for row, reply in enumerate(replies):
-            if isinstance(reply, ValueError):
-                where = f"text {row + 1}: " if counts else ""
-                raise ValueError(f"{where}{reply}")
         return replies if counts else replies[0]
 
 

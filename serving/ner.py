@@ -10,8 +10,8 @@ import keras
 import tensorflow as tf
 
 from data.ner.words_layer import NerWindows, split_punctuation
-from serving import inspection, signatures
-from serving.signatures import Features
+from serving import batches, signatures
+from serving.batches import Features
 
 
 def export_token_classifier(
@@ -33,7 +33,7 @@ def export_token_classifier(
     `tag` returns the same for running text: it first makes words of the
     punctuation that begins and ends words.
 
-    Of `tokenize` and `attention` see inspection.py.
+    Of `tokenize` and `attention` see signatures.inspect.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -43,11 +43,9 @@ def export_token_classifier(
     """
     create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
-    def predict(features: Features) -> Features:
-        logits = tf.cast(model(features, training=False), tf.float32)
-        return {"probabilities": tf.nn.softmax(logits)}
-
-    predict = signatures.trace_once(predict, options.export)
+    predict = signatures.trace_once(
+        signatures.softmax_of(model), options.export
+    )
     tag_words = _tag_words(predict, create_windows, label_list, options)
 
     def tag(text: tf.Tensor) -> Features:
@@ -55,18 +53,11 @@ def export_token_classifier(
 
     signature = signatures.text_signature("text")
     endpoints: signatures.Endpoints = {
-        "serve": signatures.serve_ids(predict, model.config, options.export),
         "tag": (tag, signature),
         "tag_words": (tag_words, signature),
-        **inspection.inspect(model.bert, options.create_packing()),
     }
-    signatures.export_model(
-        export_dir,
-        model,
-        endpoints,
-        options.tokenizer,
-        options.export,
-        label_list,
+    signatures.export_text_model(
+        export_dir, model, predict, endpoints, options, label_list
     )
 
 
@@ -86,14 +77,14 @@ def _tag_words(
         words, windows, pack, places = create_windows(text)
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            outputs = predict(signatures.trim(pack(begin, end)))
+            outputs = predict(batches.trim(pack(begin, end)))
             selected = _select(outputs["probabilities"], places, begin, end)
             return {
                 "probabilities": tf.reduce_max(selected, -1),
                 "ids": tf.argmax(selected, -1),
             }
 
-        outputs = signatures.call_in_batches(
+        outputs = batches.call_in_batches(
             tag_some,
             tf.size(windows.rows),
             options.predict_batch_size,
@@ -108,7 +99,7 @@ def _tag_words(
         }
         ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
         return {
-            **signatures.to_padded({"words": words, **ragged}),
+            **batches.to_padded({"words": words, **ragged}),
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 

@@ -9,12 +9,11 @@ from collections.abc import Callable
 import keras
 import tensorflow as tf
 
-from data.text.packing_layer import PackingLayer
 from data.text.ragged import first_values, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
-from serving import inspection, signatures
+from serving import batches, signatures
+from serving.batches import Features
 from serving.requests import MASK
-from serving.signatures import Features
 from training.config import ExportConfig
 
 
@@ -38,7 +37,7 @@ def export_pretrainer(
     `next_sentence` takes `text_a` and `text_b`, string [N]. It returns
     `probability`, float32 [N], that the second follows the first.
 
-    Of `tokenize` and `attention` see inspection.py.
+    Of `tokenize` and `attention` see signatures.inspect.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -68,40 +67,36 @@ def export_pretrainer(
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
 
-    endpoints: signatures.Endpoints = {
-        "serve": signatures.serve_ids(
+    if not options:
+        serve = signatures.serve_ids(
             predict_everywhere, model.config, export_options
         )
+        signatures.export_model(
+            export_dir, model, {"serve": serve}, None, export_options
+        )
+        return
+    endpoints: signatures.Endpoints = {
+        "fill_mask": (
+            _fill_mask(predict, options, top_k),
+            signatures.text_signature("text"),
+        ),
+        "next_sentence": (
+            _next_sentence(predict, options),
+            signatures.text_signature("text_a", "text_b"),
+        ),
     }
-    if options:
-        packing = options.create_packing()
-        endpoints |= {
-            "fill_mask": (
-                _fill_mask(predict, packing, options, top_k),
-                signatures.text_signature("text"),
-            ),
-            "next_sentence": (
-                _next_sentence(predict, packing, options),
-                signatures.text_signature("text_a", "text_b"),
-            ),
-            **inspection.inspect(model.bert, packing),
-        }
-    signatures.export_model(
-        export_dir,
-        model,
-        endpoints,
-        options.tokenizer if options else None,
-        export_options,
+    signatures.export_text_model(
+        export_dir, model, predict_everywhere, endpoints, options
     )
 
 
 def _fill_mask(
     predict: Callable[..., Features],
-    packing: PackingLayer,
     options: signatures.ServingOptions,
     top_k: int,
 ) -> Callable[[tf.Tensor], Features]:
     """Returns the function of `fill_mask`; see `export_pretrainer`."""
+    packing = options.packing
     vocab = packing.tokenizer.vocab
     mask_id = vocab.index(MASK)
     top_k = min(top_k, len(vocab))
@@ -111,7 +106,7 @@ def _fill_mask(
         tokens = first_values(tokens, options.max_seq_length - 2)
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = signatures.pack_rows(packing, [tokens], begin, end)
+            features = batches.pack_rows(packing, [tokens], begin, end)
             # The tokenizer never produces [MASK] itself. Padding is 0, which
             # is the id of [MASK] in some vocabularies.
             is_mask = features["input_ids"] == mask_id
@@ -128,7 +123,7 @@ def _fill_mask(
             )
             return {"probabilities": probabilities, "ids": ids}
 
-        outputs = signatures.call_in_batches(
+        outputs = batches.call_in_batches(
             fill_some,
             tokens.nrows(tf.int32),
             options.predict_batch_size,
@@ -143,7 +138,7 @@ def _fill_mask(
             "tokens": tf.gather(vocab, outputs["ids"]),
             "probabilities": outputs["probabilities"],
         }
-        padded = signatures.to_padded(
+        padded = batches.to_padded(
             {k: with_row_splits(v, splits) for k, v in flat.items()}, top_k
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
@@ -153,22 +148,22 @@ def _fill_mask(
 
 def _next_sentence(
     predict: Callable[..., Features],
-    packing: PackingLayer,
     options: signatures.ServingOptions,
 ) -> Callable[[tf.Tensor, tf.Tensor], Features]:
     """Returns the function of `next_sentence`; see `export_pretrainer`."""
+    packing = options.packing
 
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = signatures.pack_rows(packing, tokens, begin, end)
+            features = batches.pack_rows(packing, tokens, begin, end)
             # The masked LM's outputs are not needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
-        return signatures.call_in_batches(
+        return batches.call_in_batches(
             compare_some,
             tf.shape(text_a)[0],
             options.predict_batch_size,

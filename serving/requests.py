@@ -1,17 +1,24 @@
-"""Requests from JSON lines or CSV, and answers as JSON lines: see predict.py.
+"""Requests: read from JSON lines or CSV, and checked. Answers: written as JSON.
 
-A bad line does not stop others.
+A bad line does not stop others: see predict.py.
 """
 
 import csv
 import io
 import json
+import queue
+import threading
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+import numpy as np
+
 from files.json_files import parse_json
+from files.named_errors import named_errors
 
 MAX_LINE_BYTES = 1 << 24
+# Maximum bytes of the texts in a batch; a longer line is a batch of its own.
+_MAX_BATCH_BYTES = 1 << 20
 # Marks a gap in the text of a request.
 MASK = "[MASK]"
 
@@ -84,6 +91,57 @@ def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
             yield rows.line_num, request
 
 
+def read_batches(
+    numbered: Iterable[Numbered], path: str, batch_size: int
+) -> Iterator[list[Numbered]]:
+    """Yields lists of requests: all that have arrived, at least one.
+
+    A thread reads, so that a line on a pipe is answered when it arrives, and
+    lines that arrive meanwhile are answered together.
+
+    Args:
+        numbered: requests with the numbers of their lines.
+        path: name of the file that they are read from, for errors.
+        batch_size: maximum requests in a list.
+    """
+    waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)
+    failures = []
+
+    def read() -> None:
+        try:
+            with named_errors(path):
+                for item in numbered:
+                    waiting.put(item)
+        except Exception as error:
+            failures.append(error)
+        waiting.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while (item := waiting.get()) is not None:
+        batch, size = [item], _size(item)
+        while (
+            len(batch) < batch_size
+            and not waiting.empty()
+            and size < _MAX_BATCH_BYTES
+        ):
+            if (item := waiting.get()) is None:
+                # For the outer loop; nothing else comes any more.
+                waiting.put(None)
+                break
+            batch.append(item)
+            size += _size(item)
+        yield batch
+    for failure in failures:
+        raise failure
+
+
+def _size(item: Numbered) -> int:
+    """Returns the approximate bytes of the texts of a request."""
+    if isinstance(item[1], ValueError):
+        return 0
+    return sum(len(text) for text in item[1].values() if isinstance(text, str))
+
+
 def to_json_lines(answers: Iterable[dict[str, Any]]) -> bytes:
     """Returns dicts as JSON lines in UTF-8."""
     lines = []
@@ -94,3 +152,48 @@ def to_json_lines(answers: Iterable[dict[str, Any]]) -> bytes:
             # Half of a surrogate pair in an id stays escaped.
             lines.append(json.dumps(answer).encode())
     return b"".join(line + b"\n" for line in lines)
+
+
+def check_text(field: str, value: Any) -> None:
+    """Checks that a field of a request is text.
+
+    Raises:
+        ValueError: it is not valid text.
+    """
+    if not isinstance(value, str):
+        raise ValueError(
+            f"{field!r} must be a text. Received: {repr(value)[:80]}"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # Bytes that are not UTF-8 are read as lone surrogates.
+        if "\udc80" <= value[error.start] <= "\udcff":
+            raise ValueError(f"{field!r} is not UTF-8") from None
+        raise ValueError(
+            f"{field!r} holds half of a surrogate pair, which is no character"
+        ) from None
+
+
+def listed(names: Iterable[str]) -> str:
+    """Returns names, sorted, as a message lists them."""
+    return ", ".join(sorted(names))
+
+
+def to_texts(values: Iterable[bytes]) -> list[str]:
+    """Returns texts of a model's outputs."""
+    return [value.decode("utf-8") for value in values]
+
+
+def to_number(value: float) -> float:
+    """Returns a float of 6 significant digits.
+
+    Raises:
+        ValueError: JSON cannot represent it.
+    """
+    if not np.isfinite(value):
+        raise ValueError(
+            f"the model gives {value}, which is not a finite number; its "
+            "weights or its precision must be wrong"
+        )
+    return float(f"{value:.6g}")

@@ -1,9 +1,11 @@
-"""Building blocks of all exports.
+"""What the exports of all tasks share: signatures, and how they are written.
 
-N = texts, B = batch, F = length of an input.
+N = texts, B = batch, F = length of an input, T = WordPieces of the longest
+text, L = blocks, A = heads.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,18 +13,17 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
-from data.text.ragged import rows
 from data.text.tokenization import FullTokenizer
-from modeling import BertConfig
-from serving import export
+from modeling import BertConfig, BertModel
+from serving import batches, export
+from serving.batches import Features
 from training.config import ExportConfig
 
-# Maximum values of padded outputs, unless at least a quarter are real.
-_MAX_PADDING = 1 << 20
+# Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
+# MB.
+MAX_WEIGHTS = 12 * 12 * 512 * 512
 
-Features = dict[str, tf.Tensor]
 # {name: (function, the specs of its inputs)}
 Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
@@ -45,8 +46,9 @@ class ServingOptions:
     predict_batch_size: int = 32
     export: ExportConfig | None = None
 
-    def create_packing(self) -> PackingLayer:
-        """Returns the layer that packs texts."""
+    @functools.cached_property
+    def packing(self) -> PackingLayer:
+        """The layer that packs texts."""
         return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
@@ -132,6 +134,16 @@ def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
     )
 
 
+def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
+    """Returns a function of ids that returns a model's `probabilities`."""
+
+    def predict(features: Features) -> Features:
+        logits = tf.cast(model(features, training=False), tf.float32)
+        return {"probabilities": tf.nn.softmax(logits)}
+
+    return predict
+
+
 def export_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
@@ -158,112 +170,112 @@ def export_model(
     )
 
 
-def trim(features: Features) -> Features:
-    """Cuts the padding that all rows share; outputs change only by rounding."""
-    return trim_padding(features, multiple=1)
-
-
-def pack_rows(
-    packing: PackingLayer,
-    tokens: Sequence[tf.RaggedTensor],
-    begin: tf.Tensor,
-    end: tf.Tensor,
-) -> Features:
-    """Returns the features of a few tokenized texts, or of a few pairs."""
-    return trim(packing.pack(*(rows(some, begin, end) for some in tokens)))
-
-
-def call_in_batches(
-    function: Callable[[tf.Tensor, tf.Tensor], Features],
-    num_rows: tf.Tensor,
-    batch_size: int,
-    specs: dict[str, tf.TensorSpec],
-) -> Features:
-    """Calls a function on a few rows at a time, to limit its memory.
+def export_text_model(
+    export_dir: str | os.PathLike[str],
+    model: keras.Model,
+    predict: Callable[..., Features],
+    endpoints: Endpoints,
+    options: ServingOptions,
+    label_list: Sequence[str] | None = None,
+) -> None:
+    """Writes a model over ids, `serve`, and over text.
 
     Args:
-        function: (begin, end) -> outputs of these rows.
-        num_rows: int32, number of rows.
-        batch_size: maximum rows at a time.
-        specs: of the function's outputs; the first dimension is None.
-
-    Returns:
-        the outputs of all calls, joined along the first dimension.
+        export_dir: folder to write, whole or not at all.
+        model: a task's model.
+        predict: the function of `serve`.
+        endpoints: the task's own signatures; `inspect` adds two.
+        options: ServingOptions.
+        label_list: the model's labels in order, or None.
     """
-    # At least one batch, so empty input keeps its shape.
-    num_batches = tf.maximum(-(-num_rows // batch_size), 1)
-
-    def call(
-        index: tf.Tensor, arrays: dict[str, tf.TensorArray]
-    ) -> tuple[tf.Tensor, dict[str, tf.TensorArray]]:
-        begin = index * batch_size
-        outputs = function(begin, tf.minimum(begin + batch_size, num_rows))
-        return index + 1, {
-            name: array.write(index, outputs[name])
-            for name, array in arrays.items()
-        }
-
-    _, arrays = tf.while_loop(
-        lambda index, _: index < num_batches,
-        call,
-        (
-            0,
-            {
-                name: tf.TensorArray(
-                    spec.dtype,
-                    num_batches,
-                    infer_shape=False,
-                    element_shape=spec.shape,
-                )
-                for name, spec in specs.items()
-            },
-        ),
-        parallel_iterations=1,
+    bert = model if isinstance(model, BertModel) else model.bert
+    serve = serve_ids(predict, model.config, options.export)
+    export_model(
+        export_dir,
+        model,
+        {"serve": serve, **endpoints, **inspect(bert, options.packing)},
+        options.tokenizer,
+        options.export,
+        label_list,
     )
-    return {name: array.concat() for name, array in arrays.items()}
 
 
-def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
-    """Returns outputs of ragged length as tensors, padded to the longest row.
+def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
+    """Returns the two endpoints that all exports over text share.
 
-    REST has no ragged outputs. Long rows next to many short ones would fill
-    the memory with padding: such requests are refused.
+    Both take `text_a` and `text_b`, string [N]; "" is no second text.
+    `tokenize` returns
+
+        tokens          string [N, T], as the model reads them, with [CLS] and
+                        [SEP]; "" where a text has ended
+        lengths         int32 [N], the number of its tokens
+        num_wordpieces  int32 [N], WordPieces of both texts, uncut
+
+    `attention` returns `tokens` and `lengths` as well, and
+
+        attention_probs  float32 [N, L, A, T, T]: how much each token attends
+                         to each, 1 in all; 0 where a text has ended
 
     Args:
-        rows: ragged tensors of the same row lengths, [N, None, ...].
-        width: values in each cell.
-
-    Returns:
-        {name: tensor [N, M, ...]}, padded with "" or 0.
-
-    Raises:
-        tf.errors.InvalidArgumentError: nearly all of the result is padding.
+        bert: the encoder.
+        packing: packs the texts, and cuts long ones.
     """
-    lengths = next(iter(rows.values())).row_lengths()
-    check = check_padding(lengths, _MAX_PADDING // width)
-    with tf.control_dependencies([check]):
-        return {
-            name: tf.identity(values.to_tensor())
-            for name, values in rows.items()
+    vocab = packing.tokenizer.vocab
+    signature = text_signature("text_a", "text_b")
+
+    # One graph for both endpoints.
+    @tf.function(autograph=False, input_signature=signature)
+    def read(
+        text_a: tf.Tensor, text_b: tf.Tensor
+    ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:
+        tokens = packing.tokenize(text_a, text_b)
+        ids, _ = packing.join(*tokens)
+        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
+        return tokens, {
+            **batches.to_padded({"tokens": names}),
+            "lengths": tf.cast(ids.row_lengths(), tf.int32),
         }
 
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
+        tokens, outputs = read(text_a, text_b)
+        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        return {**outputs, "num_wordpieces": tf.add_n(counts)}
 
-def check_padding(lengths: tf.Tensor, max_cells: int) -> Any:
-    """Returns an operation that refuses rows that are nearly all padding.
+    def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
+        tokens, outputs = read(text_a, text_b)
+        check = _check_size(bert, outputs["lengths"], packing.max_seq_length)
+        with tf.control_dependencies([check]):
+            features = batches.trim(packing.pack(*tokens))
+            computed = bert(features, return_attention_probs=True)
+        # [B, A, T, T] of each block -> [B, L, A, T, T]
+        probs = tf.stack(computed["attention_probs"], axis=1)
+        is_real = features["input_mask"] > 0
+        probs = tf.where(
+            is_real[:, None, None, :, None], tf.cast(probs, tf.float32), 0.0
+        )
+        return {**outputs, "attention_probs": probs}
 
-    Args:
-        lengths: int [N], of the rows that will be padded to the longest.
-        max_cells: number of cells, padding too, that are never refused.
-    """
-    lengths = tf.cast(lengths, tf.int64)
-    longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
-    num_rows = tf.size(lengths, tf.int64)
+    return {
+        "tokenize": (tokenize, signature),
+        "attention": (attention, signature),
+    }
+
+
+def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
+    """Returns an operation that refuses too many weights for the memory."""
+    config = bert.config
+    num_texts = tf.size(lengths, tf.int64)
+    longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))
+    maps = config.num_hidden_layers * config.num_attention_heads
+    # Inputs take memory too, where there are many short ones.
+    num_weights = tf.maximum(maps * longest * longest, max_length)
+    most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
     return tf.debugging.Assert(
-        num_rows * longest <= tf.maximum(4 * tf.reduce_sum(lengths), max_cells),
+        num_texts * num_weights <= most,
         [
-            "The lengths of the texts differ too much for one request; send "
-            "the long ones by themselves. Received: texts, longest:",
-            num_rows,
+            "The attention of these texts does not fit into memory; ask for "
+            "fewer at a time. Received: texts, WordPieces of the longest:",
+            num_texts,
             longest,
         ],
     )

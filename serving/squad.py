@@ -15,10 +15,9 @@ from data.squad.decoding import DecodingOptions
 from data.squad.spans_layer import BEST_LOGITS_SPECS, BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
-from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
-from serving import inspection, signatures
-from serving.signatures import Features
+from serving import batches, signatures
+from serving.batches import Features
 from training.config import ExportConfig
 
 _N_BEST = {
@@ -55,7 +54,7 @@ def export_span_labeler(
     probable first, [N, B] each, filled up with "", 0 and -1: `answers`,
     `probabilities`, `start_bytes` and `end_bytes`; and [N] `num_answers`. No
     answer can be one of them, at -1. Of `tokenize` and `attention` see
-    inspection.py.
+    signatures.inspect.
 
     Args:
         export_dir: folder to write, whole or not at all.
@@ -75,7 +74,9 @@ def export_span_labeler(
             f"windows.max_seq_length={windows.max_seq_length} is more than the "
             f"model's {longest} positions (max_position_embeddings)"
         )
-    packing = PackingLayer(tokenizer.layer, windows.max_seq_length)
+    options = signatures.ServingOptions(
+        tokenizer, windows.max_seq_length, batch_size, export_options
+    )
     create_windows = SquadWindows(tokenizer.layer, windows)
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
@@ -86,14 +87,8 @@ def export_span_labeler(
         }
 
     predict = signatures.trace_once(predict, export_options)
-    endpoints: signatures.Endpoints = {
-        "serve": signatures.serve_ids(predict, model.config, export_options),
-        **_answers(predict, create_windows, decode, batch_size),
-        **inspection.inspect(model.bert, packing),
-    }
-    signatures.export_model(
-        export_dir, model, endpoints, tokenizer, export_options
-    )
+    endpoints = _answers(predict, create_windows, decode, batch_size)
+    signatures.export_text_model(export_dir, model, predict, endpoints, options)
 
 
 def _answers(
@@ -111,7 +106,7 @@ def _answers(
         pack, places, first_places, passages = create_windows(question, context)
 
         # Not trimmed, because padding may be among the n best.
-        best = signatures.call_in_batches(
+        best = batches.call_in_batches(
             lambda begin, end: decode.find_best(
                 **predict(pack(begin, end))
             )._asdict(),

@@ -1,19 +1,144 @@
-"""The tasks of exported models, one class each."""
+"""Tasks of exported models, one class each: texts in, plain Python out."""
+
+import abc
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from data.ner import scoring
-from serving.requests import MASK
-from serving.text_task import (
-    Reply,
-    Request,
-    Row,
-    TextTask,
-    TooLarge,
-    check_text,
-    to_number,
-    to_texts,
-)
+from serving.requests import MASK, check_text, listed, to_number, to_texts
+
+Request = dict[str, Any]
+# The outputs for one request, by name.
+Row = Mapping[str, Any]
+Reply = dict[str, Any]
+
+# Raised when the model fails on a request, mostly for lack of memory.
+_MODEL_ERRORS = (tf.errors.OpError, MemoryError)
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskOptions:
+    """Options that limit or extend answers.
+
+    Attributes:
+        top_k: WordPieces for each mask, up to the number that the export
+            returns.
+        tokens: whether to return each WordPiece's vector too.
+        n_best: answers to each question.
+        max_values: maximum numbers in the attention of one text; None = any.
+    """
+
+    top_k: int = 5
+    tokens: bool = False
+    n_best: int = 1
+    max_values: int | None = None
+
+
+DEFAULTS = TaskOptions()
+
+
+class TooLarge(ValueError):
+    """The answer would hold more numbers than TaskOptions.max_values."""
+
+
+class TextTask(abc.ABC):
+    """A task of an exported model.
+
+    Args:
+        model: a models.TextModel.
+        options: TaskOptions.
+    """
+
+    #: As --task names it.
+    name: str
+    #: The signature that it needs.
+    signature: str
+    #: Fields of a request, and whether each must be there.
+    fields: dict[str, bool] = {}
+
+    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
+        self.model = model
+        self.options = options
+
+    def check(self, request: Request) -> None:
+        """Checks a request.
+
+        Raises:
+            ValueError: a field is missing or is not text.
+        """
+        for field, is_needed in self.fields.items():
+            if field not in request and is_needed:
+                raise ValueError(
+                    f"no {field!r}; {self.name} takes {listed(self.fields)}"
+                )
+            check_text(field, request.get(field, ""))
+
+    def texts_of(self, request: Request) -> list[str]:
+        """Returns the text of each field, checked; "" for none."""
+        return [request.get(field, "") for field in self.fields]
+
+    def signature_of(self, request: Request) -> str:
+        """Returns the signature that answers a request."""
+        return self.signature
+
+    def answer(self, requests: Sequence[Request]) -> list[Reply]:
+        """Returns the answer to each request.
+
+        If the model fails on them together, they are tried one by one.
+
+        Raises:
+            ValueError: one of them has no answer.
+        """
+        try:
+            return [*map(self.read, requests, self.compute(requests))]
+        except ValueError:
+            if len(requests) == 1:
+                raise
+        answers = []
+        for number, request in enumerate(requests, start=1):
+            try:
+                answers += self.answer([request])
+            except ValueError as error:
+                raise ValueError(f"text {number}: {error}") from None
+        return answers
+
+    def compute(self, requests: Sequence[Request]) -> list[Row]:
+        """Returns the model's outputs for each request.
+
+        Raises:
+            ValueError: the model fails on them.
+        """
+        groups: dict[str, list[int]] = {}
+        for index, request in enumerate(requests):
+            groups.setdefault(self.signature_of(request), []).append(index)
+        rows: dict[int, Row] = {}
+        for signature, indices in groups.items():
+            texts = [self.texts_of(requests[index]) for index in indices]
+            columns = zip(*texts, strict=True)
+            try:
+                arrays = self.model.call(
+                    signature, dict(zip(self.fields, columns, strict=True))
+                )
+            except _MODEL_ERRORS as error:
+                reason = " ".join(str(error).split())[:200] or "out of memory"
+                raise ValueError(
+                    f"the model cannot take it: {reason}"
+                ) from None
+            for row, index in enumerate(indices):
+                rows[index] = {name: arrays[name][row] for name in arrays}
+        return [rows[index] for index in range(len(requests))]
+
+    @abc.abstractmethod
+    def read(self, request: Request, row: Row) -> Reply:
+        """Returns the answer in the model's outputs for a request.
+
+        Raises:
+            ValueError: there is none.
+        """
 
 
 class FillMask(TextTask):
@@ -29,7 +154,7 @@ class FillMask(TextTask):
             raise ValueError(f"no {MASK} in 'text'")
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask."""
+        """Returns {"masks"}, and "num_masks_cut" if some were cut off."""
         num_masks = int(row["num_masks"])
         num_cut = request["text"].count(MASK) - num_masks
         if not num_masks:
@@ -37,24 +162,18 @@ class FillMask(TextTask):
                 f"every {MASK} is beyond the WordPieces that the model takes; "
                 "shorten 'text'"
             )
-        masks = [
-            [
-                {"token": token, "probability": to_number(probability)}
-                for token, probability in zip(
-                    to_texts(tokens[: self.options.top_k]),
-                    probabilities[: self.options.top_k],
-                    strict=True,
-                )
-            ]
-            for tokens, probabilities in zip(
-                row["tokens"][:num_masks],
-                row["probabilities"][:num_masks],
-                strict=True,
+        answer: Reply = {"masks": []}
+        for mask in range(num_masks):
+            tokens = to_texts(row["tokens"][mask][: self.options.top_k])
+            answer["masks"].append(
+                [
+                    {"token": token, "probability": to_number(probability)}
+                    for token, probability in zip(
+                        tokens, row["probabilities"][mask], strict=False
+                    )
+                ]
             )
-        ]
-        return {"masks": masks} | (
-            {"num_masks_cut": num_cut} if num_cut else {}
-        )
+        return answer | ({"num_masks_cut": num_cut} if num_cut else {})
 
 
 class NextSentence(TextTask):
@@ -64,7 +183,7 @@ class NextSentence(TextTask):
     fields = {"text_a": True, "text_b": True}
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask."""
+        """Returns {"probability"}."""
         return {"probability": to_number(row["probability"])}
 
 
@@ -88,19 +207,19 @@ class Classify(_PairTask):
     name = signature = "classify"
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask."""
+        """Returns {"label", "probabilities"}, or {"value"} in regression."""
         if "values" in row:
             return {"value": to_number(row["values"])}
         label = row["label"]
-        is_one = isinstance(label, bytes)
+        if isinstance(label, bytes):
+            label = label.decode()
+        else:
+            label = to_texts(filter(None, label))
         probabilities = map(to_number, row["probabilities"])
+        labels = to_texts(row["labels"])
         return {
-            "label": label.decode()
-            if is_one
-            else to_texts(filter(None, label)),
-            "probabilities": dict(
-                zip(to_texts(row["labels"]), probabilities, strict=True)
-            ),
+            "label": label,
+            "probabilities": dict(zip(labels, probabilities, strict=True)),
         }
 
 
@@ -111,11 +230,11 @@ class Answer(TextTask):
     fields = {"question": True, "context": True}
 
     def signature_of(self, request: Request) -> str:
-        """See TextTask; several answers have their own signature."""
+        """Returns another signature for several answers."""
         return "answer_n_best" if self.options.n_best > 1 else "answer"
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask; `start` and `end` count characters."""
+        """Returns {"answer", ...}; `start` and `end` count characters."""
         context = request["context"].encode()
 
         def count_characters(byte: int) -> int:
@@ -143,9 +262,7 @@ class Answer(TextTask):
             count = min(row["num_answers"], self.options.n_best)
             names = ("answers", "probabilities", "start_bytes", "end_bytes")
             columns = (row[name][:count] for name in names)
-            answer["n_best"] = [
-                describe(*values) for values in zip(*columns, strict=True)
-            ]
+            answer["n_best"] = [*map(describe, *columns)]
         return answer
 
 
@@ -174,38 +291,33 @@ class Tag(TextTask):
                 )
 
     def texts_of(self, request: Request) -> list[str]:
-        """See TextTask; words are one text."""
+        """Returns one text, also of words."""
         if "words" in request:
             return [" ".join(request["words"])]
         return super().texts_of(request)
 
     def signature_of(self, request: Request) -> str:
-        """See TextTask; lists of words have their own signature."""
+        """Returns another signature for lists of words."""
         return "tag_words" if "words" in request else "tag"
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask; `start` and `end` count characters of the text."""
+        """Returns {"words", "tags"}, of a text also "spans" and "entities"."""
         count = row["num_words"]
         words = to_texts(row["words"][:count])
         tags = to_texts(row["tags"][:count])
         answer: Reply = {"words": words, "tags": tags}
         if "text" in request:
             text = request["text"]
-            spans, end = [], 0
+            spans, entities, end = [], [], 0
             for word in words:
                 start = text.index(word, end)
                 end = start + len(word)
                 spans.append([start, end])
-            answer["spans"] = spans
-            answer["entities"] = [
-                {
-                    "type": entity_type,
-                    "text": text[spans[first][0] : spans[last - 1][1]],
-                    "start": spans[first][0],
-                    "end": spans[last - 1][1],
-                }
-                for entity_type, first, last in scoring.find_entities(tags)
-            ]
+            for entity_type, first, last in scoring.find_entities(tags):
+                start, end = spans[first][0], spans[last - 1][1]
+                entity = {"type": entity_type, "text": text[start:end]}
+                entities.append(entity | {"start": start, "end": end})
+            answer |= {"spans": spans, "entities": entities}
         return answer
 
 
@@ -216,7 +328,7 @@ class Embed(TextTask):
     fields = {"text": True}
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask."""
+        """Returns {"pooled", "mean"}, and "tokens" and "sequence" if asked."""
         sequence = row["sequence_output"][: row["lengths"]]
         # Over all WordPieces including [CLS] and [SEP], as in sentence models.
         vectors = {"pooled": row["pooled_output"], "mean": sequence.mean(0)}
@@ -233,7 +345,7 @@ class Tokenize(_PairTask):
     name = signature = "tokenize"
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask; `num_wordpieces` includes those that are cut off."""
+        """Returns {"tokens", "num_wordpieces"}; the number is of all, uncut."""
         return {
             "tokens": to_texts(row["tokens"][: row["lengths"]]),
             "num_wordpieces": int(row["num_wordpieces"]),
@@ -246,7 +358,7 @@ class Attention(_PairTask):
     name = signature = "attention"
 
     def read(self, request: Request, row: Row) -> Reply:
-        """See TextTask; `attention` is by block, head, from and to."""
+        """Returns {"tokens", "attention"}: by block, head, from and to."""
         count = row["lengths"]
         probs = row["attention_probs"][:, :, :count, :count]
         most = self.options.max_values

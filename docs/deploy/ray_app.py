@@ -24,8 +24,18 @@ class Model:
 
     @serve.batch(max_batch_size=32, batch_wait_timeout_s=0.0)
     async def answer(self, requests: Sequence[dict[str, Any]]) -> list[Any]:
-        """Returns the answer to each request, or its error."""
-        return self._task.answer(requests)
+        """Returns the answer to each request, or {"error"}."""
+        try:
+            return self._task.answer(requests)
+        except ValueError:
+            # One of them has no answer; the others do not go without theirs.
+            return [self._answer_alone(request) for request in requests]
+
+    def _answer_alone(self, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._task.answer([request])[0]
+        except ValueError as error:
+            return {"error": str(error)}
 
     async def __call__(self, request: Request) -> JSONResponse:
         """Answers one request over HTTP."""
@@ -37,9 +47,7 @@ class Model:
         except (ValueError, TypeError) as error:
             return JSONResponse({"error": str(error)}, 400)
         found = await self.answer(asked)
-        if isinstance(found, ValueError):
-            return JSONResponse({"error": str(found)}, 400)
-        return JSONResponse(found)
+        return JSONResponse(found, 400 if "error" in found else 200)
 
 
 def create_app(args: Mapping[str, str]) -> serve.Application:

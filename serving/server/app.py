@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import hmac
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from re import Match
 from typing import Any
@@ -20,12 +20,12 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from serving.server import protocol, replies
-from serving.server.batching import Closed, QueueFull
+from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
-from serving.server.versions import Key, LoadedVersion, ServedModel, not_found
-from serving.text_task import TooLarge
+from serving.server.versions import Key, ServedModel, not_found
+from serving.text_tasks import TooLarge
 
 PAGE = Path(__file__).parent / "page"
 # The page may load only its own files.
@@ -48,6 +48,7 @@ class Server:
         models: {name: ServedModel}.
         limits: Limits.
         monitoring: Monitoring.
+        token: bearer token that clients must send; "" for none.
         poll: seconds between looks for new versions.
     """
 
@@ -56,11 +57,13 @@ class Server:
         models: Mapping[str, ServedModel],
         limits: Limits,
         monitoring: Monitoring,
+        token: str = "",
         poll: float = 1.0,
     ) -> None:
         self.models = models
         self.limits = limits
         self.monitoring = monitoring
+        self._token = token
         self._poll = poll
         self.app = Starlette(
             routes=[
@@ -133,8 +136,8 @@ class Server:
 
     def _check_token(self, request: Request) -> None:
         given = request.headers.get("authorization", "")
-        expected = f"Bearer {self.limits.token}"
-        if self.limits.token and not hmac.compare_digest(
+        expected = f"Bearer {self._token}"
+        if self._token and not hmac.compare_digest(
             given.encode(), expected.encode()
         ):
             raise RestError(
@@ -194,17 +197,11 @@ class Server:
             )
         task = version.tasks[name]
         body = protocol.parse_body(await self.limits.read_body(request))
-
-        def create_key(version: LoadedVersion) -> Key:
-            if name not in version.tasks:
-                raise RestError(409, f"a new version does not {name}")
-            return Key(name)
-
         try:
             task.check(body)
             texts = [text.encode() for text in task.texts_of(body)]
             record.num_texts = 1
-            row = await self._compute(model, None, create_key, body, 1, texts)
+            row = await self._compute(model, None, Key(name), body, 1, texts)
             answer = await asyncio.to_thread(task.read, body, row)
         except TooLarge as error:
             raise RestError(413, str(error)) from None
@@ -271,15 +268,10 @@ class Server:
             protocol.parse_inputs, body, version.inputs[signature]
         )
         record.num_texts, texts = self.limits.check_size(arrays)
-
-        def create_key(version: LoadedVersion) -> Key:
-            if signature not in version.inputs:
-                raise RestError(409, "a new version has no such signature")
-            shapes = (array.shape[1:] for array in arrays.values())
-            return Key(signature, tuple(shapes))
-
+        shapes = tuple(array.shape[1:] for array in arrays.values())
+        key = Key(signature, shapes)
         outputs = await self._compute(
-            model, number, create_key, arrays, record.num_texts, texts
+            model, number, key, arrays, record.num_texts, texts
         )
         return await asyncio.to_thread(
             lambda: to_json(replies.to_reply(body, outputs))
@@ -297,63 +289,29 @@ class Server:
         self,
         model: ServedModel,
         number: int | None,
-        create_key: Callable[[LoadedVersion], Key],
+        key: Key,
         payload: Any,
         num_rows: int,
         texts: Sequence[bytes],
     ) -> Any:
-        """Queues a request and returns its result.
-
-        Args:
-            model: the model.
-            number: the version to use; None for the newest.
-            create_key: returns the request's key for a version.
-            payload: the request, see `LoadedVersion.run`.
-            num_rows: number of rows that it adds to a batch.
-            texts: its texts.
+        """Returns a request's result, see `LoadedVersion.submit`.
 
         Raises:
             RestError: the queue is full, the answer takes too long, or the
                 model refuses the request.
             ValueError: a task cannot be done.
         """
-
-        def submit() -> Any:
-            version = model.find(number)
-            key = create_key(version)
-            is_long = self.limits.may_be_long(texts)
-            if not is_long and version.can_batch(key):
-                return version.batcher.submit(key, payload, num_rows)
-
-            def compute() -> Any:
-                if is_long:
-                    count = version.count_wordpieces(texts)
-                    self.limits.check_wordpieces(count)
-                return version.run(key, [payload])[0]
-
-            return version.batcher.submit(None, compute, num_rows)
-
         try:
-            try:
-                future = submit()
-            except Closed:
-                # A new version has just replaced it.
-                future = submit()
-        except QueueFull:
-            raise RestError(
-                429,
-                "the server has as many requests waiting as it takes; try "
-                "again later",
-                {"Retry-After": "1"},
-            ) from None
+            future = model.find(number).submit(key, payload, num_rows, texts)
         except Closed:
-            raise RestError(503, "the server is shutting down") from None
+            # A new version has just replaced it.
+            future = model.find(number).submit(key, payload, num_rows, texts)
         try:
-            async with asyncio.timeout(self.limits.timeout):
+            async with asyncio.timeout(self.limits.timeout_s):
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             raise RestError(
-                504, f"no answer within {self.limits.timeout:g} s"
+                504, f"no answer within {self.limits.timeout_s:g} s"
             ) from None
 
 

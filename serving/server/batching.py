@@ -11,31 +11,30 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from serving.server.limits import Limits
+from serving.server.protocol import RestError
+
 # (key, the payloads of requests) -> their results.
 RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
-class QueueFull(Exception):
+class QueueFull(RestError):
     """The queue is full."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            429,
+            "the server has as many requests waiting as it takes; try again "
+            "later",
+            {"Retry-After": "1"},
+        )
 
-class Closed(Exception):
+
+class Closed(RestError):
     """The batcher accepts no more requests."""
 
-
-@dataclasses.dataclass(frozen=True)
-class BatchingOptions:
-    """Limits of batches and of the queue.
-
-    Attributes:
-        max_batch_size: maximum texts, or rows, per batch; 1 disables batching.
-        max_wait: seconds that the first request of a batch waits for others.
-        max_queue: maximum waiting requests.
-    """
-
-    max_batch_size: int = 32
-    max_wait: float = 0.0
-    max_queue: int = 256
+    def __init__(self) -> None:
+        super().__init__(503, "the server is shutting down")
 
 
 @dataclasses.dataclass(eq=False)
@@ -52,18 +51,18 @@ class Batcher:
 
     Args:
         run: computes a batch. If it fails, each request is computed by itself.
-        options: BatchingOptions.
+        limits: those of batches and of the queue.
         on_batch: called with the number of rows and the seconds of each batch.
     """
 
     def __init__(
         self,
         run: RunBatch,
-        options: BatchingOptions,
+        limits: Limits,
         on_batch: Callable[[int, float], None] = lambda rows, seconds: None,
     ) -> None:
         self._run = run
-        self._options = options
+        self._limits = limits
         self._on_batch = on_batch
         self._waiting: list[_Work] = []
         self._changed = threading.Condition()
@@ -91,14 +90,14 @@ class Batcher:
         with self._changed:
             if self._is_closed:
                 raise Closed
-            if len(self._waiting) >= self._options.max_queue:
+            if len(self._waiting) >= self._limits.max_queue:
                 # A client that has disconnected needs no place.
                 self._waiting = [
                     each
                     for each in self._waiting
                     if not each.future.cancelled()
                 ]
-            if len(self._waiting) >= self._options.max_queue:
+            if len(self._waiting) >= self._limits.max_queue:
                 raise QueueFull
             self._waiting.append(work)
             self._changed.notify()
@@ -140,11 +139,11 @@ class Batcher:
     def _next_batch(self) -> list[_Work]:
         """Takes the first request, and similar ones that arrive in time."""
         first = self._waiting[0]
-        if first.key is None or self._options.max_batch_size <= 1:
+        if first.key is None or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
-        until = first.came + self._options.max_wait
+        until = first.came + self._limits.batch_wait_ms / 1000
         while (
-            self._num_rows(first.key) < self._options.max_batch_size
+            self._num_rows(first.key) < self._limits.max_batch_size
             and (left := until - time.monotonic()) > 0
             and not self._is_closed
         ):
@@ -153,7 +152,7 @@ class Batcher:
         others: list[_Work] = []
         rows = 0
         for work in self._waiting:
-            fits = rows + work.num_rows <= self._options.max_batch_size
+            fits = rows + work.num_rows <= self._limits.max_batch_size
             # A request larger than a batch is a batch of its own.
             if work.key == first.key and (fits or not batch):
                 batch.append(work)

@@ -1,50 +1,71 @@
-"""Limits of one request."""
+"""Limits of requests and of batches: flags of serve.py, and their checks."""
 
 import asyncio
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from starlette.requests import Request
 
+from files.flags import flag
 from serving.server.protocol import BadRequest, RestError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 # Up to this many times the limit, a body is still read and dropped, because a
 # client sees no answer while it sends.
 _DISCARDED = 16
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits of one request.
+    """Limits of one request, of batches and of the queue."""
 
-    Attributes:
-        max_body_bytes: bytes of its body.
-        max_texts: texts, or rows, in it.
-        max_wordpieces: WordPieces of all its texts together.
-        timeout: seconds to send it, and again to wait for the answer.
-        token: bearer token that clients must send; "" for none.
-    """
+    max_batch_size: int = flag(
+        32, "Maximum texts per batch; 1 disables batching.", at_least=1
+    )
+    batch_wait_ms: float = flag(
+        0.0,
+        "Milliseconds that a request waits for others to be batched with. "
+        "Requests that arrive while the model computes are batched anyway.",
+        at_least=0.0,
+    )
+    max_queue: int = flag(
+        256,
+        "Maximum requests waiting for a model; further ones get status 429.",
+        at_least=1,
+    )
+    max_body_bytes: int = flag(
+        1 << 20, "Maximum bytes of a request's body.", at_least=1
+    )
+    max_texts: int = flag(
+        128, "Maximum texts, or rows, in a request.", at_least=1
+    )
+    max_wordpieces: int = flag(
+        32768,
+        "Maximum WordPieces in a request, over all its texts.",
+        at_least=1,
+    )
+    timeout_s: float = flag(
+        30.0,
+        "Maximum seconds to receive a request, and to answer it.",
+        at_least=0.1,
+    )
 
-    max_body_bytes: int = 1 << 20
-    max_texts: int = 128
-    max_wordpieces: int = 32768
-    timeout: float = 30.0
-    token: str = ""
-
-    async def read_body(self, request: Request) -> bytes:
+    async def read_body(self, request: "Request") -> bytes:
         """Returns the body of a request.
 
         Raises:
             RestError: it is too large or compressed, or does not arrive.
         """
         most = self.max_body_bytes
+        close = {"Connection": "close"}
         too_large = RestError(
             413,
             f"The body has more than {most} bytes, the server's "
             "--max_body_bytes; send fewer texts at a time",
-            {"Connection": "close"},
+            close,
         )
         if request.headers.get("content-encoding", "identity") != "identity":
             raise RestError(415, "send the body without Content-Encoding")
@@ -56,7 +77,7 @@ class Limits:
             raise too_large
         body, size = bytearray(), 0
         try:
-            async with asyncio.timeout(self.timeout):
+            async with asyncio.timeout(self.timeout_s):
                 async for part in request.stream():
                     size += len(part)
                     if size <= most:
@@ -64,11 +85,8 @@ class Limits:
                     elif size > _DISCARDED * most:
                         break
         except TimeoutError:
-            raise RestError(
-                408,
-                f"The body did not come within {self.timeout:g} s",
-                {"Connection": "close"},
-            ) from None
+            message = f"The body did not come within {self.timeout_s:g} s"
+            raise RestError(408, message, close) from None
         if size > most:
             raise too_large
         return bytes(body)
@@ -101,7 +119,6 @@ class Limits:
         if len(sizes) > 1:
             raise BadRequest("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
-        values = max(array.size for array in arrays.values())
         texts = [
             text
             for array in arrays.values()
@@ -109,7 +126,7 @@ class Limits:
             for text in array.flat
         ]
         if not texts:
-            self.check_wordpieces(values)
+            self.check_wordpieces(max(a.size for a in arrays.values()))
         return num_rows, texts
 
     def may_be_long(self, texts: Sequence[bytes]) -> bool:

@@ -35,7 +35,7 @@ def serve(server: Server, listener: socket.socket) -> None:
     with _named(*listener.getsockname()[:2]):
         # Until here two processes may have the same address.
         listener.listen(_BACKLOG)
-    timeout = server.limits.timeout
+    timeout = server.limits.timeout_s
     config = uvicorn.Config(
         server.app,
         # Not httptools, which does not limit headers.

@@ -8,11 +8,13 @@ what its server answers.
 import base64
 import binascii
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import tensorflow as tf
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 # Characters of a value that a message shows, and maximum nesting of lists.
 _SHOWN = 200
@@ -57,7 +59,7 @@ class BadRequest(RestError):
 
 
 # The inputs of a signature, by name.
-Inputs = Mapping[str, tf.TensorSpec]
+Inputs = Mapping[str, "tf.TensorSpec"]
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
@@ -231,7 +233,7 @@ def _is_base64(value: dict[str, Any]) -> bool:
     return [*value] == ["b64"] and isinstance(value["b64"], str)
 
 
-def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
+def to_array(value: Any, dtype: "tf.DType") -> np.ndarray:
     """Returns nested lists as an array; strings as bytes.
 
     Raises:
@@ -250,9 +252,33 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
                 f"Encountered list at unexpected level: {len(shape)}"
             )
     leaves: list[Any] = []
-    _flatten(value, shape, 0, dtype, leaves)
-    array: np.ndarray
-    if dtype == tf.string:
+
+    def flatten(value: Any, level: int) -> None:
+        """Adds the values in nested lists to `leaves`, converted."""
+        if not isinstance(value, list):
+            if level != len(shape):
+                raise BadRequest(
+                    f"JSON Value: {_show(value)} found at incorrect level: "
+                    f"{level + 1} in the JSON DOM. Expected at level: "
+                    f"{len(shape)}"
+                )
+            leaves.append(_convert(value, dtype))
+            return
+        if level >= len(shape):
+            raise BadRequest(
+                f"Encountered list at unexpected level: {level} expected < "
+                f"{len(shape)}"
+            )
+        if len(value) != shape[level]:
+            raise BadRequest(
+                f"Encountered list at unexpected size: {len(value)} at level: "
+                f"{level} expected size: {shape[level]}"
+            )
+        for item in value:
+            flatten(item, level + 1)
+
+    flatten(value, 0)
+    if dtype.name == "string":
         array = np.empty(len(leaves), object)
         array[:] = leaves
     else:
@@ -260,35 +286,9 @@ def to_array(value: Any, dtype: tf.DType) -> np.ndarray:
     return array.reshape(shape)
 
 
-def _flatten(
-    value: Any, shape: Sequence[int], level: int, dtype: tf.DType, leaves: list
-) -> None:
-    """Adds the values in nested lists to `leaves`, converted."""
-    if not isinstance(value, list):
-        if level != len(shape):
-            raise BadRequest(
-                f"JSON Value: {_show(value)} found at incorrect level: "
-                f"{level + 1} in the JSON DOM. Expected at level: {len(shape)}"
-            )
-        leaves.append(_convert(value, dtype))
-        return
-    if level >= len(shape):
-        raise BadRequest(
-            f"Encountered list at unexpected level: {level} expected < "
-            f"{len(shape)}"
-        )
-    if len(value) != shape[level]:
-        raise BadRequest(
-            f"Encountered list at unexpected size: {len(value)} at level: "
-            f"{level} expected size: {shape[level]}"
-        )
-    for item in value:
-        _flatten(item, shape, level + 1, dtype, leaves)
-
-
-def _convert(value: Any, dtype: tf.DType) -> Any:
+def _convert(value: Any, dtype: "tf.DType") -> Any:
     """Returns one JSON value as a value of that type."""
-    if dtype == tf.string:
+    if dtype.name == "string":
         if isinstance(value, dict):
             return _decode_base64(value)
         if isinstance(value, str):
@@ -298,7 +298,7 @@ def _convert(value: Any, dtype: tf.DType) -> Any:
                 raise BadRequest(
                     "JSON Parse error: the surrogate pair is invalid"
                 ) from None
-    elif dtype == tf.bool:
+    elif dtype.name == "bool":
         if isinstance(value, bool):
             return value
     elif dtype.is_integer:

@@ -7,6 +7,7 @@ replaces it; the old version finishes its requests.
 import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +17,11 @@ from absl import logging
 from tensorflow.core.protobuf import saved_model_pb2
 
 from serving.models import TextModel, find_versions
-from serving.server.batching import Batcher, BatchingOptions
+from serving.server.batching import Batcher
+from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.replies import MAX_VALUES
-from serving.text_task import TaskOptions
+from serving.text_tasks import TaskOptions
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -61,7 +63,7 @@ class LoadedVersion:
     Args:
         path: folder of its SavedModel.
         number: the version's number.
-        options: BatchingOptions.
+        limits: Limits.
         on_batch: see Batcher.
     """
 
@@ -69,10 +71,11 @@ class LoadedVersion:
         self,
         path: Path,
         number: int,
-        options: BatchingOptions,
+        limits: Limits,
         on_batch: Callable[[int, float], None],
     ) -> None:
         self.number = number
+        self.limits = limits
         self.model = TextModel(path)
         self.model.pack_weights()
         self.signatures = self.model.saved_model.signatures
@@ -101,9 +104,39 @@ class LoadedVersion:
         for name, inputs in self.inputs.items():
             if all(each.dtype == tf.string for each in inputs.values()):
                 self.call(name, dict.fromkeys(inputs, text))
-        self.batcher = Batcher(self.run, options, on_batch)
+        self.batcher = Batcher(self.run, limits, on_batch)
 
-    def can_batch(self, key: Key) -> bool:
+    def submit(
+        self, key: Key, payload: Any, num_rows: int, texts: Sequence[bytes]
+    ) -> Future:
+        """Queues a request; returns a Future of its result.
+
+        Args:
+            key: requests of this key can be computed together.
+            payload: the request, see `run`.
+            num_rows: number of rows that it adds to a batch.
+            texts: its texts.
+
+        Raises:
+            RestError: the queue is full or closed, or this version has no such
+                task or signature, though an earlier one had.
+        """
+        if key.shapes is None and key.name not in self.tasks:
+            raise RestError(409, f"a new version does not {key.name}")
+        if key.shapes is not None and key.name not in self.inputs:
+            raise RestError(409, "a new version has no such signature")
+        is_long = self.limits.may_be_long(texts)
+        if not is_long and self._can_batch(key):
+            return self.batcher.submit(key, payload, num_rows)
+
+        def compute() -> Any:
+            if is_long:
+                self.limits.check_wordpieces(self._count_wordpieces(texts))
+            return self.run(key, [payload])[0]
+
+        return self.batcher.submit(None, compute, num_rows)
+
+    def _can_batch(self, key: Key) -> bool:
         """Returns whether an answer does not depend on others in a batch."""
         if key.shapes is None or key.name in _RAGGED:
             return True
@@ -121,12 +154,7 @@ class LoadedVersion:
             RestError: the model refuses the arrays, or fails on them.
         """
         try:
-            tensors = {
-                name: tf.constant(array, self.inputs[signature][name].dtype)
-                for name, array in arrays.items()
-            }
-            outputs = self.signatures[signature](**tensors)
-            return {name: value.numpy() for name, value in outputs.items()}
+            return self.model.call(signature, arrays)
         except (tf.errors.ResourceExhaustedError, MemoryError):
             raise RestError(
                 503, "out of memory; send fewer or shorter texts"
@@ -136,21 +164,16 @@ class LoadedVersion:
             is_ours = isinstance(error, _SERVER_ERRORS)
             raise RestError(500 if is_ours else 400, reason) from None
 
-    def count_wordpieces(self, texts: Sequence[bytes]) -> int:
+    def _count_wordpieces(self, texts: Sequence[bytes]) -> int:
         """Returns the WordPieces of texts; 0 if the export cannot say."""
         if "tokenize" not in self.signatures:
             return 0
+        count, nothing = 0, np.array([b""], object)
         # One at a time, since they are padded to the longest.
-        nothing = np.array([b""], object)
-        return sum(
-            int(
-                self.call(
-                    "tokenize",
-                    {"text_a": np.array([text], object), "text_b": nothing},
-                )["num_wordpieces"][0]
-            )
-            for text in texts
-        )
+        for text in texts:
+            pair = {"text_a": np.array([text], object), "text_b": nothing}
+            count += int(self.call("tokenize", pair)["num_wordpieces"][0])
+        return count
 
     def run(self, key: Key | None, requests: Sequence[Any]) -> Sequence[Any]:
         """Computes the requests of a batch together.
@@ -197,7 +220,7 @@ class ServedModel:
     Args:
         name: as clients call it.
         path: folder of a SavedModel, or of numbered versions.
-        options: BatchingOptions.
+        limits: Limits.
         on_batch: called with the name, the rows and the seconds of a batch.
     """
 
@@ -205,12 +228,12 @@ class ServedModel:
         self,
         name: str,
         path: Path,
-        options: BatchingOptions,
+        limits: Limits,
         on_batch: Callable[[str, int, float], None],
     ) -> None:
         self.name = name
         self.path = path
-        self._options = options
+        self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
         # {version: its files when it could not be loaded}
@@ -251,9 +274,7 @@ class ServedModel:
             return False
         self.states[number] = ("LOADING", "")
         try:
-            loaded = LoadedVersion(
-                folder, number, self._options, self._on_batch
-            )
+            loaded = LoadedVersion(folder, number, self._limits, self._on_batch)
         except Exception as error:
             reason = " ".join(str(error).split())[:400]
             logging.error(

@@ -116,9 +116,12 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
     elif name == "pretraining":
         model = create(modeling.BertPretrainer)
         pretraining.export_pretrainer(path, model, options)
-    else:
+    elif name == "features":
         model = create(modeling.BertModel)
         features.export_encoder(path, model, options)
+    else:
+        model = create(modeling.BertMultipleChoice)
+        classifier.export_multiple_choice(path, model, TOKENIZER)
     return model
 
 
@@ -135,6 +138,8 @@ REQUESTS = {
     "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],
     "pretraining": [("fill_mask", {"text": MASKED}), ("next_sentence", PAIRS)],
     "features": [("embed", {"text": TEXTS}), ("embed", {"text": []})],
+    # Over ids alone.
+    "multiple_choice": [],
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 import serving
-from serving.text_task import TaskOptions, TooLarge
+from serving.text_tasks import TaskOptions, TooLarge
 from tests import script_runner
 from tests.serving.conftest import LENGTH, TEXTS
 
@@ -130,10 +130,13 @@ def test_attention_is_that_of_the_network(load, exports):
 def test_attention_can_be_limited(load):
     options = TaskOptions(max_values=2 * 5 * 5)
     task = load("features").task("attention", options)
-    short, long = task.answer([{"text_a": "a a a"}, {"text_a": "a a a a"}])
-    assert len(short["tokens"]) == 5
-    assert isinstance(long, TooLarge)
-    assert "of 6 WordPieces holds 72 values, more than 50" in str(long)
+    short, long = {"text_a": "a a a"}, {"text_a": "a a a a"}
+    assert len(task.answer([short])[0]["tokens"]) == 5
+    message = "of 6 WordPieces holds 72 values, more than 50"
+    with pytest.raises(TooLarge, match=message):
+        task.answer([long])
+    with pytest.raises(ValueError, match=f"text 2: .*{message}"):
+        task.answer([short, long])
 
 
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):

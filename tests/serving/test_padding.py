@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from serving import features, inspection, signatures
+from serving import features, signatures
 from tests.serving.conftest import TOKENIZER
 
 OPTIONS = signatures.ServingOptions(TOKENIZER, max_seq_length=64)
@@ -24,7 +24,7 @@ def create_model(width=2):
 
 
 def test_one_long_text_next_to_many_short_ones():
-    tokenize, _ = inspection.inspect(create_model(), OPTIONS.create_packing())[
+    tokenize, _ = signatures.inspect(create_model(), OPTIONS.packing)[
         "tokenize"
     ]
     texts = ["a " * 80] + ["a"] * 20_000
@@ -43,8 +43,8 @@ def test_one_long_text_next_to_many_short_ones():
 
 def test_attention_of_many_short_texts(monkeypatch):
     """Their inputs are padded to the longest that the model reads."""
-    monkeypatch.setattr(inspection, "MAX_WEIGHTS", 0)
-    attention, _ = inspection.inspect(create_model(), OPTIONS.create_packing())[
+    monkeypatch.setattr(signatures, "MAX_WEIGHTS", 0)
+    attention, _ = signatures.inspect(create_model(), OPTIONS.packing)[
         "attention"
     ]
 

@@ -57,7 +57,7 @@ def test_classify(exports):
 @pytest.mark.parametrize("tokenizer", [TOKENIZER, CASED_TOKENIZER])
 def test_texts_are_packed_in_the_case_of_the_tokenizer(tokenizer):
     options = ServingOptions(tokenizer, LENGTH)
-    packing = options.create_packing()
+    packing = options.packing
     found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
     expected = pack(Served(None, None, [], tokenizer), TEXTS)
     for name, values in expected.items():
@@ -169,3 +169,12 @@ def test_masks_with_the_id_of_padding(tmp_path):
                 [guess["token"] for guess in ours],
                 [guess["token"] for guess in its],
             )
+
+
+def test_a_text_alone_is_classified_as_with_no_second(load):
+    signatures = load("classifier").saved_model.signatures
+    texts = tf.constant(["The harbor light is on.", "", "A boat"])
+    alone = signatures["classify_text"](text=texts)
+    pairs = signatures["classify"](text_a=texts, text_b=tf.fill([3], ""))
+    for name in ("label", "labels", "probabilities"):
+        np.testing.assert_array_equal(alone[name], pairs[name])

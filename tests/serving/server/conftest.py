@@ -2,9 +2,8 @@
 
 import pytest
 
+from tests.serving.conftest import REQUESTS
 from tests.serving.server.server_process import running
-
-KINDS = ("classifier", "squad", "ner", "pretraining", "features")
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +14,7 @@ def needs_serve():
 
 @pytest.fixture(scope="session")
 def server(needs_serve, tmp_path_factory, export_folder):
-    models = {kind: export_folder / kind for kind in KINDS}
+    models = {kind: export_folder / kind for kind in REQUESTS}
     folder = tmp_path_factory.mktemp("server")
     with running(folder, models, batch_wait_ms=5) as process:
         yield process

@@ -9,12 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from serving.server.batching import (
-    Batcher,
-    BatchingOptions,
-    Closed,
-    QueueFull,
-)
+from serving.server.batching import Batcher, Closed, QueueFull
+from serving.server.limits import Limits
 
 
 class Model:
@@ -44,7 +40,7 @@ def hold(model, batcher):
 
 def test_what_waits_is_batched_by_key_and_size():
     model = Model()
-    batcher = Batcher(model, BatchingOptions(max_batch_size=4))
+    batcher = Batcher(model, Limits(max_batch_size=4))
     futures = [hold(model, batcher)]
     for key, payload, rows in [
         ("a", 1, 1),
@@ -76,8 +72,8 @@ def test_what_waits_is_batched_by_key_and_size():
 
 def test_a_request_waits_for_others_as_long_as_the_option_says():
     model = Model()
-    options = BatchingOptions(max_batch_size=3, max_wait=600.0)
-    batcher = Batcher(model, options)
+    limits = Limits(max_batch_size=3, batch_wait_ms=600_000.0)
+    batcher = Batcher(model, limits)
     futures = [batcher.submit("a", payload, 1) for payload in range(3)]
     # A full batch does not wait.
     assert [future.result(60)[1] for future in futures] == [0, 1, 2]
@@ -89,7 +85,7 @@ def test_a_request_waits_for_others_as_long_as_the_option_says():
 
 def test_a_full_queue_refuses():
     model = Model()
-    batcher = Batcher(model, BatchingOptions(max_queue=2))
+    batcher = Batcher(model, Limits(max_queue=2))
     first = hold(model, batcher)
     waiting = [batcher.submit("a", payload, 1) for payload in range(2)]
     with pytest.raises(QueueFull):
@@ -106,20 +102,20 @@ def test_a_full_queue_refuses():
 
 
 def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
-    from serving.server import app, limits, monitoring, protocol
+    from serving.server import app, monitoring, protocol
 
     model = Model()
-    batcher = Batcher(model, BatchingOptions())
+    batcher = Batcher(model, Limits())
     first = hold(model, batcher)
-    server = app.Server(
-        {}, limits.Limits(timeout=0.05), monitoring.Monitoring()
+    server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
+    version = types.SimpleNamespace(
+        submit=lambda key, payload, num_rows, texts: batcher.submit(
+            key, payload, num_rows
+        )
     )
-    version = types.SimpleNamespace(batcher=batcher, can_batch=lambda key: True)
     served = types.SimpleNamespace(find=lambda number: version)
     with pytest.raises(protocol.RestError, match="within 0.05 s") as caught:
-        asyncio.run(
-            server._compute(served, None, lambda version: "a", 1, 1, [])
-        )
+        asyncio.run(server._compute(served, None, "a", 1, 1, []))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)
@@ -131,7 +127,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
 
 def test_an_error_concerns_its_batch_alone():
     model = Model()
-    batcher = Batcher(model, BatchingOptions())
+    batcher = Batcher(model, Limits())
     bad = batcher.submit("broken", 1, 1)
     with pytest.raises(RuntimeError, match="broken"):
         bad.result(60)
@@ -141,8 +137,10 @@ def test_an_error_concerns_its_batch_alone():
 @pytest.mark.parametrize("max_batch_size", [1, 8])
 def test_none_is_lost_among_many(max_batch_size):
     model = Model()
-    options = BatchingOptions(max_batch_size, 0.001, max_queue=10**6)
-    batcher = Batcher(model, options)
+    limits = Limits(
+        max_batch_size=max_batch_size, batch_wait_ms=1.0, max_queue=10**6
+    )
+    batcher = Batcher(model, limits)
 
     def ask(number):
         key = random.Random(number).choice(["a", "b", None])

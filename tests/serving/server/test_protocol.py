@@ -1,276 +1,329 @@
-"""TensorFlow Serving's REST rules, as a table of requests and answers."""
+"""TensorFlow Serving's REST rules, as a table of requests and answers.
 
+The answers are written down as TensorFlow Serving sends them; none is computed
+by a function of the server.
+"""
+
+import asyncio
 import json
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.server import protocol, replies
-from serving.server.protocol import RestError
+pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
-TEXT = {"text": tf.TensorSpec([None], tf.string)}
-PAIR = {name: tf.TensorSpec([None], tf.string) for name in ("a", "b")}
-IDS = {"ids": tf.TensorSpec([None, None], tf.int32)}
-NUMBERS = {
-    "x": tf.TensorSpec([None], tf.float32),
-    "y": tf.TensorSpec([None], tf.bool),
+from serving.server import app, monitoring, replies, versions
+from serving.server.limits import Limits
+
+
+def specs(dtype, *names, rank=1):
+    return [tf.TensorSpec([None] * rank, dtype, name) for name in names]
+
+
+# {name of a model: (its function, the specs of its inputs)}
+MODELS = {
+    "text": (
+        lambda text: {"upper": tf.strings.upper(text, "utf-8")},
+        specs(tf.string, "text"),
+    ),
+    "pair": (
+        lambda a, b: {"ab": a + b, "n": tf.tile([[1, 2]], [tf.size(a), 1])},
+        specs(tf.string, "a", "b"),
+    ),
+    "ids": (lambda ids: {"next": ids + 1}, specs(tf.int32, "ids", rank=2)),
+    "numbers": (
+        lambda x, y: {"x": x, "y": y},
+        specs(tf.float32, "x") + specs(tf.bool, "y"),
+    ),
+    "bytes": (lambda x: {"image_bytes": x}, specs(tf.string, "x")),
+    "scalar": (lambda x: {"n": tf.size(x)}, specs(tf.string, "x")),
+    "uneven": (
+        lambda x: {"a": x, "b": tf.repeat(x, 2)},
+        specs(tf.string, "x"),
+    ),
 }
 
-# (inputs of the signature, body, the arrays in it)
-GOOD = [
-    (TEXT, '{"instances": ["foo", "bar"]}', {"text": [b"foo", b"bar"]}),
-    (TEXT, '{"instances": [{"text": "foo"}]}', {"text": [b"foo"]}),
-    (TEXT, '{"instances": [{"b64": "AP8="}]}', {"text": [b"\0\xff"]}),
-    (TEXT, '{"instances": [{"text": {"b64": "/w=="}}]}', {"text": [b"\xff"]}),
-    (TEXT, '{"inputs": ["foo", {"b64": ""}]}', {"text": [b"foo", b""]}),
-    (TEXT, '{"inputs": {"text": ["foo"]}}', {"text": [b"foo"]}),
-    (TEXT, '{"inputs": {"text": [], "more": 1}}', {"text": []}),
-    (
-        TEXT,
-        '{"instances": ["\\u00e9\\ud83d\\ude00"]}',
-        {"text": ["é😀".encode()]},
-    ),
-    (
-        PAIR,
-        '{"instances": [{"a": "x", "b": "y"}, {"b": "v", "a": "u"}]}',
-        {"a": [b"x", b"u"], "b": [b"y", b"v"]},
-    ),
-    (
-        PAIR,
-        '{"inputs": {"a": ["x"], "b": ["y", "z"]}, "more": {}}',
-        {"a": [b"x"], "b": [b"y", b"z"]},
-    ),
-    (IDS, '{"instances": [[1, 2], [3, -4]]}', {"ids": [[1, 2], [3, -4]]}),
-    (IDS, '{"inputs": [[1]]}', {"ids": [[1]]}),
-    (
-        NUMBERS,
-        '{"inputs": {"x": [1, 2.5, NaN, -Infinity], "y": [true, false]}}',
-        {"x": [1.0, 2.5, np.nan, -np.inf], "y": [True, False]},
-    ),
-]
+# A paragraph is: model body -> the complete answer, with status 200.
+GOOD = r"""
+text {"instances": ["foo", "bar"]} -> {"predictions": ["FOO", "BAR"]}
 
-# (inputs of the signature, body, the error)
-BAD = [
-    (TEXT, "", "JSON Parse error: The document is empty"),
-    (TEXT, "{", "JSON Parse error: Expecting property name enclosed in "),
-    (TEXT, "[1]", "JSON Value: [\n    1\n] Is not object"),
-    (TEXT, "\xff", "JSON Parse error: "),
-    (TEXT, "[" * 10**5, "JSON Parse error: nested too deeply"),
-    (TEXT, '{"inputs": ' + "1" * 5000 + "}", "JSON Parse error: "),
-    (TEXT, "{}", "Missing 'inputs' or 'instances' key"),
-    (
-        TEXT,
-        '{"inputs": [], "instances": []}',
-        "expecting only one of 'inputs' or 'instances' keys to exist ",
-    ),
-    (TEXT, '{"instances": 7}', "Excepting 'instances' to be an list/array"),
-    (TEXT, '{"instances": []}', "No values in 'instances' array"),
-    (
-        PAIR,
-        '{"instances": ["x"]}',
-        "instances is a plain list, but expecting list of objects as multiple "
-        "input tensors required as per tensorinfo_map",
-    ),
-    (
-        PAIR,
-        '{"inputs": ["x"]}',
-        "inputs is a plain value/list, but expecting an object as multiple "
-        "input tensors required as per tensorinfo_map",
-    ),
-    (
-        PAIR,
-        '{"inputs": {"a": ["x"]}}',
-        "Missing named input: b in 'inputs' object.",
-    ),
-    (
-        PAIR,
-        '{"instances": [{"a": "x"}]}',
-        "Failed to process element: 0 of 'instances' list. JSON object: "
-        '{\n    "a": "x"\n} keys must be equal to: a,b',
-    ),
-    (
-        PAIR,
-        '{"instances": [{"a": "x", "b": "y"}, {"a": "", "b": "", "c": ""}]}',
-        "Failed to process element: 1 key: c of 'instances' list. Error: "
-        "INVALID_ARGUMENT: JSON object: does not have named input: c",
-    ),
-    (
-        PAIR,
-        '{"instances": [{"a": "x", "b": "y"}, "z"]}',
-        "Expecting object but got list at item 1 of input list",
-    ),
-    (
-        TEXT,
-        '{"instances": ["x", {"text": "y"}]}',
-        "Expecting value/list but got object at item 1 of input list",
-    ),
-    (
-        TEXT,
-        '{"instances": ["x", 7]}',
-        "Failed to process element: 1 of 'instances' list. Error: "
-        "INVALID_ARGUMENT: JSON Value: 7 Type: Number is not of expected "
-        "type: string",
-    ),
-    (
-        TEXT,
-        '{"inputs": [null]}',
-        "JSON Value: null Type: Null is not of expected type: string",
-    ),
-    (
-        TEXT,
-        '{"inputs": [{"b64": "*"}]}',
-        "Unable to base64 decode",
-    ),
-    (
-        TEXT,
-        '{"inputs": [{"b64": 1}]}',
-        "not formatted correctly for base64 data",
-    ),
-    (TEXT, '{"inputs": ["\\ud800"]}', "the surrogate pair is invalid"),
-    (TEXT, '{"inputs": "x"}', "Tensor text must have shape [-1]. Received: []"),
-    (
-        TEXT,
-        '{"inputs": [["x"]]}',
-        "Tensor text must have shape [-1]. Received: [1,1]",
-    ),
-    (
-        IDS,
-        '{"inputs": [[1, 2], [3]]}',
-        "Encountered list at unexpected size: 1 at level: 1 expected size: 2",
-    ),
-    (
-        IDS,
-        '{"inputs": [[1], 2]}',
-        "JSON Value: 2 found at incorrect level: 2 in the JSON DOM. Expected "
-        "at level: 2",
-    ),
-    (
-        IDS,
-        '{"inputs": [[1], [[2]]]}',
-        "Encountered list at unexpected level: 2 expected < 2",
-    ),
-    (
-        IDS,
-        '{"instances": [[1, 2], [3]]}',
-        "Expecting tensor size: 2 but got: 1",
-    ),
-    (
-        IDS,
-        '{"instances": [[[1, 2]], [[3], [4]]]}',
-        "Expecting shape [1,2] but got: [2,1]",
-    ),
-    (
-        IDS,
-        '{"inputs": [[1.5]]}',
-        "JSON Value: 1.5 Type: Number is not of expected type: int32",
-    ),
-    (
-        IDS,
-        '{"inputs": [[2147483648]]}',
-        "JSON Value: 2147483648 Type: Number is not of expected type: int32",
-    ),
-    (
-        IDS,
-        '{"inputs": [[true]]}',
-        "JSON Value: true Type: True is not of expected type: int32",
-    ),
-    (IDS, '{"inputs": ' + "[" * 99 + "]" * 99 + "}", "at unexpected level"),
-]
+text {"instances": [{"text": "foo"}]} -> {"predictions": ["FOO"]}
 
+text {"instances": [{"b64": "Zm9v"}]} -> {"predictions": ["FOO"]}
 
-@pytest.mark.parametrize("inputs, body, arrays", GOOD)
-def test_requests_become_arrays(inputs, body, arrays):
-    request = protocol.parse_body(body.encode())
-    found = protocol.parse_inputs(request, inputs)
-    assert found.keys() == arrays.keys()
-    for name, value in found.items():
-        np.testing.assert_array_equal(value.tolist(), arrays[name])
-        wanted = inputs[name].dtype.as_numpy_dtype
-        assert value.dtype == wanted
+text {"instances": [{"text": {"b64": "Zm9v"}}]} -> {"predictions": ["FOO"]}
 
+text {"inputs": ["foo", {"b64": ""}]} -> {"outputs": ["FOO", ""]}
 
-@pytest.mark.parametrize("inputs, body, message", BAD)
-def test_what_breaks_the_rules_gets_its_error(inputs, body, message):
-    with pytest.raises(RestError) as caught:
-        request = protocol.parse_body(body.encode("latin-1"))
-        protocol.parse_inputs(request, inputs)
-    assert message in caught.value.message
-    assert caught.value.status == 400
-    # However long the request, its error is short.
-    assert len(caught.value.message) < 1000
+text {"inputs": {"text": ["foo"]}} -> {"outputs": ["FOO"]}
+
+text {"inputs": {"text": [], "more": 1}} -> {"outputs": []}
+
+text {"instances": ["\u00e9\ud83d\ude00"]} -> {"predictions": ["É😀"]}
+
+bytes {"instances": [{"b64": "AP8="}]} -> {"predictions": [{"b64": "AP8="}]}
+
+bytes {"inputs": ["foo"]} -> {"outputs": [{"b64": "Zm9v"}]}
+
+pair {"instances": [{"a": "x", "b": "y"}, {"b": "v", "a": "é"}]} ->
+{"predictions": [{"ab": "xy", "n": [1, 2]}, {"ab": "év", "n": [1, 2]}]}
+
+pair {"inputs": {"a": ["x", "u"], "b": ["y", "v"]}, "more": {}} ->
+{"outputs": {"ab": ["xy", "uv"], "n": [[1, 2], [1, 2]]}}
+
+ids {"instances": [[1, 2], [3, -4]]} -> {"predictions": [[2, 3], [4, -3]]}
+
+ids {"inputs": [[1]]} -> {"outputs": [[2]]}
+
+numbers {"inputs": {"x": [0.2, 1, 1e-9, NaN, -Infinity],
+"y": [true, false, true, true, true]}} ->
+{"outputs": {"x": [0.2, 1.0, 1e-09, NaN, -Infinity],
+"y": [true, false, true, true, true]}}
+
+scalar {"inputs": ["a", "b", "c"]} -> {"outputs": 3}
+"""
+
+# A paragraph is: model body -> part of the error, with status 400.
+BAD = r"""
+text { -> JSON Parse error: Expecting property name enclosed in
+
+text {} -> Missing 'inputs' or 'instances' key
+
+text {"inputs": [], "instances": []} ->
+expecting only one of 'inputs' or 'instances' keys to exist
+
+text {"instances": 7} -> Excepting 'instances' to be an list/array
+
+text {"instances": []} -> No values in 'instances' array
+
+text {"signature_name": "none", "instances": ["x"]} ->
+Serving signature name: "none" not found in signature def
+
+text {"signature_name": 7, "instances": ["x"]} ->
+'signature_name' key must be a string value.
+
+pair {"instances": ["x"]} ->
+instances is a plain list, but expecting list of objects as multiple input
+tensors required as per tensorinfo_map
+
+pair {"inputs": ["x"]} ->
+inputs is a plain value/list, but expecting an object as multiple input tensors
+required as per tensorinfo_map
+
+pair {"inputs": {"a": ["x"]}} -> Missing named input: b in 'inputs' object.
+
+pair {"inputs": {"a": ["x"], "b": ["y", "z"]}} ->
+input tensors must have equal 0th-dimension size
+
+pair {"instances": [{}]} ->
+Failed to process element: 0 of 'instances' list. JSON object: {} keys must be
+equal to: a,b
+
+pair {"instances": [{"a": "x", "b": "y"}, {"a": "", "b": "", "c": ""}]} ->
+Failed to process element: 1 key: c of 'instances' list. Error:
+INVALID_ARGUMENT: JSON object: does not have named input: c
+
+pair {"instances": [{"a": "x", "b": "y"}, "z"]} ->
+Expecting object but got list at item 1 of input list
+
+text {"instances": ["x", {"text": "y"}]} ->
+Expecting value/list but got object at item 1 of input list
+
+text {"instances": ["x", 7]} ->
+Failed to process element: 1 of 'instances' list. Error: INVALID_ARGUMENT: JSON
+Value: 7 Type: Number is not of expected type: string
+
+text {"inputs": [null]} ->
+JSON Value: null Type: Null is not of expected type: string
+
+text {"inputs": [{"b64": "*"}]} -> Unable to base64 decode
+
+text {"inputs": [{"b64": 1}]} -> not formatted correctly for base64 data
+
+text {"inputs": ["\ud800"]} -> the surrogate pair is invalid
+
+text {"inputs": "x"} -> Tensor text must have shape [-1]. Received: []
+
+text {"inputs": [["x"]]} -> Tensor text must have shape [-1]. Received: [1,1]
+
+ids {"inputs": [[1, 2], [3]]} ->
+Encountered list at unexpected size: 1 at level: 1 expected size: 2
+
+ids {"inputs": [[1], 2]} ->
+JSON Value: 2 found at incorrect level: 2 in the JSON DOM. Expected at level: 2
+
+ids {"inputs": [[1], [[2]]]} ->
+Encountered list at unexpected level: 2 expected < 2
+
+ids {"instances": [[1, 2], [3]]} -> Expecting tensor size: 2 but got: 1
+
+ids {"instances": [[[1, 2]], [[3], [4]]]} ->
+Expecting shape [1,2] but got: [2,1]
+
+ids {"inputs": [[1.5]]} ->
+JSON Value: 1.5 Type: Number is not of expected type: int32
+
+ids {"inputs": [[2147483648]]} ->
+JSON Value: 2147483648 Type: Number is not of expected type: int32
+
+ids {"inputs": [[true]]} ->
+JSON Value: true Type: True is not of expected type: int32
+
+scalar {"instances": ["x"]} ->
+Tensor name: n has inconsistent batch size; use 'inputs'
+
+uneven {"instances": ["x"]} ->
+Tensor name: a has inconsistent batch size; use 'inputs'
+"""
+
+# A paragraph is: method path after /v1 -> status and part of the answer.
+PATHS = r"""
+GET /models/text -> 200 "version": "1", "state": "AVAILABLE"
+
+GET /Models/text/Versions/1 -> 200 "error_code": "OK"
+
+GET /models/text/versions/1/metadata -> 200 "DT_STRING"
+
+GET /models -> 400 Missing model name in request.
+
+GET /models/text/labels/x -> 400 Unrecognized servable version label: x
+
+GET /models/text/versions/999999999999999999999 ->
+400 Failed to convert version: 999999999999999999999 to numeric.
+
+GET /models/text/versions/7 -> 404 Could not find version 7 of model text
+
+GET /models/z -> 404 Could not find any versions of model z
+
+GET /models/z/metadata ->
+404 Servable not found for request: Latest(z)
+
+GET /models/text:predict ->
+400 Malformed request: GET /v1/models/text:predict
+
+GET /models/text/versions/x ->
+400 Malformed request: GET /v1/models/text/versions/x
+
+POST /models/text:train -> 400 Malformed request: POST /v1/models/text:train
+
+POST /models/text/versions/x:predict -> 400 Malformed request: POST
+
+POST /models/z:predict -> 404 Servable not found for request: Latest(z)
+
+POST /models/text/versions/2:predict ->
+404 Servable not found for request: Specific(text, 2)
+
+POST /models/text/labels/best:predict ->
+400 Unrecognized servable version label: best
+
+POST /models/text:classify ->
+400 Expected classify signature method_name to be tensorflow/serving/classify.
+Was: tensorflow/serving/predict
+"""
 
 
-ONE = {"y": np.array([0.2, 1e-9, np.nan], np.float32)}
-TWO = {
-    "name": np.array([b"a", "é".encode()], object),
-    "p": np.array([[1, 2], [3, 4]], np.int32),
-}
-# (request, outputs, the reply)
-REPLIES = [
-    ({"instances": 0}, ONE, '{"predictions": [0.2, 1e-09, NaN]}'),
-    ({"inputs": 0}, ONE, '{"outputs": [0.2, 1e-09, NaN]}'),
-    (
-        {"instances": 0},
-        TWO,
-        '{"predictions": [{"name": "a", "p": [1, 2]}, '
-        '{"name": "é", "p": [3, 4]}]}',
-    ),
-    (
-        {"inputs": 0},
-        TWO,
-        '{"outputs": {"name": ["a", "é"], "p": [[1, 2], [3, 4]]}}',
-    ),
-    (
-        {"instances": 0},
-        {"image_bytes": np.array([b"\xff"], object)},
-        '{"predictions": [{"b64": "/w=="}]}',
-    ),
-    ({"inputs": 0}, {"n": np.array(3)}, '{"outputs": 3}'),
-]
+def read_table(text):
+    """Returns [first word, rest of the request, answer] of each paragraph."""
+    table = []
+    for paragraph in text.strip().split("\n\n"):
+        request, answer = " ".join(paragraph.split("\n")).split(" ->")
+        table.append([*request.split(" ", 1), answer.strip()])
+    return table
 
 
-@pytest.mark.parametrize("request_, outputs, reply", REPLIES)
-def test_arrays_become_replies(request_, outputs, reply):
-    found = replies.to_reply(request_, outputs)
-    assert json.dumps(found, ensure_ascii=False) == reply
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """(method, path, body) -> status and text of the server's answer."""
+    models = {}
+    for name, (function, inputs) in MODELS.items():
+        module, path = tf.Module(), tmp_path_factory.mktemp(name)
+        module.serve = tf.function(function, inputs, autograph=False)
+        tf.saved_model.save(module, path, {"serving_default": module.serve})
+        models[name] = versions.ServedModel(
+            name, path, Limits(), lambda *_: None
+        )
+        models[name].refresh()
+    server = app.Server(models, Limits(), monitoring.Monitoring())
+
+    def ask(method, path, body=b""):
+        sent = []
+
+        async def receive():
+            return {"type": "http.request", "body": body}
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {"type": "http", "method": method, "headers": []}
+        scope["path"] = f"/v1{path}"
+        asyncio.run(server.app(scope, receive, send))
+        text = b"".join(one["body"] for one in sent[1:]).decode()
+        if sent[0]["status"] >= 400:
+            assert json.loads(text).keys() == {"error"}
+            text = json.loads(text)["error"]
+            # However long the request, its error is short.
+            assert len(text) < 1000
+        return sent[0]["status"], text
+
+    yield ask
+    for model in models.values():
+        model.current.batcher.close()
 
 
-def test_replies_that_cannot_be_are_refused(monkeypatch):
-    for outputs in ({"n": np.array(3)}, {"a": np.ones(2), "b": np.ones(3)}):
-        with pytest.raises(RestError, match="inconsistent batch size"):
-            replies.to_reply({"instances": 0}, outputs)
+def same(text):
+    """Returns JSON as text in one order, because NaN is not equal to itself."""
+    return json.dumps(json.loads(text), sort_keys=True)
+
+
+@pytest.mark.parametrize("model, body, answer", read_table(GOOD))
+def test_good_requests(ask, model, body, answer):
+    for path in (
+        f"/models/{model}:predict",
+        f"/Models/{model}/Versions/1:PREDICT",
+    ):
+        status, found = ask("POST", path, body.encode())
+        assert status == 200 and same(found) == same(answer)
+
+
+@pytest.mark.parametrize(
+    "model, body, message",
+    [
+        *read_table(BAD),
+        ("text", "", "JSON Parse error: The document is empty"),
+        ("text", "[1]", "JSON Value: [\n    1\n] Is not object"),
+        ("text", "\xff", "JSON Parse error: "),
+        ("text", "[" * 10**5, "JSON Parse error: nested too deeply"),
+        ("text", '{"inputs": ' + "1" * 5000 + "}", "JSON Parse error: "),
+        (
+            "ids",
+            '{"inputs": ' + "[" * 99 + "]" * 99 + "}",
+            "at unexpected level",
+        ),
+    ],
+)
+def test_what_breaks_the_rules_gets_its_error(ask, model, body, message):
+    path = f"/models/{model}:predict"
+    status, error = ask("POST", path, body.encode("latin-1"))
+    assert status == 400 and message in error
+
+
+@pytest.mark.parametrize("method, path, answer", read_table(PATHS))
+def test_paths(ask, method, path, answer):
+    body = b'{"instances": ["x"]}' if method == "POST" else b""
+    status, text = ask(method, path, body)
+    expected, part = answer.split(" ", 1)
+    assert status == int(expected) and part in text
+
+
+@pytest.mark.parametrize("form", ["instances", "inputs"])
+def test_rows_are_counted_before_they_are_read(ask, form):
+    body = json.dumps({form: [""] * 200 + [1]}).encode()
+    status, error = ask("POST", "/models/text:predict", body)
+    assert status == 413 and "201 texts are more than 128" in error
+
+
+def test_a_reply_too_large_for_the_memory_is_refused(ask, monkeypatch):
     monkeypatch.setattr(replies, "MAX_VALUES", 5)
-    with pytest.raises(RestError, match="would hold 6 values") as caught:
-        replies.to_reply({"inputs": 0}, {"a": np.ones([2, 3])})
-    assert caught.value.status == 413
-
-
-def test_paths():
-    for path, name, version in [
-        ("/v1/models/m:predict", "m", None),
-        ("/V1/Models/m/Versions/12:PREDICT", "m", 12),
-        ("/v1/models/a.b-c:classify", "a.b-c", None),
-    ]:
-        assert replies.parse_path(replies.CALL_PATH.fullmatch(path)) == (
-            name,
-            version,
-        )
-    for path, name, version in [
-        ("/v1/models/m", "m", None),
-        ("/v1/models/m/metadata", "m", None),
-        ("/v1/models/m/versions/3/metadata", "m", 3),
-    ]:
-        assert replies.parse_path(replies.STATUS_PATH.fullmatch(path)) == (
-            name,
-            version,
-        )
-    for path, message in [
-        ("/v1/models", "Missing model name in request."),
-        ("/v1/models/m/labels/x", "Unrecognized servable version label: x"),
-        (f"/v1/models/m/versions/{'9' * 30}", "Failed to convert version"),
-    ]:
-        with pytest.raises(RestError, match=message):
-            replies.parse_path(replies.STATUS_PATH.fullmatch(path))
-    for path in ("/v1/models/m:train", "/v1/models/m/versions/x:predict"):
-        assert not replies.CALL_PATH.fullmatch(path)
+    body = b'{"inputs": [[1, 2], [3, 4], [5, 6]]}'
+    status, error = ask("POST", "/models/ids:predict", body)
+    assert status == 413 and "The reply would hold 6 values" in error

@@ -8,7 +8,7 @@ pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
 import tensorflow as tf
 
-from serving.server.batching import BatchingOptions
+from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.versions import ServedModel
 
@@ -25,7 +25,7 @@ def save(folder):
 
 
 def create_model(folder):
-    return ServedModel("m", folder, BatchingOptions(), lambda *_: None)
+    return ServedModel("m", folder, Limits(), lambda *_: None)
 
 
 def test_the_version_before_is_freed(tmp_path):

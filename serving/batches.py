@@ -1,0 +1,129 @@
+"""Computes large requests over text a few rows at a time, in a graph.
+
+N = texts.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from data.io.tfrecords import trim_padding
+from data.text.packing_layer import PackingLayer
+from data.text.ragged import rows
+
+# Maximum values of padded outputs, unless at least a quarter are real.
+_MAX_PADDING = 1 << 20
+
+Features = dict[str, tf.Tensor]
+
+
+def trim(features: Features) -> Features:
+    """Cuts the padding that all rows share; outputs change only by rounding."""
+    return trim_padding(features, multiple=1)
+
+
+def pack_rows(
+    packing: PackingLayer,
+    tokens: Sequence[tf.RaggedTensor],
+    begin: tf.Tensor,
+    end: tf.Tensor,
+) -> Features:
+    """Returns the features of a few tokenized texts, or of a few pairs."""
+    return trim(packing.pack(*(rows(some, begin, end) for some in tokens)))
+
+
+def call_in_batches(
+    function: Callable[[tf.Tensor, tf.Tensor], Features],
+    num_rows: tf.Tensor,
+    batch_size: int,
+    specs: dict[str, tf.TensorSpec],
+) -> Features:
+    """Calls a function on a few rows at a time, to limit its memory.
+
+    Args:
+        function: (begin, end) -> outputs of these rows.
+        num_rows: int32, number of rows.
+        batch_size: maximum rows at a time.
+        specs: of the function's outputs; the first dimension is None.
+
+    Returns:
+        the outputs of all calls, joined along the first dimension.
+    """
+    # At least one batch, so empty input keeps its shape.
+    num_batches = tf.maximum(-(-num_rows // batch_size), 1)
+
+    def call(
+        index: tf.Tensor, arrays: dict[str, tf.TensorArray]
+    ) -> tuple[tf.Tensor, dict[str, tf.TensorArray]]:
+        begin = index * batch_size
+        outputs = function(begin, tf.minimum(begin + batch_size, num_rows))
+        return index + 1, {
+            name: array.write(index, outputs[name])
+            for name, array in arrays.items()
+        }
+
+    _, arrays = tf.while_loop(
+        lambda index, _: index < num_batches,
+        call,
+        (
+            0,
+            {
+                name: tf.TensorArray(
+                    spec.dtype,
+                    num_batches,
+                    infer_shape=False,
+                    element_shape=spec.shape,
+                )
+                for name, spec in specs.items()
+            },
+        ),
+        parallel_iterations=1,
+    )
+    return {name: array.concat() for name, array in arrays.items()}
+
+
+def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
+    """Returns outputs of ragged length as tensors, padded to the longest row.
+
+    REST has no ragged outputs. Long rows next to many short ones would fill
+    the memory with padding: such requests are refused.
+
+    Args:
+        rows: ragged tensors of the same row lengths, [N, None, ...].
+        width: values in each cell.
+
+    Returns:
+        {name: tensor [N, M, ...]}, padded with "" or 0.
+
+    Raises:
+        tf.errors.InvalidArgumentError: nearly all of the result is padding.
+    """
+    lengths = next(iter(rows.values())).row_lengths()
+    check = check_padding(lengths, _MAX_PADDING // width)
+    with tf.control_dependencies([check]):
+        return {
+            name: tf.identity(values.to_tensor())
+            for name, values in rows.items()
+        }
+
+
+def check_padding(lengths: tf.Tensor, max_cells: int) -> Any:
+    """Returns an operation that refuses rows that are nearly all padding.
+
+    Args:
+        lengths: int [N], of the rows that will be padded to the longest.
+        max_cells: number of cells, padding too, that are never refused.
+    """
+    lengths = tf.cast(lengths, tf.int64)
+    longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
+    num_rows = tf.size(lengths, tf.int64)
+    return tf.debugging.Assert(
+        num_rows * longest <= tf.maximum(4 * tf.reduce_sum(lengths), max_cells),
+        [
+            "The lengths of the texts differ too much for one request; send "
+            "the long ones by themselves. Received: texts, longest:",
+            num_rows,
+            longest,
+        ],
+    )
