@@ -12,7 +12,7 @@ from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.initializers import create_initializer
-from modeling.model import FeaturesModel, Shape, get_feature
+from modeling.model import FeaturesModel, Shape, check_ids, get_feature
 from modeling.ops import Tensor, dropout_seed
 from modeling.positions import (
     attended_positions,
@@ -165,11 +165,10 @@ class BertModel(FeaturesModel):
                     "Give all features in the dict, or each as an argument. "
                     "Received: a dict and further tensors"
                 )
-            features, input_ids = input_ids, get_feature(input_ids, "input_ids")
+            features = self.check_features(input_ids)
+            input_ids = get_feature(features, "input_ids")
             input_mask = features.get("input_mask")
-            token_type_ids = features.get(
-                "segment_ids", features.get("token_type_ids")
-            )
+            token_type_ids = features.get("segment_ids")
         self._check_shape(input_ids.shape)
         rows = packed = None
         given_mask = input_mask
@@ -184,6 +183,10 @@ class BertModel(FeaturesModel):
                 input_mask = packed.attention_mask
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
+        input_ids = check_ids(input_ids, "input_ids", self.config.vocab_size)
+        token_type_ids = check_ids(
+            token_type_ids, "segment_ids", self.config.type_vocab_size
+        )
         if seed is None:
             seed = self.draw_seed(training)
         embedding_output = self.embeddings(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import keras
 
 from modeling.losses import Features, Loss, weighted_sum
+from modeling.model import select_features
 from modeling.ops import Tensor, at_least_float32
 
 
@@ -107,7 +108,11 @@ class Distiller:
         """Returns the input of DistillationLoss; the teacher has no dropout."""
         if self.teacher is None:
             return Distilled(
-                self.student(features, training=training, seed=seed),
+                self.student(
+                    select_features(self.student, features),
+                    training=training,
+                    seed=seed,
+                ),
                 self._read_outputs(features),
             )
         student, outputs = _run(self.student, features, training, seed)

@@ -77,7 +77,7 @@ class Embeddings(BertLayer):
         if self.use_one_hot_embeddings:
             words = self._multiply_one_hot(input_ids, self.word_embeddings)
         else:
-            words = keras.ops.take(self.word_embeddings, input_ids, axis=0)
+            words = ops.look_up(self.word_embeddings, input_ids)
         # With few segments, a product with one-hot rows is the faster lookup.
         token_types = self._multiply_one_hot(
             token_type_ids, self.token_type_embeddings

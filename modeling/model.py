@@ -4,6 +4,7 @@ Such a model knows its inputs, so `build` creates the weights without a batch.
 Methods in which Keras would guess are overridden.
 """
 
+import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
@@ -12,6 +13,22 @@ import keras
 from modeling.config import BertConfig
 
 Shape = tuple[int | None, ...]
+
+
+# What other libraries call a feature: its name here.
+_OTHER_NAMES = {
+    "attention_mask": "input_mask",
+    "padding_mask": "input_mask",
+    "token_ids": "input_ids",
+    "token_type_ids": "segment_ids",
+}
+# All features of records: a batch with its labels may be passed as it is.
+_NAMES = (
+    *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
+    *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
+    *("label_ids", "label_weights", "is_real_example"),
+    *("unique_ids", "start_positions", "end_positions"),
+)
 
 
 class FeaturesModel(keras.Model):
@@ -33,6 +50,42 @@ class FeaturesModel(keras.Model):
         "input_mask": 2,
         "segment_ids": 2,
     }
+
+    def check_features(self, features: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns features under the original's names.
+
+        transformers' `attention_mask` and `token_type_ids`, and KerasHub's
+        `padding_mask` and `token_ids`, are taken as what they are.
+
+        Raises:
+            ValueError: the features are not a dict, a name is not known, or
+                two names mean one feature.
+        """
+        if not isinstance(features, Mapping):
+            raise ValueError(
+                "The features must be a dict that holds `input_ids`. "
+                f"Received: {features}"
+            )
+        names = {*self.feature_ranks, *_NAMES}
+        checked: dict[str, Any] = {}
+        for given, value in features.items():
+            name = _OTHER_NAMES.get(given, given)
+            if name not in names:
+                near = difflib.get_close_matches(
+                    given, [*names, *_OTHER_NAMES], 1
+                )
+                hint = f" Is it `{near[0]}`?" if near else ""
+                raise ValueError(
+                    f"{type(self).__name__} reads no feature `{given}`.{hint} "
+                    f"Received: {sorted(features)}"
+                )
+            if name in checked:
+                raise ValueError(
+                    f"`{name}` is given twice, under two names. "
+                    f"Received: {sorted(features)}"
+                )
+            checked[name] = value
+        return checked
 
     def export(
         self,
@@ -102,6 +155,41 @@ class FeaturesModel(keras.Model):
         model = super().from_config(config)
         _apply_layer_settings(model, settings)
         return model
+
+
+def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the features that a model reads; all if it does not say.
+
+    Records of a task may hold any others, such as its labels.
+    """
+    names = getattr(model, "feature_ranks", features)
+    return {name: features[name] for name in names if name in features}
+
+
+def check_ids(ids: Any, name: str, num_rows: int) -> Any:
+    """Returns ids as integers, checked where their values are known.
+
+    While a graph is traced they are not. Then TensorFlow on a CPU raises for
+    words beyond the table.
+
+    Raises:
+        ValueError: an id is below 0, beyond a table of `num_rows`, or a
+            fraction.
+    """
+    dtype = keras.backend.standardize_dtype(ids.dtype)
+    if dtype in ("float16", "bfloat16"):
+        # Keras casts floats to a layer's dtype, which rounds these.
+        raise ValueError(f"`{name}` must be integers. Received: {dtype}")
+    # Only tensors with values have this method.
+    if hasattr(ids, "numpy"):
+        values = keras.ops.convert_to_numpy(ids)
+        wrong = (values < 0) | (values >= num_rows) | (values % 1 != 0)
+        if wrong.any():
+            raise ValueError(
+                f"`{name}` must be whole numbers from 0 to {num_rows - 1}. "
+                f"Received: {values[wrong].tolist()[0]}"
+            )
+    return keras.ops.cast(ids, "int32") if "float" in dtype else ids
 
 
 def get_feature(features: Mapping[str, Any], name: str) -> Any:

@@ -93,6 +93,12 @@ def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
 
 
 @Overridable
+def look_up(table: Tensor, ids: Tensor) -> Tensor:
+    """Returns the rows [..., W] of `table` [V, W] at `ids` [...], int."""
+    return keras.ops.take(table, ids, axis=0)
+
+
+@Overridable
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, 0 for labels out of range.
 

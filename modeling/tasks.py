@@ -110,6 +110,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         seed: Tensor | None = None,
     ) -> Any:
         """Encodes the features and applies the head; see the class."""
+        features = self.check_features(features)
         encoded, seed = self.encode(features, training, seed)
         return self.apply_head(encoded, features, seed)
 
@@ -200,7 +201,9 @@ class BertPretrainer(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of what `call` returns."""
-        masked = get_feature(features_shape, "masked_lm_positions")
+        masked = get_feature(
+            self.check_features(features_shape), "masked_lm_positions"
+        )
         return {
             "masked_lm_logits": (*masked, self.config.vocab_size),
             "next_sentence_logits": (masked[0], 2),
@@ -244,7 +247,9 @@ class BertClassifier(TaskModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
-        batch_size, *length = get_feature(features_shape, "input_ids")
+        batch_size, *length = get_feature(
+            self.check_features(features_shape), "input_ids"
+        )
         if self.head_input == "pooled_output":
             return (batch_size, self.num_labels)
         return (batch_size, *length, self.num_labels)
@@ -305,7 +310,9 @@ class BertSpanLabeler(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of what `call` returns."""
-        input_shape = get_feature(features_shape, "input_ids")
+        input_shape = get_feature(
+            self.check_features(features_shape), "input_ids"
+        )
         return {"start_logits": input_shape, "end_logits": input_shape}
 
 

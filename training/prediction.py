@@ -13,6 +13,7 @@ from files import progress
 from modeling import quantization
 from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
+from modeling.model import select_features
 
 Features = Mapping[str, tf.Tensor]
 
@@ -70,11 +71,10 @@ class BatchPredictor:
         Then splits with and without labels share a graph. Strings (guids) are
         never among them.
         """
-        names = getattr(self.model, "feature_ranks", features)
         return {
             name: value
-            for name, value in features.items()
-            if name in names and value.dtype != tf.string
+            for name, value in select_features(self.model, features).items()
+            if value.dtype != tf.string
         }
 
     def predict(

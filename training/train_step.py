@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from modeling.losses import Loss
+from modeling.model import select_features
 from training.callbacks import Callback
 from training.config import TrainingConfig
 
@@ -287,7 +288,8 @@ class TrainStep:
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
-            outputs = self.model(features, training=True, seed=seed)
+            inputs = select_features(self.model, features)
+            outputs = self.model(inputs, training=True, seed=seed)
             losses = {}
             for name, value in self.loss.sums(outputs, features).items():
                 weight = tf.cast(weights[name], value.dtype)

@@ -36,6 +36,7 @@ Forms = dict[str, Callable]
 
 ALWAYS: Forms = {
     "dense": fusions.dense,
+    "look_up": fusions.look_up,
     "reshape_like": fusions.reshape_like,
     "keep_mask": kernels.keep_mask,
 }

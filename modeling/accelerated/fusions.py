@@ -42,6 +42,14 @@ def _add_bias_to_16_bits(
     return tf.nn.bias_add(outputs, bias), gradient
 
 
+def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
+    """`ops.look_up`; on a CPU, ids beyond the table are errors.
+
+    keras.ops.take counts negative ones from the end.
+    """
+    return tf.gather(keras.ops.convert_to_tensor(table), ids)
+
+
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """`ops.reshape_like`, with the result known to have that shape.
 

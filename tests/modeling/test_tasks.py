@@ -251,3 +251,63 @@ def test_a_missing_feature_is_named():
 def test_a_model_needs_a_head():
     with pytest.raises(TypeError, match="abstract method '?apply_head"):
         TaskModel(CONFIG)
+
+
+OTHER_NAMES = [
+    {"input_mask": "attention_mask", "segment_ids": "token_type_ids"},
+    {"input_ids": "token_ids", "input_mask": "padding_mask"},
+]
+
+
+@pytest.mark.parametrize("names", OTHER_NAMES)
+@pytest.mark.parametrize("kind", MODELS)
+def test_other_libraries_names_mean_the_same(kind, names):
+    features = create_features(kind)
+    model = MODELS[kind]()
+    expected = model(features)
+    renamed = {names.get(name, name): features[name] for name in features}
+    keras.tree.map_structure(assert_close, model(renamed), expected)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_names_that_nobody_reads_are_refused(kind):
+    features = create_features(kind)
+    model = MODELS[kind]()
+    for name, hint in (
+        ("inputs_mask", "Is it `input_mask`"),
+        ("token_type_id", "Is it `token_type_ids`"),
+        ("x", "reads no feature `x`"),
+    ):
+        with pytest.raises(ValueError, match=hint):
+            model({**features, name: features["input_mask"]})
+    with pytest.raises(ValueError, match="`input_mask` is given twice"):
+        model({**features, "attention_mask": features["input_mask"]})
+
+
+@pytest.mark.parametrize("name", ["input_ids", "segment_ids"])
+@pytest.mark.parametrize("wrong", [-1, 10_000, 0.5])
+@pytest.mark.parametrize("kind", MODELS)
+def test_ids_that_are_not_in_the_table_are_refused(kind, wrong, name):
+    features = create_features(kind)
+    dtype = "float32" if wrong == 0.5 else "int32"
+    features[name] = np.array(features[name], dtype)
+    features[name].flat[1] = wrong
+    with pytest.raises(ValueError, match=f"`{name}` must be whole .*{wrong}"):
+        MODELS[kind]()(features)
+
+
+def test_words_beyond_the_table_are_refused_in_a_graph():
+    model = MODELS["classifier"]()
+    features = dict(create_features())
+    ids = np.array(features["input_ids"])
+    for wrong in (-1, V):
+        ids.flat[1] = wrong
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            model.predict({**features, "input_ids": ids}, verbose=0)
+
+
+def test_float_ids_are_the_same_words():
+    features = create_features()
+    model = MODELS["classifier"]()
+    floats = {k: np.array(v, "float32") for k, v in features.items()}
+    assert_close(model(floats), model(features))

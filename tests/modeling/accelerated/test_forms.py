@@ -79,6 +79,9 @@ def create_calls(name, width, dtype, seed):
             ((*shaped, draw(width, 24), draw(24)), {})
             for shaped in (rows[:1], (hidden,))
         ],
+        "look_up": [
+            ((draw(9, width),), {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])})
+        ],
         "cross_entropy": [((hidden,), {"labels": labels})],
         "reshape_like": [((rows[0], draw(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
@@ -109,7 +112,8 @@ def compute(function, tensors, constants, dtype):
     layer = constants.get("layer")
     weights = [layer.gamma.value, layer.beta.value] if layer else []
     return [
-        None if each is None else tf.cast(each, "float64")
+        # The gradient of a look-up is slices.
+        None if each is None else tf.cast(tf.convert_to_tensor(each), "float64")
         for each in (outputs, *tape.gradient(loss, [*tensors, *weights]))
     ]
 
