@@ -107,11 +107,8 @@ def distribute(
     """Splits the batches of `dataset` into one part for each replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
-    that a step takes the same examples on any number of devices.
-
-    Args:
-        strategy: the strategy the model was made under.
-        dataset: batches of features whose size the replicas divide.
+    that a step takes the same examples on any number of devices. The number of
+    replicas divides the size of the batches.
     """
     replicas = strategy.num_replicas_in_sync
     if replicas == 1:

@@ -106,7 +106,7 @@ class _Flow:
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
             "train_records": run_settings.fingerprint(
-                self.splits.files("train")
+                self.splits.records["train"].files
             ),
         }
         if self.teacher and not config.distill_layers:
@@ -116,7 +116,8 @@ class _Flow:
                 run_settings.check_same(
                     variant.output_dir, settings, are_all=False
                 )
-            self.splits.add_teacher(self.teacher)
+            records = self.teacher.add_outputs(self.splits.records["train"])
+            self.splits.records["train"] = records
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""
@@ -141,9 +142,7 @@ class _Flow:
             *self.num_steps,
             settings=self.settings,
             teacher=self.teacher,
-            describe_batch=functools.partial(
-                self.splits.describe_batch, config.seed
-            ),
+            records=self.splits.records.get("train"),
             more_callbacks=callbacks,
         )
         num_train_steps, _ = self.num_steps
@@ -158,12 +157,7 @@ class _Flow:
                 folders.add(config.best_dir)
             for folder in folders:
                 modeling.save_labels(folder, task.labels)
-        trainer.fit(
-            functools.partial(
-                self.splits.create_dataset, "train", seed=config.seed
-            ),
-            num_train_steps,
-        )
+        start.train(trainer, self.splits.records["train"], num_train_steps)
         if callbacks and config.load_best:
             trainer.restore_best()
         return trainer

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from data.io import tfrecords
 from modeling.losses import Loss
 from training import costs, devices, run_settings
 from training.callbacks import Callback, distillation
@@ -30,7 +31,7 @@ def create_trainer(
     num_predictions: int = 0,
     settings: Mapping[str, Any] | None = None,
     teacher: distillation.Teacher | None = None,
-    describe_batch: Callable[[int, int], str] | None = None,
+    records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
@@ -39,7 +40,7 @@ def create_trainer(
     --init_checkpoint, else they are random.
 
     Args:
-        config: TrainingConfig.
+        config: the flags.
         create_model: (**arguments of every model) -> the task's model.
         loss: the task's loss; None where the model only predicts.
         max_seq_length: WordPieces of an example.
@@ -48,8 +49,7 @@ def create_trainer(
         num_predictions: masked positions of an example.
         settings: settings that must not change in a resume, see run_settings.
         teacher: the teacher to distill, or None.
-        describe_batch: (batch_size, skip_records) -> text that names the
-            records of the batch, for non-finite steps.
+        records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
 
     Raises:
@@ -85,6 +85,13 @@ def create_trainer(
                 # Its range is smaller than that of bfloat16 and float32.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     clock = TimeLimit(config.max_hours, time_spent)
+
+    def describe_batch(batch_size: int, skip_records: int) -> str:
+        files = records.files if records else []
+        return tfrecords.describe_records(
+            files, config.seed, skip_records, batch_size
+        )
+
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_train_steps is not None:
         # The workers agree on one number for each callback, so that all of
@@ -93,7 +100,7 @@ def create_trainer(
         callbacks = [
             *([teacher] if teacher else []),
             costs.MemoryCheck(),
-            NonFinite(describe_batch),
+            NonFinite(describe_batch if records else None),
             ProgressBar(),
             *([WeightAverages()] if config.ema_decay else []),
             *callbacks,
@@ -124,6 +131,25 @@ def create_trainer(
             config.output_dir, trainer.summary.settings, config.is_chief
         )
     return trainer
+
+
+def train(
+    trainer: Trainer, records: tfrecords.Records, num_train_steps: int
+) -> None:
+    """Trains on records, from the step at which the run goes on."""
+    config = trainer.config
+
+    def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
+        return tfrecords.create_dataset(
+            records,
+            batch_size,
+            is_training=True,
+            seed=config.seed,
+            skip_records=skip_records,
+            trim=config.unpads,
+        )
+
+    trainer.fit(create_dataset, num_train_steps)
 
 
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:

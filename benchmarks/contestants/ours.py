@@ -19,6 +19,7 @@ import run_pretraining
 import run_squad
 import serving
 from benchmarks import race
+from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files import flags as script_flags
 from modeling import losses, quantization
@@ -161,8 +162,12 @@ def mrpc(spec):
         options.max_seq_length,
         NUM_TRAIN_STEPS,
     )
-    dataset = splits.create_dataset(
-        "train", options.batch_sizes.final, seed=options.seed
+    dataset = tfrecords.create_dataset(
+        splits.records["train"],
+        options.batch_sizes.final,
+        is_training=True,
+        seed=options.seed,
+        trim=options.unpads,
     )
     return training(trainer, dataset)
 

@@ -154,7 +154,9 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
             dataclasses.replace(options, teacher=str(teacher)),
             task.create_model,
             task.loss,
-        ).add_outputs(str(records), str(path), task.feature_spec("train"))
+        ).add_outputs(
+            tfrecords.Records([str(records)], task.feature_spec("train"))
+        )
         return path.stat().st_ino
 
     first = written()
