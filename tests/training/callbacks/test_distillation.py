@@ -15,7 +15,6 @@ from tests import conftest, script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
 from training import fine_tuning, run_settings
 from training.callbacks import distillation
-from training.config import FineTuningConfig
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 
@@ -58,10 +57,9 @@ def teacher(tmp_path_factory):
 
 def create_options(folder, teacher):
     write_config(folder / "config.json")
-    return FineTuningConfig(
+    return toy_task.create_config(
+        folder / "run",
         bert_config_file=str(folder / "config.json"),
-        vocab_file="vocab.txt",
-        output_dir=str(folder / "run"),
         max_seq_length=LENGTH,
         train_batch_size=BATCH_SIZE,
         learning_rate=1e-2,
