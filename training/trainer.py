@@ -74,7 +74,7 @@ class Trainer(BatchPredictor):
         self.outcomes = np.zeros(0, np.int32)
         self.summary = Summary(config)
         for callback in callbacks:
-            callback.join(self)
+            callback.attach(self)
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
             trained, its_loss = model, loss
