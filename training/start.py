@@ -13,8 +13,8 @@ from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.history import History
 from training.callbacks.nonfinite import NonFinite
+from training.callbacks.progress import ProgressBar, Summaries
 from training.callbacks.stop_signals import StopSignals
-from training.callbacks.summaries import ProgressBar, Summaries
 from training.callbacks.time_limit import TimeLimit
 from training.config import TrainingConfig
 from training.optimizers import optimization

@@ -195,22 +195,15 @@ class TrainStep:
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        outcome = self._outcome(norm, losses["loss"], scale)
+        # Only a scaled gradient can overflow because of its scale.
+        is_finite = tf.math.is_finite(losses["loss"])
+        skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
+        outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
         # As in tf.clip_by_global_norm; not finite if the norm is not.
         limit = self.config.clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
         return grads, clip_factor, norm / scale, losses, outcome, votes
-
-    def _outcome(
-        self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor
-    ) -> tf.Tensor:
-        # Only a scaled gradient can overflow because of its scale.
-        skipped = tf.where(
-            tf.math.is_finite(loss) & (scale > 1), OVERFLOWED, NOT_FINITE
-        )
-        finite = tf.math.is_finite(norm) & tf.math.is_finite(loss)
-        return tf.where(finite, MADE, skipped)
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
         # One draw per step serves all replicas and parts; each has its own
