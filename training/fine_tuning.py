@@ -87,7 +87,7 @@ class _Flow:
         self.metric = config.metric_for_best or task.metrics[0]
         # Results of evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
-        self.num_steps: tuple[int | None, int] = None, 0
+        self.num_steps: tuple[int, int] | None = None
         self.settings: dict[str, Any] = {}
         if config.do_train:
             self._plan_training()
@@ -138,15 +138,14 @@ class _Flow:
                 task.create_model, self.bert_config, **config.network
             ),
             task.train_loss or task.loss,
-            config.max_seq_length * task.sequences_per_example,
-            *self.num_steps,
+            (config.max_seq_length * task.sequences_per_example, 0),
+            self.num_steps,
             settings=self.settings,
             teacher=self.teacher,
             records=self.splits.records.get("train"),
             more_callbacks=callbacks,
         )
-        num_train_steps, _ = self.num_steps
-        if num_train_steps is None:
+        if self.num_steps is None:
             return trainer
         if task.labels and config.is_chief:
             # Each of these is a model folder of its own.
@@ -157,7 +156,7 @@ class _Flow:
                 folders.add(config.best_dir)
             for folder in folders:
                 modeling.save_labels(folder, task.labels)
-        start.train(trainer, self.splits.records["train"], num_train_steps)
+        start.train(trainer, self.splits.records["train"], self.num_steps[0])
         if callbacks and config.load_best:
             trainer.restore_best()
         return trainer

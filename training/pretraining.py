@@ -64,6 +64,7 @@ def run(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
     loss = modeling.PretrainingLoss(config.next_sentence)
+    num_steps = config.num_train_steps, config.num_warmup_steps
     teacher = None
     if config.do_train and config.teacher:
         teacher = Teacher(config, create_model, loss)
@@ -71,10 +72,8 @@ def run(
         config,
         functools.partial(create_model, bert_config),
         loss,
-        config.max_seq_length,
-        config.num_train_steps if config.do_train else None,
-        config.num_warmup_steps,
-        config.max_predictions_per_seq,
+        (config.max_seq_length, config.max_predictions_per_seq),
+        num_steps if config.do_train else None,
         settings,
         teacher,
         records,

@@ -95,8 +95,8 @@ def pretrain(spec):
         options,
         functools.partial(modeling.BertPretrainer, config),
         losses.PretrainingLoss(),
-        length,
-        NUM_TRAIN_STEPS,
+        (length, num_predictions),
+        (NUM_TRAIN_STEPS, 0),
     )
     batch_size = options.batch_sizes.final
     instances = race.random_inputs(config.vocab_size, 16 * batch_size, length)
@@ -159,8 +159,8 @@ def mrpc(spec):
         options,
         functools.partial(task.create_model, config),
         task.loss,
-        options.max_seq_length,
-        NUM_TRAIN_STEPS,
+        (options.max_seq_length, 0),
+        (NUM_TRAIN_STEPS, 0),
     )
     dataset = tfrecords.create_dataset(
         splits.records["train"],
@@ -184,7 +184,7 @@ def squad(spec):
     config = modeling.load_config(options.bert_config_file)
     create_model = functools.partial(modeling.BertSpanLabeler, config)
     trainer = start.create_trainer(
-        options, create_model, None, options.max_seq_length
+        options, create_model, None, (options.max_seq_length, 0)
     )
 
     def create_task():
