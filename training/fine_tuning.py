@@ -235,7 +235,7 @@ class _Flow:
     def predict(
         self, trainer: Trainer, purpose: str, label: str
     ) -> Iterator[tuple[str, Batches]]:
-        """Yields the splits of a purpose, and batches with model's outputs."""
+        """Yields each split of a purpose, and its batches with outputs."""
         batch_size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
             predict_once = functools.partial(
