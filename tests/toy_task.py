@@ -4,6 +4,16 @@ import modeling
 from data.io import feature_specs, tfrecords
 from modeling import losses
 from training import task
+from training.config import FineTuningConfig
+
+
+def create_config(folder, **changes):
+    """Returns the flags of a task that trains in a folder."""
+    return FineTuningConfig(
+        **{"bert_config_file": "bert_config.json", "vocab_file": "vocab.txt"}
+        | {"output_dir": str(folder)}
+        | changes
+    )
 
 
 class ToyTask(task.Task):

@@ -456,8 +456,6 @@ class TrainingConfig(
         default_factory=dict, repr=False
     )
 
-    # Whether to restore the best step, if there is one, instead of the newest.
-    prefers_best: ClassVar[Any] = False
     # A command without any of them is refused.
     actions: ClassVar[tuple[str, ...]] = (
         "do_train",
@@ -534,6 +532,11 @@ class TrainingConfig(
     def has_checkpoint(self) -> bool:
         """Whether the run's folder has a checkpoint to resume from."""
         return bool(checkpoint_steps(self.output_dir))
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to restore the best step, if there is one, not the newest."""
+        return False
 
     @property
     def best_dir(self) -> Path:
@@ -808,7 +811,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to use the best step of an earlier training."""
+        """See TrainingConfig."""
         return self.load_best and not self.do_train
 
     @property

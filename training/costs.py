@@ -30,12 +30,8 @@ def training_flops(
     """Returns the operations of one example's matrix products in training.
 
     A product of [m, k] and [k, n] is 2 m k n operations; the backward pass
-    has two products for each one of the forward pass.
-
-    Args:
-        config: BertConfig.
-        max_seq_length: T.
-        num_predictions: masked positions.
+    has two products for each one of the forward pass. `num_predictions` is the
+    number of masked positions.
     """
     width, length = config.hidden_size, max_seq_length
     block = 4 * width**2 + 2 * width * config.intermediate_size

@@ -12,28 +12,28 @@ from modeling.accelerated import inference
 from training.config import PRECISIONS, DeviceConfig
 
 
-def strategy_of(options: DeviceConfig) -> tf.distribute.Strategy:
+def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     """Returns the strategy that the device flags ask for.
 
     Raises:
         ValueError: it is not available here.
     """
-    name = options.distribution_strategy
-    if not options.is_tpu:
+    name = config.distribution_strategy
+    if not config.is_tpu:
         return create_strategy(name)
     if name not in (None, "tpu"):
         raise ValueError(f"--use_tpu contradicts {name=}; give one")
     strategy = _tpu_strategy(
-        options.tpu_name or options.master,
-        options.tpu_zone,
-        options.gcp_project,
+        config.tpu_name or config.master,
+        config.tpu_zone,
+        config.gcp_project,
     )
     cores = strategy.num_replicas_in_sync
-    if options.use_tpu and cores != options.num_tpu_cores:
+    if config.use_tpu and cores != config.num_tpu_cores:
         logging.warning(
             "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
             cores,
-            options.num_tpu_cores,
+            config.num_tpu_cores,
         )
     return strategy
 
@@ -95,10 +95,10 @@ def set_precision(precision: str) -> None:
         logging.info("Computing in %s over float32 variables.", precision)
 
 
-def pack_weights(options: DeviceConfig) -> None:
+def pack_weights(config: DeviceConfig) -> None:
     """Has oneDNN reorder weights once, in commands that never change them."""
-    if not options.changes_weights:
-        inference.pack_weights(options.mixed_precision)
+    if not config.changes_weights:
+        inference.pack_weights(config.mixed_precision)
 
 
 def distribute(
@@ -107,11 +107,8 @@ def distribute(
     """Splits the batches of `dataset` into one part for each replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
-    that a step takes the same examples on any number of devices.
-
-    Args:
-        strategy: the strategy the model was made under.
-        dataset: batches of features whose size the replicas divide.
+    that a step takes the same examples on any number of devices. The number of
+    replicas divides the size of the batches.
     """
     replicas = strategy.num_replicas_in_sync
     if replicas == 1:

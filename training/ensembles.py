@@ -67,12 +67,6 @@ def predict_together(
     combines their outputs. The outputs of all members but the last are kept in
     memory.
 
-    Args:
-        model: the task's model, which gets each member's weights in turn.
-        members: the checkpoints, see `find_members`.
-        task: the task, which combines the outputs.
-        predict_once: () -> the batches with the model's outputs.
-
     Raises:
         ValueError: a member lacks weights of the model.
     """

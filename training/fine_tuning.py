@@ -87,7 +87,7 @@ class _Flow:
         self.metric = config.metric_for_best or task.metrics[0]
         # Results of evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
-        self.num_steps: tuple[int | None, int] = None, 0
+        self.num_steps: tuple[int, int] | None = None
         self.settings: dict[str, Any] = {}
         if config.do_train:
             self._plan_training()
@@ -106,7 +106,7 @@ class _Flow:
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
             "train_records": run_settings.fingerprint(
-                self.splits.files("train")
+                self.splits.records["train"].files
             ),
         }
         if self.teacher and not config.distill_layers:
@@ -116,7 +116,8 @@ class _Flow:
                 run_settings.check_same(
                     variant.output_dir, settings, are_all=False
                 )
-            self.splits.add_teacher(self.teacher)
+            records = self.teacher.add_outputs(self.splits.records["train"])
+            self.splits.records["train"] = records
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""
@@ -137,17 +138,14 @@ class _Flow:
                 task.create_model, self.bert_config, **config.network
             ),
             task.train_loss or task.loss,
-            config.max_seq_length * task.sequences_per_example,
-            *self.num_steps,
+            (config.max_seq_length * task.sequences_per_example, 0),
+            self.num_steps,
             settings=self.settings,
             teacher=self.teacher,
-            describe_batch=functools.partial(
-                self.splits.describe_batch, config.seed
-            ),
+            records=self.splits.records.get("train"),
             more_callbacks=callbacks,
         )
-        num_train_steps, _ = self.num_steps
-        if num_train_steps is None:
+        if self.num_steps is None:
             return trainer
         if task.labels and config.is_chief:
             # Each of these is a model folder of its own.
@@ -158,12 +156,7 @@ class _Flow:
                 folders.add(config.best_dir)
             for folder in folders:
                 modeling.save_labels(folder, task.labels)
-        trainer.fit(
-            functools.partial(
-                self.splits.create_dataset, "train", seed=config.seed
-            ),
-            num_train_steps,
-        )
+        start.train(trainer, self.splits.records["train"], self.num_steps[0])
         if callbacks and config.load_best:
             trainer.restore_best()
         return trainer
@@ -242,7 +235,7 @@ class _Flow:
     def predict(
         self, trainer: Trainer, purpose: str, label: str
     ) -> Iterator[tuple[str, Batches]]:
-        """Yields the splits of a purpose, and batches with model's outputs."""
+        """Yields each split of a purpose, and its batches with outputs."""
         batch_size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
             predict_once = functools.partial(

@@ -1,5 +1,6 @@
 """Pretraining on TFRecords, with masks or without; see `run`."""
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -30,11 +31,6 @@ def run(
 ) -> Trainer | None:
     """Trains and evaluates as the flags say.
 
-    Args:
-        config: PretrainingConfig.
-        bert_config: configuration of the model, from `checks.check`.
-        tokenizer: tokenizer of the records, or None.
-
     Returns:
         the Trainer; None on a worker that is not the chief, which writes
         nothing.
@@ -46,6 +42,7 @@ def run(
     # ----- Find and check the records. -----
     expected = bert_config.vocab_size, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
+    evaluation = _Evaluation(config, evaluated, tokenizer)
     settings: dict[str, Any] = {
         "input_file": run_settings.fingerprint(records.files),
         "next_sentence": config.next_sentence,
@@ -56,22 +53,18 @@ def run(
     callbacks = []
     if config.eval_input_file:
         evaluated = find_records(config, "eval_input_file", *expected)
+        evaluation = _Evaluation(config, evaluated, tokenizer)
         settings["eval_input_file"] = run_settings.fingerprint(evaluated.files)
+        evaluate = evaluation.evaluate_while_training
         callbacks.append(
-            BestStep(
-                functools.partial(
-                    _evaluate_while_training, config, evaluated, tokenizer
-                ),
-                config.eval_steps,
-                "loss",
-                config.best_dir,
-            )
+            BestStep(evaluate, config.eval_steps, "loss", config.best_dir)
         )
     # ----- Create the model, restored or loaded. -----
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
     loss = modeling.PretrainingLoss(config.next_sentence)
+    num_steps = config.num_train_steps, config.num_warmup_steps
     teacher = None
     if config.do_train and config.teacher:
         teacher = Teacher(config, create_model, loss)
@@ -79,35 +72,21 @@ def run(
         config,
         functools.partial(create_model, bert_config),
         loss,
-        config.max_seq_length,
-        config.num_train_steps if config.do_train else None,
-        config.num_warmup_steps,
-        config.max_predictions_per_seq,
+        (config.max_seq_length, config.max_predictions_per_seq),
+        num_steps if config.do_train else None,
         settings,
         teacher,
-        lambda batch_size, first: tfrecords.describe_records(
-            records.files, config.seed, first, batch_size
-        ),
+        records,
         callbacks if config.do_train else (),
     )
     with record_checks.naming_corrupt_files([*records.files, *evaluated.files]):
         # ----- Train. -----
         if config.do_train:
-            trainer.fit(
-                lambda batch_size, skip: tfrecords.create_dataset(
-                    records,
-                    batch_size,
-                    is_training=True,
-                    seed=config.seed,
-                    skip_records=skip,
-                    trim=config.unpads,
-                ),
-                config.num_train_steps,
-            )
+            start.train(trainer, records, config.num_train_steps)
         # ----- Evaluate. -----
         if config.quantizes:
             trainer.quantize(
-                _create_eval_dataset(config, evaluated),
+                evaluation.create_dataset(),
                 config.quantize_ranges == "static",
             )
         if config.do_eval:
@@ -116,7 +95,7 @@ def run(
             is_of_curve = run_settings.are_evaluated(
                 config.output_dir, evaluated.files
             )
-            results = _evaluate(trainer, config, evaluated, tokenizer, step)
+            results = evaluation.evaluate(trainer, step)
             results["global_step"] = step
             if is_of_curve:
                 trainer.history.add("eval", step, results)
@@ -129,19 +108,14 @@ def run(
 def find_records(
     config: PretrainingConfig,
     name: str,
-    vocab_size: int | None = None,
-    tokenizer: FullTokenizer | None = None,
+    vocab_size: int,
+    tokenizer: FullTokenizer | None,
 ) -> tfrecords.Records:
-    """Returns the records that an option names, each file checked.
-
-    Args:
-        config: PretrainingConfig.
-        name: "input_file" or "eval_input_file".
-        vocab_size: the model's number of WordPieces; None = not checked.
-        tokenizer: tokenizer of the records; needed if they have no masks.
+    """Returns the records of --input_file or --eval_input_file, checked.
 
     Raises:
-        ValueError: the records do not match the config.
+        ValueError: the records do not match the config, or have no masks and
+            there is no tokenizer.
         OSError: a file is missing.
     """
     files = tfrecords.expand_patterns(getattr(config, name), name)
@@ -188,73 +162,69 @@ def _masking_settings(
     return {}
 
 
-def _evaluate(
-    trainer: Trainer,
-    config: PretrainingConfig,
-    records: tfrecords.Records,
-    tokenizer: FullTokenizer | None,
-    step: int,
-) -> dict[str, float]:
-    """Returns the original's metrics over at most --max_eval_steps batches.
+@dataclasses.dataclass(frozen=True)
+class _Evaluation:
+    """Evaluates a run on at most --max_eval_steps batches of records.
 
-    The mean of their losses is added as "loss".
+    With the tokenizer of the records, TensorBoard shows a few of them.
     """
-    dataset = _create_eval_dataset(config, records)
-    sums: dict[str, np.ndarray] = {}
-    for _, metrics in trainer.predict(
-        dataset.take(config.max_eval_steps),
-        config.max_eval_steps,
-        "Evaluating",
-        functools.partial(
-            pretraining_metrics, has_next_sentence=config.next_sentence
-        ),
-    ):
-        for name, pair in metrics.items():
-            sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-    results = {
-        name: float(total / weight) if weight else 0.0
-        for name, (total, weight) in sums.items()
-    }
-    if tokenizer and config.summary_steps:
-        for features, outputs in trainer.predict(dataset.take(1), 1, "Showing"):
-            rows = filled_masks.describe(
-                features, outputs["masked_lm_logits"], tokenizer
-            )
-            trainer.history.add_samples(step, "samples", rows)
-    return results
 
+    config: PretrainingConfig
+    records: tfrecords.Records
+    tokenizer: FullTokenizer | None
 
-def _create_eval_dataset(
-    config: PretrainingConfig, records: tfrecords.Records
-) -> tf.data.Dataset:
-    return tfrecords.create_dataset(
-        records, config.eval_batch_size, is_training=False, trim=config.unpads
-    )
-
-
-def _evaluate_while_training(
-    config: PretrainingConfig,
-    records: tfrecords.Records,
-    tokenizer: FullTokenizer | None,
-    trainer: Trainer,
-) -> dict[str, float]:
-    """Returns the metrics, and logs if they first reach the target."""
-    results = _evaluate(trainer, config, records, tokenizer, trainer.step)
-    target, clock = config.target_accuracy, trainer.callback(TimeLimit)
-    if (
-        target is not None
-        and results[_ACCURACY] >= target
-        and trainer.history.first_reached(_ACCURACY, target) is None
-    ):
-        logging.info(
-            "Masked LM accuracy %.4f reached the target %g at step %d (%.2f "
-            "hours).",
-            results[_ACCURACY],
-            target,
-            trainer.step,
-            clock.hours,
+    def create_dataset(self) -> tf.data.Dataset:
+        """Returns the batches of the records."""
+        return tfrecords.create_dataset(
+            self.records,
+            self.config.eval_batch_size,
+            is_training=False,
+            trim=self.config.unpads,
         )
-    return results
+
+    def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
+        """Returns the original's metrics, and the mean "loss" of a batch."""
+        dataset, count = self.create_dataset(), self.config.max_eval_steps
+        metrics_of = functools.partial(
+            pretraining_metrics, has_next_sentence=self.config.next_sentence
+        )
+        sums: dict[str, np.ndarray] = {}
+        for _, metrics in trainer.predict(
+            dataset.take(count), count, "Evaluating", metrics_of
+        ):
+            for name, pair in metrics.items():
+                sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
+        if self.tokenizer and self.config.summary_steps:
+            for features, outputs in trainer.predict(
+                dataset.take(1), 1, "Showing"
+            ):
+                rows = filled_masks.describe(
+                    features, outputs["masked_lm_logits"], self.tokenizer
+                )
+                trainer.history.add_samples(step, "samples", rows)
+        return {
+            name: float(total / weight) if weight else 0.0
+            for name, (total, weight) in sums.items()
+        }
+
+    def evaluate_while_training(self, trainer: Trainer) -> dict[str, float]:
+        """Returns the metrics, and logs if they first reach the target."""
+        results = self.evaluate(trainer, trainer.step)
+        target, found = self.config.target_accuracy, results[_ACCURACY]
+        if (
+            target is not None
+            and found >= target
+            and trainer.history.first_reached(_ACCURACY, target) is None
+        ):
+            logging.info(
+                "Masked LM accuracy %.4f reached the target %g at step %d "
+                "(%.2f hours).",
+                found,
+                target,
+                trainer.step,
+                trainer.callback(TimeLimit).hours,
+            )
+        return results
 
 
 def _report_target(trainer: Trainer, target: float) -> None:
@@ -276,11 +246,8 @@ def pretraining_metrics(
 ) -> dict[str, tuple[Any, Any]]:
     """Returns {name: (sum, weight)} of the original's eval metrics and "loss".
 
-    Args:
-        outputs: of BertPretrainer.
-        features: the batch.
-        has_next_sentence: False omits those of next sentence prediction, which
-            is not trained.
+    `outputs` are those of a BertPretrainer. Without `has_next_sentence`, next
+    sentence prediction is not trained, and so has no metrics.
     """
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums, weights = loss.sums(outputs, features), loss.weights(features)

@@ -6,14 +6,15 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from data.io import tfrecords
 from modeling.losses import Loss
 from training import costs, devices, run_settings
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.history import History
 from training.callbacks.nonfinite import NonFinite
+from training.callbacks.progress import ProgressBar, Summaries
 from training.callbacks.stop_signals import StopSignals
-from training.callbacks.summaries import ProgressBar, Summaries
 from training.callbacks.time_limit import TimeLimit
 from training.config import TrainingConfig
 from training.optimizers import optimization
@@ -24,13 +25,11 @@ def create_trainer(
     config: TrainingConfig,
     create_model: Callable[..., keras.Model],
     loss: Loss | None,
-    max_seq_length: int,
-    num_train_steps: int | None = None,
-    num_warmup_steps: int = 0,
-    num_predictions: int = 0,
+    shape: tuple[int, int],
+    num_steps: tuple[int, int] | None = None,
     settings: Mapping[str, Any] | None = None,
     teacher: distillation.Teacher | None = None,
-    describe_batch: Callable[[int, int], str] | None = None,
+    records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
@@ -39,17 +38,14 @@ def create_trainer(
     --init_checkpoint, else they are random.
 
     Args:
-        config: TrainingConfig.
+        config: the flags.
         create_model: (**arguments of every model) -> the task's model.
         loss: the task's loss; None where the model only predicts.
-        max_seq_length: WordPieces of an example.
-        num_train_steps: length of training; None without training.
-        num_warmup_steps: length of the warmup.
-        num_predictions: masked positions of an example.
+        shape: (WordPieces, masked positions) of an example with its padding.
+        num_steps: (length of training, of its warmup); None without training.
         settings: settings that must not change in a resume, see run_settings.
         teacher: the teacher to distill, or None.
-        describe_batch: (batch_size, skip_records) -> text that names the
-            records of the batch, for non-finite steps.
+        records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
 
     Raises:
@@ -70,49 +66,32 @@ def create_trainer(
             seed=config.seed,
         )
         model.build()
-        if num_train_steps is not None:
+        if num_steps:
             _freeze_layers(model, config.freeze_layers)
             if config.lr_schedule == "time":
                 time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
             optimizer = optimization.create_optimizer(
-                config,
-                num_train_steps,
-                num_warmup_steps,
-                model.config.num_hidden_layers,
-                time_spent,
+                config, *num_steps, model.config.num_hidden_layers, time_spent
             )
             if config.mixed_precision == "float16":
                 # Its range is smaller than that of bfloat16 and float32.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     clock = TimeLimit(config.max_hours, time_spent)
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
-    if num_train_steps is not None:
-        # The workers agree on one number for each callback, so that all of
-        # them need as many.
-        summaries = Summaries() if config.is_chief else Callback()
-        callbacks = [
-            *([teacher] if teacher else []),
-            costs.MemoryCheck(),
-            NonFinite(describe_batch),
-            ProgressBar(),
-            *([WeightAverages()] if config.ema_decay else []),
-            *callbacks,
-            *([summaries] if config.summary_steps else []),
-            clock,
-            StopSignals(),
-        ]
-    shape = max_seq_length, num_predictions
+    if num_steps:
+        callbacks = _training_callbacks(config, callbacks, records, teacher)
+        callbacks += [clock, StopSignals()]
     trainer = Trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
     if not (config.prefers_best and trainer.restore_best()):
         trainer.restore_or_load()
-    if num_train_steps is not None:
+    if num_steps:
         _check_batch_sizes(config, strategy)
         trainer.summary.settings = {
             "bert_config": model.config.to_dict(),
             "batch_size": config.batch_sizes.final,
-            "max_seq_length": max_seq_length,
+            "max_seq_length": shape[0],
             "optimizer": config.optimizer,
             "freeze_layers": config.freeze_layers,
             "ema_decay": config.ema_decay or None,
@@ -124,6 +103,46 @@ def create_trainer(
             config.output_dir, trainer.summary.settings, config.is_chief
         )
     return trainer
+
+
+def _training_callbacks(
+    config: TrainingConfig,
+    callbacks: Sequence[Callback],
+    records: tfrecords.Records | None,
+    teacher: distillation.Teacher | None,
+) -> list[Callback]:
+    """Returns the callbacks of a training, but for those that end it."""
+    # The workers agree on one number for each callback, so that all of them
+    # need as many.
+    summaries = Summaries() if config.is_chief else Callback()
+    return [
+        *([teacher] if teacher else []),
+        costs.MemoryCheck(),
+        NonFinite(records),
+        ProgressBar(),
+        *([WeightAverages()] if config.ema_decay else []),
+        *callbacks,
+        *([summaries] if config.summary_steps else []),
+    ]
+
+
+def train(
+    trainer: Trainer, records: tfrecords.Records, num_train_steps: int
+) -> None:
+    """Trains on records, from the step at which the run goes on."""
+    config = trainer.config
+
+    def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
+        return tfrecords.create_dataset(
+            records,
+            batch_size,
+            is_training=True,
+            seed=config.seed,
+            skip_records=skip_records,
+            trim=config.unpads,
+        )
+
+    trainer.fit(create_dataset, num_train_steps)
 
 
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:

@@ -6,8 +6,8 @@ and its gradient are those of the whole batch, however it is split.
 """
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
@@ -15,11 +15,12 @@ import tensorflow as tf
 
 from modeling.losses import Loss
 from modeling.model import select_features
-from training.callbacks import Callback
-from training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from training.trainer import Trainer
 
 Features = Mapping[str, tf.Tensor]
-# (logs, outcomes, status); see TrainStep.
+# (logs, outcomes, votes); see TrainStep.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
 # (gradients, sums of squares, losses); see TrainStep._part_gradients.
 Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
@@ -37,72 +38,59 @@ class TrainStep:
         model: the model to train, already built. Its dropout takes a seed,
             see modeling/bert.py.
         loss: its loss.
-        optimizer: an optimizer with `aggregate_gradients=False`.
-        strategy: the tf.distribute strategy of the variables.
-        config: TrainingConfig.
-        callbacks: their `before_update` and `after_update` are part of a step.
+        trainer: the Trainer. The `before_update` and `after_update` of its
+            callbacks are part of a step.
 
     Attributes:
-        one: tf.function (iterator, status) -> (logs, outcomes, status): dict of
+        one: tf.function (iterator, votes) -> (logs, outcomes, votes): dict of
             scalars, the total loss and its parts, the learning rate and the
             norm of the gradient; int [1], the step's outcome (MADE and so on);
-            and the workers' mean status, which is the same on all. A status is
+            and the workers' mean votes, which are the same on all. Votes are
             float [number of callbacks], see Callback.on_step_begin.
-        many: tf.function (iterator, status, number) -> the same for many steps
+        many: tf.function (iterator, votes, number) -> the same for many steps
             made without returning to Python: the outcomes of all, int [number],
             the rest of the last.
     """
 
-    def __init__(
-        self,
-        model: Any,
-        loss: Loss,
-        optimizer: keras.optimizers.Optimizer,
-        strategy: tf.distribute.Strategy,
-        config: TrainingConfig,
-        callbacks: Sequence[Callback],
-    ) -> None:
-        self.model = model
-        self.loss = loss
-        self.optimizer = optimizer
-        self.strategy = strategy
-        self.config = config
-        self.callbacks = callbacks
+    def __init__(self, model: Any, loss: Loss, trainer: "Trainer") -> None:
+        self.model, self.loss = model, loss
+        self.optimizer, self.strategy = trainer.optimizer, trainer.strategy
+        self.config, self.callbacks = trainer.config, trainer.callbacks
         self._scales_loss = isinstance(
-            optimizer, keras.optimizers.LossScaleOptimizer
+            self.optimizer, keras.optimizers.LossScaleOptimizer
         )
-        with strategy.scope():
+        with self.strategy.scope():
             is_alone = not tf.distribute.has_strategy()
         # See AdamWeightDecayOptimizer.apply_scaled; Keras's own have none.
         self._clips_in_update = is_alone and getattr(
-            optimizer, "takes_scaled", False
+            self.optimizer, "takes_scaled", False
         )
         self._batch_gradients = self._accumulate_gradients
-        if config.jit_compile:
+        if self.config.jit_compile:
             self._batch_gradients = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
         self.one = tf.function(self._next_one, autograph=False)
         self.many = tf.function(self._next_many, autograph=False)
-        if not optimizer.built:
-            with strategy.scope():
-                optimizer.build(model.trainable_variables)
+        if not self.optimizer.built:
+            with self.strategy.scope():
+                self.optimizer.build(model.trainable_variables)
 
     def _next(
-        self, iterator: Iterator[Features], status: tf.Tensor
+        self, iterator: Iterator[Features], votes: tf.Tensor
     ) -> StepResult:
         features = next(iterator)
         grads, clip_factor, *reduced = self.strategy.run(
-            self._reduced_gradients, args=(features, status)
+            self._reduced_gradients, args=(features, votes)
         )
-        norm, losses, outcome, status = tf.nest.map_structure(
+        norm, losses, outcome, votes = tf.nest.map_structure(
             # Every replica holds the same reduced value.
             lambda value: self.strategy.experimental_local_results(value)[0],
             reduced,
         )
-        status /= self.strategy.num_replicas_in_sync
+        votes /= self.strategy.num_replicas_in_sync
         for index, callback in enumerate(self.callbacks):
-            callback.before_update(status[index])
+            callback.before_update(votes[index])
         step = tf.convert_to_tensor(self.optimizer.iterations.value)
         logs = losses | {
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
@@ -115,7 +103,7 @@ class TrainStep:
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
-        return logs, outcome, status
+        return logs, outcome, votes
 
     def _update(
         self,
@@ -154,22 +142,22 @@ class TrainStep:
             tf.cond(is_made, apply, lambda: tf.constant(False))
 
     def _next_one(
-        self, iterator: Iterator[Features], status: tf.Tensor
+        self, iterator: Iterator[Features], votes: tf.Tensor
     ) -> StepResult:
-        logs, outcome, status = self._next(iterator, status)
-        return logs, outcome[tf.newaxis], status
+        logs, outcome, votes = self._next(iterator, votes)
+        return logs, outcome[tf.newaxis], votes
 
     def _next_many(
         self,
         iterator: Iterator[Features],
-        status: tf.Tensor,
+        votes: tf.Tensor,
         num_steps: tf.Tensor,
     ) -> StepResult:
         # For TPUs, where each return to the host is expensive.
         def make_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
-            _, outcome, _ = self._next(iterator, status)
+            _, outcome, _ = self._next(iterator, votes)
             return index + 1, outcomes.write(index, outcome)
 
         _, outcomes = tf.while_loop(
@@ -178,22 +166,22 @@ class TrainStep:
             (0, tf.TensorArray(tf.int32, num_steps, element_shape=[])),
             parallel_iterations=1,
         )
-        logs, outcome, status = self._next(iterator, status)
+        logs, outcome, votes = self._next(iterator, votes)
         outcomes = outcomes.write(num_steps - 1, outcome)
-        return logs, outcomes.stack(), status
+        return logs, outcomes.stack(), votes
 
     def _reduced_gradients(
-        self, features: Features, status: tf.Tensor
+        self, features: Features, votes: tf.Tensor
     ) -> tuple[Any, ...]:
         """Returns the gradients and the step's report.
 
         Returns:
             gradients, the factor that clips them, their norm, losses, outcome
-            and the sum of the status.
+            and the sum of the votes.
         """
         # A copy on this replica's device, as the reduction requires.
-        weights, status = _all_reduce(
-            (self.loss.weights(features), tf.identity(status))
+        weights, votes = _all_reduce(
+            (self.loss.weights(features), tf.identity(votes))
         )
         seed = self._offset_seed(
             self.model.draw_seed(training=True),
@@ -208,22 +196,15 @@ class TrainStep:
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        outcome = self._outcome(norm, losses["loss"], scale)
+        # Only a scaled gradient can overflow because of its scale.
+        is_finite = tf.math.is_finite(losses["loss"])
+        skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
+        outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
         # As in tf.clip_by_global_norm; not finite if the norm is not.
         limit = self.config.clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
-        return grads, clip_factor, norm / scale, losses, outcome, status
-
-    def _outcome(
-        self, norm: tf.Tensor, loss: tf.Tensor, scale: tf.Tensor
-    ) -> tf.Tensor:
-        # Only a scaled gradient can overflow because of its scale.
-        skipped = tf.where(
-            tf.math.is_finite(loss) & (scale > 1), OVERFLOWED, NOT_FINITE
-        )
-        finite = tf.math.is_finite(norm) & tf.math.is_finite(loss)
-        return tf.where(finite, MADE, skipped)
+        return grads, clip_factor, norm / scale, losses, outcome, votes
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
         # One draw per step serves all replicas and parts; each has its own

@@ -74,16 +74,14 @@ class Trainer(BatchPredictor):
         self.outcomes = np.zeros(0, np.int32)
         self.summary = Summary(config)
         for callback in callbacks:
-            callback.join(self)
+            callback.attach(self)
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
             trained, its_loss = model, loss
             with self.strategy.scope():
                 for callback in callbacks:
                     trained, its_loss = callback.wrap(trained, its_loss)
-            self._train_step = train_step.TrainStep(
-                trained, its_loss, optimizer, self.strategy, config, callbacks
-            )
+            self._train_step = train_step.TrainStep(trained, its_loss, self)
         self.checkpointer: checkpointing.Checkpointer | None = None
         if config.output_dir:
             variables = dict(modeling.named_variables(model))
@@ -211,8 +209,8 @@ class Trainer(BatchPredictor):
         step, is_save_due, is_done = self.step, False, False
         while not is_done:
             number = self._steps_until_due(step)
-            status = [callback.on_step_begin() for callback in self.callbacks]
-            logs, agreed = self._make_steps(iterator, number, status)
+            votes = [callback.on_step_begin() for callback in self.callbacks]
+            logs, agreed = self._make_steps(iterator, number, votes)
             step += number
             is_done = step == self.num_train_steps
             for callback, value in zip(self.callbacks, agreed, strict=True):
@@ -240,10 +238,10 @@ class Trainer(BatchPredictor):
         self,
         iterator: Iterator[train_step.Features],
         number: int,
-        status: Sequence[float],
+        votes: Sequence[float],
     ) -> tuple[dict[str, float], Sequence[float]]:
-        """Makes some steps; returns the last one's logs and the status."""
-        arguments = [iterator, tf.constant(status, tf.float32)]
+        """Makes some steps; returns the last one's logs and the votes."""
+        arguments = [iterator, tf.constant(votes, tf.float32)]
         try:
             logs, outcomes, agreed = (
                 self._train_step.one(*arguments)

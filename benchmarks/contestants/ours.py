@@ -19,6 +19,7 @@ import run_pretraining
 import run_squad
 import serving
 from benchmarks import race
+from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files import flags as script_flags
 from modeling import losses, quantization
@@ -94,8 +95,8 @@ def pretrain(spec):
         options,
         functools.partial(modeling.BertPretrainer, config),
         losses.PretrainingLoss(),
-        length,
-        NUM_TRAIN_STEPS,
+        (length, num_predictions),
+        (NUM_TRAIN_STEPS, 0),
     )
     batch_size = options.batch_sizes.final
     instances = race.random_inputs(spec, config.vocab_size, num_batches=16)
@@ -157,11 +158,15 @@ def mrpc(spec):
         options,
         functools.partial(task.create_model, config),
         task.loss,
-        options.max_seq_length,
-        NUM_TRAIN_STEPS,
+        (options.max_seq_length, 0),
+        (NUM_TRAIN_STEPS, 0),
     )
-    dataset = splits.create_dataset(
-        "train", options.batch_sizes.final, seed=options.seed
+    dataset = tfrecords.create_dataset(
+        splits.records["train"],
+        options.batch_sizes.final,
+        is_training=True,
+        seed=options.seed,
+        trim=options.unpads,
     )
     return training(trainer, dataset)
 
@@ -178,7 +183,7 @@ def squad(spec):
     config = modeling.load_config(options.bert_config_file)
     create_model = functools.partial(modeling.BertSpanLabeler, config)
     trainer = start.create_trainer(
-        options, create_model, None, options.max_seq_length
+        options, create_model, None, (options.max_seq_length, 0)
     )
 
     def create_task():

@@ -31,6 +31,7 @@ FLAGS = {
     "run_pretraining.py": """
         --input_file=made-* --max_predictions_per_seq=5 --do_eval
         --max_eval_steps=2 --num_train_steps=2 --summary_steps=1
+        --do_whole_word_mask
     """,
 }
 
@@ -54,5 +55,13 @@ def test_the_vocabulary_is_opened_once(tmp_path, tiny, script):
         tmp_path / "counting.py", tmp_path, script, **flags
     )
     assert done.check().stdout.count("opened words.txt") == 1
+    if script.endswith("run_pretraining.py"):
+        # Of records that were masked as they were read, by these words.
+        results = script_runner.read_results(tmp_path / "run")
+        assert 0 < results["masked_lm_loss"] < 20
+        del flags["vocab_file"], flags["export_dir"], flags["export_weights"]
+        flags["output_dir"] = "new"
+        error = script_runner.run(script, tmp_path, **flags).error
+        assert "without masks; give --vocab_file" in error
     for copy in ("export/assets.extra/vocab.txt", "weights/vocab.txt"):
         assert (tmp_path / copy).read_bytes() == contents

@@ -81,14 +81,14 @@ def create_trainer(
     precision="float32",
     strategy=None,
     callbacks=(),
-    describe_batch=None,
+    records=None,
     **changes,
 ):
     config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(config, 100, 0)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    skipping = NonFinite(describe_batch)
+    skipping = NonFinite(records)
     return Trainer(
         Pair(),
         Sum(),

@@ -11,8 +11,8 @@ import tensorflow as tf
 import modeling
 from tests import conftest, toy_task
 from tests.checkpoints import values
+from tests.script_runner import read_results
 from training import checkpointing, fine_tuning
-from training.config import FineTuningConfig
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
@@ -48,10 +48,9 @@ def options(tmp_path):
     config = tmp_path / "config.json"
     config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
     (tmp_path / "export").mkdir()
-    return FineTuningConfig(
+    return toy_task.create_config(
+        tmp_path / "run",
         bert_config_file=str(config),
-        vocab_file="vocab.txt",
-        output_dir=str(tmp_path / "run"),
         export_dir=str(tmp_path / "export"),
         max_seq_length=LENGTH,
         train_batch_size=BATCH_SIZE,
@@ -67,14 +66,6 @@ def options(tmp_path):
 
 def accuracies(*values):
     return [{"accuracy": value, "f1": 1 - value} for value in values]
-
-
-def results(folder):
-    lines = (folder / "eval_results.txt").read_text().splitlines()
-    return {
-        name: float(value)
-        for name, value in (line.split(" = ") for line in lines)
-    }
 
 
 def used_step(folder):
@@ -104,8 +95,8 @@ def test_the_best_step_is_evaluated_predicted_and_exported(
     best = 2 * STEPS_PER_EPOCH
     # Not once more after training.
     assert chosen.num_evaluations == 3
-    assert results(tmp_path / "run")["accuracy"] == 0.9
-    assert results(tmp_path / "run")["global_step"] == best
+    assert read_results(tmp_path / "run")["accuracy"] == 0.9
+    assert read_results(tmp_path / "run")["global_step"] == best
     assert used_step(tmp_path) == {best}
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["global_step"] == best
@@ -137,8 +128,8 @@ def test_the_last_step_is_kept_on_request(options, tmp_path, caplog):
         fine_tuning.run(chosen, dataclasses.replace(options, load_best=False))
     last = 3 * STEPS_PER_EPOCH
     assert chosen.num_evaluations == 3
-    assert results(tmp_path / "run")["accuracy"] == 0.7
-    assert results(tmp_path / "run")["global_step"] == last
+    assert read_results(tmp_path / "run")["accuracy"] == 0.7
+    assert read_results(tmp_path / "run")["global_step"] == last
     assert used_step(tmp_path) == {last}
     assert f"Exporting step {last}, the last" in caplog.text
 
@@ -169,7 +160,7 @@ def test_another_figure_can_choose(options, tmp_path):
         ScriptedTask(*accuracies(0.5, 0.9, 0.7)),
         dataclasses.replace(options, metric_for_best="f1"),
     )
-    assert results(tmp_path / "run")["f1"] == 0.5
+    assert read_results(tmp_path / "run")["f1"] == 0.5
     assert used_step(tmp_path) == {STEPS_PER_EPOCH}
 
 
@@ -186,7 +177,7 @@ def test_the_best_of_several_runs_is_its_best_step(options, tmp_path):
     chosen = ScriptedTask(*accuracies(0.5, 0.8, 0.7), *accuracies(0.6, 0.3, 0))
     fine_tuning.run(chosen, dataclasses.replace(options, num_train_runs=2))
     assert chosen.num_evaluations == 6
-    found = results(tmp_path / "run")
+    found = read_results(tmp_path / "run")
     assert found["best_run"] == 1
     assert found["accuracy"] == 0.8
     assert found["accuracy_mean"] == pytest.approx(0.7)

@@ -6,7 +6,8 @@ import types
 
 import pytest
 
-from training import checks, config, costs, run_settings
+from tests.toy_task import create_config
+from training import checks, costs, run_settings
 
 SIZES = {
     "vocab_size": 100,
@@ -62,13 +63,8 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
 
 
 def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
-    command = config.FineTuningConfig(
-        bert_config_file="bert_config.json",
-        vocab_file="vocab.txt",
-        output_dir=str(tmp_path),
-        do_train=True,
-        seed=2**32 - 2,
-        num_train_runs=2,
+    command = create_config(
+        tmp_path, do_train=True, seed=2**32 - 2, num_train_runs=2
     )
     with pytest.raises(ValueError, match="--seed=4294967294 is too large"):
         dataclasses.replace(command, num_train_runs=3)
@@ -101,24 +97,15 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
 )
 def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
-        config.FineTuningConfig(
-            bert_config_file="bert_config.json",
-            vocab_file="vocab.txt",
-            output_dir=str(tmp_path),
-            **changes,
-        )
+        create_config(tmp_path, **changes)
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     (tmp_path / "bert_model.ckpt.index").write_text("")
     (tmp_path / "labels.txt").write_text("no\nyes\n")
     for checkpoint in (tmp_path, tmp_path / "bert_model.ckpt"):
-        command = config.FineTuningConfig(
-            bert_config_file="bert_config.json",
-            vocab_file="vocab.txt",
-            init_checkpoint=str(checkpoint),
-            output_dir=f"{tmp_path}/.",
-            do_train=True,
+        command = create_config(
+            f"{tmp_path}/.", init_checkpoint=str(checkpoint), do_train=True
         )
         checks.check_labels_of_start(command, ["no", "yes"])
         with pytest.raises(ValueError, match="has the labels .'no', 'yes'.;"):
@@ -143,14 +130,7 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
         assert run_settings.read_network(path) == trained
-    (tmp_path / "config.json").write_text(json.dumps(SIZES))
-    given = config.FineTuningConfig(
-        bert_config_file=str(tmp_path / "config.json"),
-        vocab_file="vocab.txt",
-        output_dir=str(tmp_path / "new"),
-        max_seq_length=8,
-        do_eval=True,
-    )
+    given = create_config(tmp_path / "new", max_seq_length=8, do_eval=True)
     for flag, value in (
         ("output_dir", str(folder)),
         ("init_checkpoint", str(folder / "best")),

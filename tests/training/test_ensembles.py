@@ -12,8 +12,8 @@ import modeling
 from tests import events, script_runner, toy_task
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
+from tests.script_runner import read_results
 from training import ensembles
-from training.config import FineTuningConfig
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 SQUAD = script_runner.SAMPLES / "squad"
@@ -74,11 +74,6 @@ def write_table(folder, labels):
             for place in ("river", "water", "island")
         ]
         (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-
-
-def read_results(folder):
-    lines = (folder / "eval_results.txt").read_text().splitlines()
-    return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
 
 
 def test_probabilities_of_classes_are_averaged(tmp_path):
@@ -239,11 +234,8 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         modeling.save_release(model, tmp_path / name, labels=labels)
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
         ensembles.find_members(
-            FineTuningConfig(
-                bert_config_file="c",
-                vocab_file="v",
-                output_dir="out",
-                **{"ensemble": "member_0,other"} | changed,
+            toy_task.create_config(
+                "out", **{"ensemble": "member_0,other"} | changed
             )
         )
 

@@ -2,8 +2,7 @@
 
 import os
 
-from tests.toy_task import ToyTask
-from training.config import FineTuningConfig
+from tests.toy_task import ToyTask, create_config
 from training.splits import Splits
 
 
@@ -14,14 +13,7 @@ class TwoEvalSets(ToyTask):
 def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
     for name in ("eval_hard.tf_record.partial-5", "mine.tf_record.partial-5"):
         (tmp_path / name).touch()
-    options = FineTuningConfig(
-        bert_config_file="",
-        vocab_file="",
-        output_dir=str(tmp_path),
-        do_eval=True,
-    )
-    task = TwoEvalSets()
-    splits = Splits(task, options)
+    splits = Splits(TwoEvalSets(), create_config(tmp_path, do_eval=True))
     assert splits.of("eval") == ["eval", "eval_hard"]
     assert sorted(os.listdir(tmp_path)) == [
         "eval.tf_record",
@@ -31,14 +23,8 @@ def test_what_a_killed_run_left_of_its_records_is_removed(tmp_path):
 
 
 def test_a_task_keeps_the_examples_that_it_is_evaluated_on(tmp_path):
-    options = FineTuningConfig(
-        bert_config_file="",
-        vocab_file="",
-        output_dir=str(tmp_path),
-        do_train=True,
-        do_eval=True,
-    )
     task = TwoEvalSets()
-    splits = Splits(task, options)
+    config = create_config(tmp_path, do_train=True, do_eval=True)
+    splits = Splits(task, config)
     assert [*splits.num_examples] == ["train", "eval", "eval_hard"]
     assert task.examples == dict.fromkeys(["eval", "eval_hard"], range(12))

@@ -19,7 +19,7 @@ class Callback:
     are defined here in the order in which a run calls them.
 
     Attributes:
-        trainer: the Trainer that the callback has joined.
+        trainer: the Trainer that the callback is attached to.
         every: the callback sees each step that is a multiple of this number,
             because a call of several steps ends there; 0 = any step.
         may_save: False postpones a checkpoint that is due.
@@ -29,8 +29,8 @@ class Callback:
     every: int = 0
     may_save: bool = True
 
-    def join(self, trainer: "Trainer") -> None:
-        """Joins a Trainer, whose model exists."""
+    def attach(self, trainer: "Trainer") -> None:
+        """Attaches the callback to a Trainer, whose model exists."""
         self.trainer = trainer
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:

@@ -38,9 +38,9 @@ class WeightAverages(Callback):
     do not change them.
     """
 
-    def join(self, trainer: "Trainer") -> None:
+    def attach(self, trainer: "Trainer") -> None:
         """Creates the averages of the weights that are trained."""
-        super().join(trainer)
+        super().attach(trainer)
         self._weights = {
             name: variable
             for name, variable in modeling.named_variables(

@@ -183,23 +183,17 @@ class Teacher(Callback):
         """Returns the projection's variables, if there are any."""
         return {v.path: v for v in self._distiller.own_variables}
 
-    def add_outputs(
-        self, source: str, path: str, spec: feature_specs.Spec
-    ) -> feature_specs.Spec:
-        """Writes training records with the teacher's outputs added.
+    def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
+        """Returns training records with the teacher's outputs added.
 
-        Does nothing if an earlier run wrote them from the same records, teacher
-        and config. The model is released afterwards.
-
-        Args:
-            source: the TFRecord file of training.
-            path: the file to write; its sources are recorded in `path`.json.
-            spec: of the records.
-
-        Returns:
-            the spec of the new records.
+        They are written next to the file of the given records, and a JSON file
+        says what they are made from. If an earlier run wrote them from the same
+        records, teacher and flags, they are not written again. The model is
+        released afterwards.
         """
         model, config = self._model, self._config
+        (source,), spec, _ = records
+        path = os.path.join(os.path.dirname(source), "train_teacher.tf_record")
         if model is None:
             raise ValueError("The teacher's outputs are already in the records")
         self._shapes = _by_name(
@@ -217,7 +211,7 @@ class Teacher(Callback):
             logging.info(
                 "Computing the outputs of --teacher=%s", config.teacher
             )
-            self._write_records(model, source, path, spec)
+            self._write_records(model, records, path)
             written = run_settings.fingerprint([path], whole=True)
             write_json(f"{path}.json", {**made_from, "written": written})
         self._model = None
@@ -225,25 +219,21 @@ class Teacher(Callback):
             f"teacher_{name}": feature_specs.Feature(shape[1:], "float32")
             for name, shape in self._shapes.items()
         }
-        return {**spec, **added}
+        return tfrecords.Records([path], {**spec, **added})
 
     def _write_records(
-        self,
-        model: keras.Model,
-        source: str,
-        path: str,
-        spec: feature_specs.Spec,
+        self, model: keras.Model, records: tfrecords.Records, path: str
     ) -> None:
         """Writes records with a model's outputs added; see `add_outputs`."""
         config = self._config
         dataset = tfrecords.create_dataset(
-            tfrecords.Records([source], spec),
+            records,
             config.train_batch_size,
             is_training=False,
             trim=config.unpads,
         )
-        records = tfrecords.read_records(source)
-        count = tfrecords.count_records([source])
+        serialized = tfrecords.read_records(records.files[0])
+        count = tfrecords.count_records(records.files)
         batches = BatchPredictor(model, config.jit_compile).predict(
             dataset,
             -(-count // config.train_batch_size),
@@ -258,7 +248,7 @@ class Teacher(Callback):
                 # Two concatenated messages are parsed as one, with the
                 # fields of both.
                 for added in tfrecords.encode_examples(rows):
-                    writer.write(next(records) + added)
+                    writer.write(next(serialized) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
         """Returns the teacher's outputs in features, as its model's."""

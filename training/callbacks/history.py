@@ -76,12 +76,12 @@ class History(Callback):
         Runs of earlier versions have no history: their hours are unknown.
         """
         line = self._lines.get(("checkpoint", step)) or {}
-        self._clock.resume(line.get("hours") or 0.0)
+        self._clock.count_from(line.get("hours") or 0.0)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Drops the lines after the current step, which will be repeated."""
-        self.resume(self.trainer.global_step)
+        self.drop_after(self.trainer.global_step)
         if self._shows:
             # For TensorBoard's HPARAMS page.
             from tensorboard.plugins.hparams import api
@@ -101,7 +101,7 @@ class History(Callback):
         """Adds a line, from which a resumed run reads the time spent."""
         self.add("checkpoint", step, {})
 
-    def resume(self, step: int) -> None:
+    def drop_after(self, step: int) -> None:
         """Drops the lines after a step, which will be repeated."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
@@ -110,12 +110,7 @@ class History(Callback):
             self._write_all()
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line, or replaces the metrics of an existing one.
-
-        Args:
-            kind: one of KINDS.
-            step: number of steps made.
-            metrics: {name: figure}.
+        """Adds a line of one of KINDS, or replaces an existing one's metrics.
 
         Raises:
             OSError: the file cannot be written.
@@ -174,7 +169,7 @@ class History(Callback):
 
         Args:
             step: number of steps made.
-            name: name of the examples.
+            name: name of the page.
             rows: examples with their answers, {column: text}.
         """
         is_known = ("eval", step) in self._lines

@@ -1,9 +1,10 @@
 """Skipped steps: those whose loss or gradient is not finite."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from absl import logging
 
+from data.io import tfrecords
 from training import train_step
 from training.callbacks import Callback
 
@@ -17,14 +18,11 @@ class NonFinite(Callback):
     end of training.
 
     Args:
-        describe_batch: (batch_size, skip_records) -> text that names the
-            records of a batch, or None.
+        records: the records of the training, which the error names, or None.
     """
 
-    def __init__(
-        self, describe_batch: Callable[[int, int], str] | None = None
-    ) -> None:
-        self._describe_batch = describe_batch
+    def __init__(self, records: tfrecords.Records | None = None) -> None:
+        self._records = records
         self._in_a_row = 0
 
     @property
@@ -64,14 +62,17 @@ class NonFinite(Callback):
         if self._in_a_row < self.trainer.config.max_nonfinite_steps:
             return
         records = ""
-        if self._describe_batch:
-            sizes = self.trainer.config.batch_sizes
-            records = self._describe_batch(
-                sizes.at(step - 1), sizes.examples(step - 1)
+        if self._records:
+            config = self.trainer.config
+            records = " on " + tfrecords.describe_records(
+                self._records.files,
+                config.seed,
+                config.batch_sizes.examples(step - 1),
+                config.batch_sizes.at(step - 1),
             )
         raise ValueError(
             f"the loss or gradient of {self._in_a_row} steps in a row was not "
-            f"finite, up to step {step}{f' on {records}' if records else ''}. "
+            f"finite, up to step {step}{records}. "
             "Look at the records, or give a smaller --learning_rate"
             f"{self._way_back(step - self._in_a_row)}"
         )

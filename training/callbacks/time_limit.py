@@ -45,7 +45,7 @@ class TimeLimit(Callback):
         """Fraction of the time spent, 1.0 or more at the end."""
         return self.hours / self._max_hours if self._max_hours else 0.0
 
-    def resume(self, hours: float) -> None:
+    def count_from(self, hours: float) -> None:
         """Adds the hours before the checkpoint that is resumed."""
         self._before = hours * 3600
 

@@ -30,11 +30,7 @@ FLAGS: dict[str, dict[str, str]] = {
 
 
 def answer(module: str, file: str) -> NoReturn:
-    """Ends a script that has moved with the name of its successor.
-
-    Args:
-        module: its `__name__`.
-        file: path of the script.
+    """Ends a script that has moved, by its `__name__` and its path.
 
     Raises:
         ImportError: another module imports it.

@@ -1,11 +1,9 @@
 """Averages of weights against their formula in NumPy."""
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from tests.training.pair import OnStep, create_config, fit
+from tests.training.pair import OnStep, Pair, Sum, batches, create_config, fit
 from training import devices
 from training.callbacks.averages import WeightAverages
 from training.checkpointing import checkpoint_steps
@@ -13,37 +11,11 @@ from training.optimizers import optimization
 from training.trainer import Trainer
 
 
-class Scale(keras.Model):
-    """Multiplies a feature with a weight."""
-
-    def __init__(self):
-        super().__init__(name="scale")
-        self.one = self.add_weight(shape=(2,), initializer="ones", name="one")
-
-    def draw_seed(self, training):
-        del training
-        return tf.zeros([2], tf.int32)
-
-    def call(self, features, training=None, seed=None):
-        del training, seed
-        return features["factor"][:, None] * self.one
-
-
-class Sum:
-    epsilon = {"part": 0.0}
-
-    def weights(self, features):
-        return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}
-
-    def sums(self, outputs, features):
-        return {"part": tf.reduce_sum(outputs)}
-
-
 @pytest.mark.parametrize("name", ["one_device", "mirrored"])
 def test_averages_follow_their_formula(name, tmp_path):
     strategy = devices.create_strategy(name)
     with strategy.scope():
-        model = Scale()
+        model = Pair()
         config = create_config(tmp_path, learning_rate=0.1, ema_decay=0.6)
         optimizer = optimization.create_optimizer(config, 100, 0)
     steps = []
@@ -56,20 +28,22 @@ def test_averages_follow_their_formula(name, tmp_path):
     weight, averages = model.one, WeightAverages()
     callbacks = [averages, OnStep(look)]
     trainer = Trainer(model, Sum(), optimizer, config, callbacks, strategy)
-    weight.assign([3.0, 4.0])
+    weight.assign(3.0)
     averages.on_restore(0, is_new=True)
-    (average,) = averages.variables().values()
+    names = [
+        f"pair/{name}/ExponentialMovingAverage" for name in ("one", "zero")
+    ]
+    assert [*averages.variables()] == names
+    average = averages.variables()[names[0]]
     # The fourth step is skipped, and averages nothing.
-    factors = np.array([1, 2, 3, np.nan, -1, 2, 0.5, 1, 1, 1], np.float32)
-    dataset = tf.data.Dataset.from_tensor_slices({"factor": factors}).batch(1)
+    dataset = batches([1, 2, 3, np.nan, -1, 2, 0.5, 1, 1, 1])
     fit(trainer, dataset, 10)
-    expected = np.array([3.0, 4.0])
+    expected = 3.0
     for step, (trained, averaged, evaluated) in enumerate(steps, start=1):
         decay = 1.0 if step == 4 else min(0.6, (1 + step) / (10 + step))
         expected = decay * expected + (1 - decay) * trained
         np.testing.assert_allclose(averaged, expected, rtol=1e-6)
         np.testing.assert_array_equal(evaluated, averaged)
-    assert averages.variables().keys() == {"scale/one/ExponentialMovingAverage"}
     # The model has the averages in the end, and they are saved.
     np.testing.assert_array_equal(weight.numpy(), steps[-1][1])
     assert checkpoint_steps(tmp_path / "averages") == [10]

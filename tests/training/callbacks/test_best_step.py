@@ -8,16 +8,16 @@ import pytest
 from files import json_files
 from tests.training.pair import batches, create_config, create_trainer, fit
 from training import checkpointing, costs, summary
-from training.callbacks import summaries
+from training.callbacks import progress
 from training.callbacks.best_step import BestStep
 from training.callbacks.history import History
 from training.callbacks.time_limit import TimeLimit
 
 
 def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
-    monkeypatch.setattr(summaries, "_MEASURING_SHARE", float("inf"))
+    monkeypatch.setattr(progress, "_MEASURING_SHARE", float("inf"))
     rates = iter([10.0, 30.0, 20.0, 20.0])
-    peak = summaries.PeakRate(lambda: next(rates))
+    peak = progress.PeakRate(lambda: next(rates))
     assert [peak.update(5.0), peak.update(40.0), peak.update(5.0)] == [
         30.0,
         40.0,
@@ -27,9 +27,9 @@ def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
 
 
 def test_measuring_the_peak_rate_takes_little_of_the_time(monkeypatch):
-    monkeypatch.setattr(summaries, "_MEASURING_SHARE", 1e-12)
+    monkeypatch.setattr(progress, "_MEASURING_SHARE", 1e-12)
     rates = iter([10.0, 30.0])
-    peak = summaries.PeakRate(lambda: next(rates))
+    peak = progress.PeakRate(lambda: next(rates))
     assert peak.update() == peak.update() == 10.0
     assert next(rates) == 30.0
 

@@ -16,7 +16,6 @@ from tests import conftest, script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
 from training import fine_tuning, run_settings
 from training.callbacks import distillation
-from training.config import FineTuningConfig
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 
@@ -59,10 +58,9 @@ def teacher(tmp_path_factory):
 
 def create_options(folder, teacher):
     write_config(folder / "config.json")
-    return FineTuningConfig(
+    return toy_task.create_config(
+        folder / "run",
         bert_config_file=str(folder / "config.json"),
-        vocab_file="vocab.txt",
-        output_dir=str(folder / "run"),
         max_seq_length=LENGTH,
         train_batch_size=BATCH_SIZE,
         learning_rate=1e-2,
@@ -158,7 +156,9 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
             dataclasses.replace(options, teacher=str(teacher)),
             task.create_model,
             task.loss,
-        ).add_outputs(str(records), str(path), task.feature_spec("train"))
+        ).add_outputs(
+            tfrecords.Records([str(records)], task.feature_spec("train"))
+        )
         return path.stat().st_ino
 
     first = written()

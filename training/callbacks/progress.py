@@ -121,9 +121,6 @@ class PeakRate:
 
     A machine that is busy while its rate is measured looks slower than it is,
     so the rate is measured again while training.
-
-    Args:
-        measure: () -> the rate at this moment.
     """
 
     def __init__(self, measure: Callable[[], float]) -> None:
@@ -133,11 +130,7 @@ class PeakRate:
         self.update()
 
     def update(self, achieved: float = 0.0) -> float:
-        """Returns the best rate, measuring again after some time.
-
-        Args:
-            achieved: the training's own rate.
-        """
+        """Returns the best rate so far, and measures it now and then."""
         started = time.monotonic()
         if started >= self._next:
             self._best = max(self._best, self._measure())
