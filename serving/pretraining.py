@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from data.text.ragged import first_values, with_row_splits
+from data.text.ragged import with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 from serving import inspection, signatures
 from serving.requests import MASK
@@ -108,7 +108,7 @@ def _fill_mask(
 
     def fill_mask(text: tf.Tensor) -> Features:
         tokens = _tokenize_around_masks(text, packing.tokenizer, mask_id)
-        tokens = first_values(tokens, options.max_seq_length - 2)
+        tokens = tokens[:, : options.max_seq_length - 2]
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = signatures.pack_rows(packing, [tokens], begin, end)
