@@ -27,12 +27,12 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# Outputs of a question that are numbers, in double precision all of them.
-_NUMBERS = {
-    "probability": tf.float64,
-    "start_byte": tf.int32,
-    "end_byte": tf.int32,
-    "null_odds": tf.float64,
+# Outputs for the chosen answer, by the column of the n-best list.
+_OF_CHOSEN = {
+    "answer": "nbest_texts",
+    "probability": "nbest_probabilities",
+    "start_byte": "nbest_start_bytes",
+    "end_byte": "nbest_end_bytes",
 }
 # Number of windows whose spans are in memory at a time.
 _WINDOWS_AT_A_TIME = 64
@@ -106,9 +106,7 @@ class SquadDecoder:
                 find, bounds[row], bounds[row + 1], alignment
             )
             nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
-            return _join_numbers(
-                self._answer(nbest, texts, null_scores[row], alignment)
-            )
+            return self._answer(nbest, texts, null_scores[row], alignment)
 
         # One question at a time, to bound the memory.
         outputs = tf.map_fn(
@@ -117,14 +115,18 @@ class SquadDecoder:
             fn_output_signature=self._specs(),
             parallel_iterations=1,
         )
-        return _split_numbers(outputs)
+        chosen = outputs.pop("chosen")
+        return outputs | {
+            name: tf.gather(outputs[column], chosen, batch_dims=1)
+            for name, column in _OF_CHOSEN.items()
+        }
 
     def _specs(self) -> dict[str, tf.TensorSpec]:
         """Returns the specs of the outputs for one question."""
         size = self.n_best_size + 1
         return {
-            "answer": tf.TensorSpec([], tf.string),
-            "numbers": tf.TensorSpec([len(_NUMBERS)], tf.float64),
+            "chosen": tf.TensorSpec([], tf.int32),
+            "null_odds": tf.TensorSpec([], tf.float64),
             "nbest_texts": tf.TensorSpec([size], tf.string),
             "nbest_probabilities": tf.TensorSpec([size], tf.float64),
             "nbest_start_logits": tf.TensorSpec([size], tf.float64),
@@ -253,7 +255,10 @@ class SquadDecoder:
         null_score: tf.Tensor,
         alignment: Alignment,
     ) -> dict[str, tf.Tensor]:
-        """Returns the outputs for a question, a dict; see __call__."""
+        """Returns the outputs of `_specs` for a question.
+
+        `chosen` is the place of the answer in the n-best list.
+        """
         probabilities = tf.nn.softmax(nbest.scores)
         start_bytes, end_bytes = alignment.find_bytes(nbest)
         is_answer = nbest.starts >= 0
@@ -269,10 +274,7 @@ class SquadDecoder:
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
         padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
         return {
-            "answer": texts[chosen],
-            "probability": probabilities[chosen],
-            "start_byte": start_bytes[chosen],
-            "end_byte": end_bytes[chosen],
+            "chosen": chosen,
             "null_odds": null_odds,
             "nbest_texts": tf.pad(texts, padding, constant_values=""),
             "nbest_probabilities": tf.pad(probabilities, padding),
@@ -287,21 +289,6 @@ class SquadDecoder:
 
 
 _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
-
-
-def _join_numbers(answer: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Joins the numbers, since each tensor costs more than its few bytes."""
-    numbers = [tf.cast(answer.pop(name), tf.float64) for name in _NUMBERS]
-    return answer | {"numbers": tf.stack(numbers)}
-
-
-def _split_numbers(answers: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Undoes `_join_numbers`, for all answers."""
-    columns = tf.unstack(answers.pop("numbers"), len(_NUMBERS), axis=1)
-    return answers | {
-        name: tf.cast(column, dtype)
-        for (name, dtype), column in zip(_NUMBERS.items(), columns, strict=True)
-    }
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
