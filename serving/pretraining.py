@@ -9,7 +9,7 @@ from collections.abc import Callable
 import keras
 import tensorflow as tf
 
-from data.text.ragged import first_values, with_row_splits
+from data.text.ragged import with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 from serving import batches, signatures
 from serving.batches import Features
@@ -103,7 +103,7 @@ def _fill_mask(
 
     def fill_mask(text: tf.Tensor) -> Features:
         tokens = _tokenize_around_masks(text, packing.tokenizer, mask_id)
-        tokens = first_values(tokens, options.max_seq_length - 2)
+        tokens = tokens[:, : options.max_seq_length - 2]
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, [tokens], begin, end)

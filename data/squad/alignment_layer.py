@@ -74,158 +74,156 @@ def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     return firsts, numbers
 
 
-def remove_repeated(
-    spans: Spans, passages: Passages, use_char_offsets: bool
-) -> Spans:
-    """Drops spans covering the same letters as an earlier one."""
-    firsts, _ = first_of_equals(
-        _keys(_letters_at(spans, passages, use_char_offsets))
-    )
-    return spans.gather(firsts)
+class Alignment(NamedTuple):
+    """Finds the text of spans in their passage.
 
-
-def span_texts(
-    spans: Spans, row: tf.Tensor, passages: Passages, use_char_offsets: bool
-) -> tf.Tensor:
-    """Returns the texts of spans, string [S].
-
-    Args:
-        spans: Spans of one passage, without "no answer".
-        row: int32, the passage.
+    Attributes:
         passages: Passages.
-        use_char_offsets: whether they are cut out of the passage as it is;
-            else white space is a single space, and `letters_of` differs.
-    """
-    letters = letters_of(spans, row, passages, use_char_offsets)
-    firsts, numbers = first_of_equals(_keys(letters))
-    first = tf.gather(letters.first, firsts)
-    last = tf.gather(letters.last, firsts)
-    if use_char_offsets:
-        text, starts = passages.contexts[row], passages.starts
-    else:
-        text, starts = passages.texts[row], passages.letter_starts
-    ends = tf.gather(starts, last) + _at(passages.sizes, last)
-    texts = drop_invalid(_substrings(text, tf.gather(starts, first), ends))
-    return tf.gather(texts, numbers)
-
-
-def letters_of(
-    spans: Spans, row: tf.Tensor, passages: Passages, use_char_offsets: bool
-) -> Letters:
-    """Returns the Letters of spans' final texts.
-
-    With character offsets, those of the tokens. Otherwise as get_final_text
-    finds them: the characters of the spans' words, as tokenized, are matched
-    one to one with the words' letters. They are searched by text, so "a" of
-    "an ##a" is found at the first; if the numbers differ, or part of the text
-    is unknown, all letters of the words are used.
-
-    Args:
-        spans: Spans of one passage, without "no answer".
         row: int32, the passage.
-        passages: Passages.
-        use_char_offsets: see `span_texts`.
+        use_char_offsets: whether texts are cut out of the passage as it is at
+            their tokens; else they are found as get_final_text finds them, and
+            their white space is a single space.
     """
-    letters = _letters_at(spans, passages, use_char_offsets)
-    if use_char_offsets:
-        return letters
-    sought = tf.where(letters.word_char >= 0)
-    first_char = tf.gather(
-        passages.first_char, tf.gather_nd(spans.starts, sought)
-    )
-    places = _find_chars(
-        tf.gather_nd(letters.word_char, sought),
-        first_char,
-        tf.gather(passages.first_char, tf.gather_nd(spans.ends, sought) + 1)
-        - 1,
-        row,
-        passages,
-    )
-    shift = tf.scatter_nd(
-        sought, places - first_char, tf.shape(spans.starts, tf.int64)
-    )
-    return Letters(
-        letters.first + shift, letters.last + shift, letters.word_char
-    )
 
+    passages: Passages
+    row: tf.Tensor
+    use_char_offsets: bool
 
-def _letters_at(
-    spans: Spans, passages: Passages, use_char_offsets: bool
-) -> Letters:
-    """Returns the Letters of spans at their own positions, without a search."""
-    first_char = tf.gather(passages.first_char, spans.starts)
-    last_char = tf.gather(passages.first_char, spans.ends + 1) - 1
-    if use_char_offsets:
-        last = tf.gather(passages.char_letters, last_char)
-        return Letters(
-            tf.gather(passages.char_letters, first_char),
-            tf.gather(passages.last_letters, last),
-            tf.fill(tf.shape(last), -1),
+    def remove_repeated(self, spans: Spans) -> Spans:
+        """Drops spans covering the same letters as an earlier one."""
+        firsts, _ = first_of_equals(_keys(self._letters_at(spans)))
+        return spans.gather(firsts)
+
+    def find_texts(self, spans: Spans) -> tf.Tensor:
+        """Returns the texts of spans, string [S], without "no answer"."""
+        letters, passages = self._find_letters(spans), self.passages
+        firsts, numbers = first_of_equals(_keys(letters))
+        first = tf.gather(letters.first, firsts)
+        last = tf.gather(letters.last, firsts)
+        if self.use_char_offsets:
+            text, starts = passages.contexts[self.row], passages.starts
+        else:
+            text, starts = passages.texts[self.row], passages.letter_starts
+        ends = tf.gather(starts, last) + _at(passages.sizes, last)
+        texts = drop_invalid(_substrings(text, tf.gather(starts, first), ends))
+        return tf.gather(texts, numbers)
+
+    def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns where spans start and end in the passage, int32 [S] each.
+
+        Both are -1 for no answer.
+        """
+        passages, real = self.passages, tf.where(spans.starts >= 0)
+        first, last, _ = self._find_letters(spans.gather(real[:, 0]))
+        nowhere = tf.fill([tf.size(spans.starts)], -1)
+        starts = tf.gather(passages.starts, first)
+        ends = tf.gather(passages.starts, last) + _at(passages.sizes, last)
+        return (
+            tf.tensor_scatter_nd_update(nowhere, real, starts),
+            tf.tensor_scatter_nd_update(nowhere, real, ends),
         )
-    first_word, last_word = (
-        tf.searchsorted(passages.word_chars, char, side="right") - 1
-        for char in (first_char, last_char)
-    )
-    word_char = tf.gather(passages.word_chars, first_word)
-    num_chars = tf.gather(passages.word_chars, last_word + 1) - word_char
-    letter = tf.gather(passages.word_letters, first_word)
-    num_letters = tf.gather(passages.word_letters, last_word + 1) - letter
-    is_known = tf.gather(passages.num_unknown, spans.starts) == tf.gather(
-        passages.num_unknown, spans.ends + 1
-    )
-    is_aligned = is_known & (num_chars == num_letters)
-    shift = letter - word_char
-    # A text can be found before its own position only inside its word.
-    return Letters(
-        tf.where(is_aligned, first_char + shift, letter),
-        tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
-        tf.where(is_aligned & (first_char > word_char), word_char, -1),
-    )
+
+    def _find_letters(self, spans: Spans) -> Letters:
+        """Returns the Letters of spans' final texts, without "no answer".
+
+        With character offsets, those of the tokens. Otherwise as get_final_text
+        finds them: the characters of the spans' words, as tokenized, are
+        matched one to one with the words' letters. They are searched by text,
+        so "a" of "an ##a" is found at the first; if the numbers differ, or part
+        of the text is unknown, all letters of the words are used.
+        """
+        letters = self._letters_at(spans)
+        if self.use_char_offsets:
+            return letters
+        sought = tf.where(letters.word_char >= 0)
+        first_char, last_char = self._chars_of(spans.gather(sought[:, 0]))
+        places = self._find_chars(
+            tf.gather_nd(letters.word_char, sought), first_char, last_char
+        )
+        shift = tf.scatter_nd(
+            sought, places - first_char, tf.shape(spans.starts, tf.int64)
+        )
+        return Letters(
+            letters.first + shift, letters.last + shift, letters.word_char
+        )
+
+    def _chars_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the first and the last character of spans, int32 [S]."""
+        first_char = tf.gather(self.passages.first_char, spans.starts)
+        next_char = tf.gather(self.passages.first_char, spans.ends + 1)
+        return first_char, next_char - 1
+
+    def _letters_at(self, spans: Spans) -> Letters:
+        """Returns the Letters of spans at their own positions, no search."""
+        passages = self.passages
+        first_char, last_char = self._chars_of(spans)
+        if self.use_char_offsets:
+            last = tf.gather(passages.char_letters, last_char)
+            return Letters(
+                tf.gather(passages.char_letters, first_char),
+                tf.gather(passages.last_letters, last),
+                tf.fill(tf.shape(last), -1),
+            )
+        first_word, last_word = (
+            tf.searchsorted(passages.word_chars, char, side="right") - 1
+            for char in (first_char, last_char)
+        )
+        word_char = tf.gather(passages.word_chars, first_word)
+        num_chars = tf.gather(passages.word_chars, last_word + 1) - word_char
+        letter = tf.gather(passages.word_letters, first_word)
+        num_letters = tf.gather(passages.word_letters, last_word + 1) - letter
+        is_known = tf.gather(passages.num_unknown, spans.starts) == tf.gather(
+            passages.num_unknown, spans.ends + 1
+        )
+        is_aligned = is_known & (num_chars == num_letters)
+        shift = letter - word_char
+        # A text can be found before its own position only inside its word.
+        return Letters(
+            tf.where(is_aligned, first_char + shift, letter),
+            tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
+            tf.where(is_aligned & (first_char > word_char), word_char, -1),
+        )
+
+    def _find_chars(
+        self, word_char: tf.Tensor, first_char: tf.Tensor, last_char: tf.Tensor
+    ) -> tf.Tensor:
+        """Returns where the text of characters first occurs, int32 [S].
+
+        Args:
+            word_char: int32 [S], start of the search.
+            first_char: int32 [S], start of the text to find.
+            last_char: int32 [S], its end.
+        """
+        passages = self.passages
+        row_start = passages.tokenized_starts[self.row]
+        text = passages.tokenized[self.row]
+        begins, own, last = (
+            tf.gather(passages.char_starts, char) - row_start
+            for char in (word_char, first_char, last_char)
+        )
+        ends = last + _at(passages.char_sizes, last_char)
+        parts = _substrings(text, own, ends)
+        # Searches for equal texts in the same word once.
+        firsts, numbers = first_of_equals(
+            tf.strings.join([tf.strings.as_string(word_char), parts], " ")
+        )
+        before = tf.map_fn(
+            lambda part: _bytes_before(
+                tf.strings.substr(text, part[0], part[1] - part[0]), part[2]
+            ),
+            tuple(tf.gather(value, firsts) for value in (begins, ends, parts)),
+            fn_output_signature=tf.int32,
+        )
+        before = tf.gather(before, numbers)
+        return tf.searchsorted(
+            passages.char_starts, row_start + begins + before
+        )
 
 
 def _keys(letters: Letters) -> tf.Tensor:
     """Returns int64 [S], equal for spans of the same letters."""
     first, last = (tf.cast(value, tf.int64) for value in letters[:2])
     return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
-
-
-def _find_chars(
-    word_char: tf.Tensor,
-    first_char: tf.Tensor,
-    last_char: tf.Tensor,
-    row: tf.Tensor,
-    passages: Passages,
-) -> tf.Tensor:
-    """Returns where the text of characters first occurs, int32 [S].
-
-    Args:
-        word_char: int32 [S], start of the search.
-        first_char: int32 [S], start of the text to find.
-        last_char: int32 [S], its end.
-        row: int32, the passage.
-        passages: Passages.
-    """
-    row_start = passages.tokenized_starts[row]
-    text = passages.tokenized[row]
-    begins, own, last = (
-        tf.gather(passages.char_starts, char) - row_start
-        for char in (word_char, first_char, last_char)
-    )
-    ends = last + _at(passages.char_sizes, last_char)
-    parts = _substrings(text, own, ends)
-    # Searches for equal texts in the same word once.
-    firsts, numbers = first_of_equals(
-        tf.strings.join([tf.strings.as_string(word_char), parts], " ")
-    )
-    before = tf.map_fn(
-        lambda part: _bytes_before(
-            tf.strings.substr(text, part[0], part[1] - part[0]), part[2]
-        ),
-        tuple(tf.gather(value, firsts) for value in (begins, ends, parts)),
-        fn_output_signature=tf.int32,
-    )
-    before = tf.gather(before, numbers)
-    return tf.searchsorted(passages.char_starts, row_start + begins + before)
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:

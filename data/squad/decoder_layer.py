@@ -14,13 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-from data.squad.alignment_layer import (
-    Spans,
-    first_of_equals,
-    letters_of,
-    remove_repeated,
-    span_texts,
-)
+from data.squad.alignment_layer import Alignment, Spans, first_of_equals
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
     BestLogits,
@@ -33,12 +27,12 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# Outputs of a question that are numbers, in double precision all of them.
-_NUMBERS = {
-    "probability": tf.float64,
-    "start_byte": tf.int32,
-    "end_byte": tf.int32,
-    "null_odds": tf.float64,
+# Outputs for the chosen answer, by the column of the n-best list.
+_OF_CHOSEN = {
+    "answer": "nbest_texts",
+    "probability": "nbest_probabilities",
+    "start_byte": "nbest_start_bytes",
+    "end_byte": "nbest_end_bytes",
 }
 # Number of windows whose spans are in memory at a time.
 _WINDOWS_AT_A_TIME = 64
@@ -107,13 +101,12 @@ class SquadDecoder:
         )
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
+            alignment = Alignment(passages, row, self.use_char_offsets)
             nbest, texts = self._find_nbest(
-                find, bounds[row], bounds[row + 1], row, passages
+                find, bounds[row], bounds[row + 1], alignment
             )
             nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
-            return _join_numbers(
-                self._answer(nbest, texts, null_scores[row], row, passages)
-            )
+            return self._answer(nbest, texts, null_scores[row], alignment)
 
         # One question at a time, to bound the memory.
         outputs = tf.map_fn(
@@ -122,14 +115,18 @@ class SquadDecoder:
             fn_output_signature=self._specs(),
             parallel_iterations=1,
         )
-        return _split_numbers(outputs)
+        chosen = outputs.pop("chosen")
+        return outputs | {
+            name: tf.gather(outputs[column], chosen, batch_dims=1)
+            for name, column in _OF_CHOSEN.items()
+        }
 
     def _specs(self) -> dict[str, tf.TensorSpec]:
         """Returns the specs of the outputs for one question."""
         size = self.n_best_size + 1
         return {
-            "answer": tf.TensorSpec([], tf.string),
-            "numbers": tf.TensorSpec([len(_NUMBERS)], tf.float64),
+            "chosen": tf.TensorSpec([], tf.int32),
+            "null_odds": tf.TensorSpec([], tf.float64),
             "nbest_texts": tf.TensorSpec([size], tf.string),
             "nbest_probabilities": tf.TensorSpec([size], tf.float64),
             "nbest_start_logits": tf.TensorSpec([size], tf.float64),
@@ -144,8 +141,7 @@ class SquadDecoder:
         find_spans: Callable[[tf.Tensor, tf.Tensor], Spans],
         begin: tf.Tensor,
         end: tf.Tensor,
-        row: tf.Tensor,
-        passages: Passages,
+        alignment: Alignment,
     ) -> tuple[Spans, tf.Tensor]:
         """Returns the best spans of a question whose texts differ.
 
@@ -153,8 +149,7 @@ class SquadDecoder:
             find_spans: (begin, end) -> Spans of these windows.
             begin: int32, the question's first window.
             end: int32, the one after its last.
-            row: int32, the question.
-            passages: Passages.
+            alignment: Alignment of its passage.
 
         Returns:
             (Spans [B], string [B]), best first; empty if there are none.
@@ -166,8 +161,8 @@ class SquadDecoder:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
             # Best first; ties keep their order.
             spans = sort(find_spans(window, following))
-            spans = remove_repeated(spans, passages, self.use_char_offsets)
-            return following, *self._merge(spans, nbest, texts, row, passages)
+            spans = alignment.remove_repeated(spans)
+            return following, *self._merge(spans, nbest, texts, alignment)
 
         nothing = tf.zeros([0], tf.int64), tf.zeros([0], tf.float64)
         _, nbest, texts = tf.while_loop(
@@ -187,8 +182,7 @@ class SquadDecoder:
         spans: Spans,
         nbest: Spans,
         texts: tf.Tensor,
-        row: tf.Tensor,
-        passages: Passages,
+        alignment: Alignment,
     ) -> tuple[Spans, tf.Tensor]:
         """Returns the best spans with distinct texts, and the texts.
 
@@ -196,8 +190,7 @@ class SquadDecoder:
             spans: Spans of further windows, sorted.
             nbest: the best Spans of those before, sorted.
             texts: string [B], their distinct texts.
-            row: int32, the question.
-            passages: Passages.
+            alignment: Alignment of the passage.
         """
         num_spans = tf.size(spans.starts)
         # One more, so that every span has a next one.
@@ -218,7 +211,7 @@ class SquadDecoder:
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(begin + self.n_best_size, num_spans)
             more = spans.gather(tf.range(begin, following))
-            added = span_texts(more, row, passages, self.use_char_offsets)
+            added = alignment.find_texts(more)
             nbest, texts = nbest.concat(more), tf.concat([texts, added], 0)
             order = order_by_score(nbest)
             firsts, _ = first_of_equals(tf.gather(texts, order))
@@ -260,12 +253,14 @@ class SquadDecoder:
         nbest: Spans,
         texts: tf.Tensor,
         null_score: tf.Tensor,
-        row: tf.Tensor,
-        passages: Passages,
+        alignment: Alignment,
     ) -> dict[str, tf.Tensor]:
-        """Returns the outputs for a question, a dict; see __call__."""
+        """Returns the outputs of `_specs` for a question.
+
+        `chosen` is the place of the answer in the n-best list.
+        """
         probabilities = tf.nn.softmax(nbest.scores)
-        start_bytes, end_bytes = self._find_bytes(nbest, row, passages)
+        start_bytes, end_bytes = alignment.find_bytes(nbest)
         is_answer = nbest.starts >= 0
         best = _first_true(is_answer)
         has_answer = is_answer[best]
@@ -279,10 +274,7 @@ class SquadDecoder:
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
         padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
         return {
-            "answer": texts[chosen],
-            "probability": probabilities[chosen],
-            "start_byte": start_bytes[chosen],
-            "end_byte": end_bytes[chosen],
+            "chosen": chosen,
             "null_odds": null_odds,
             "nbest_texts": tf.pad(texts, padding, constant_values=""),
             "nbest_probabilities": tf.pad(probabilities, padding),
@@ -295,43 +287,8 @@ class SquadDecoder:
             "nbest_sizes": tf.size(texts),
         }
 
-    def _find_bytes(
-        self, nbest: Spans, row: tf.Tensor, passages: Passages
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns where spans start and end in the passage, int32 [B] each.
-
-        Both are -1 for no answer.
-        """
-        real = tf.where(nbest.starts >= 0)
-        first, last, _ = letters_of(
-            nbest.gather(real[:, 0]), row, passages, self.use_char_offsets
-        )
-        sizes = tf.cast(tf.gather(passages.sizes, last), tf.int32)
-        nowhere = tf.fill([tf.size(nbest.starts)], -1)
-        starts = tf.gather(passages.starts, first)
-        ends = tf.gather(passages.starts, last) + sizes
-        return (
-            tf.tensor_scatter_nd_update(nowhere, real, starts),
-            tf.tensor_scatter_nd_update(nowhere, real, ends),
-        )
-
 
 _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
-
-
-def _join_numbers(answer: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Joins the numbers, since each tensor costs more than its few bytes."""
-    numbers = [tf.cast(answer.pop(name), tf.float64) for name in _NUMBERS]
-    return answer | {"numbers": tf.stack(numbers)}
-
-
-def _split_numbers(answers: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-    """Undoes `_join_numbers`, for all answers."""
-    columns = tf.unstack(answers.pop("numbers"), len(_NUMBERS), axis=1)
-    return answers | {
-        name: tf.cast(column, dtype)
-        for (name, dtype), column in zip(_NUMBERS.items(), columns, strict=True)
-    }
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:

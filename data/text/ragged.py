@@ -51,19 +51,6 @@ def rows(
     return with_row_splits(values.flat_values[first:last], row_splits - first)
 
 
-def first_values(
-    values: tf.RaggedTensor, lengths: tf.Tensor
-) -> tf.RaggedTensor:
-    """Returns the first values of each row, at most `lengths`, int64 [rows]."""
-    starts = values.row_starts()
-    indexes = tf.ragged.range(
-        starts, starts + tf.minimum(values.row_lengths(), lengths)
-    )
-    return indexes.with_flat_values(
-        tf.gather(values.flat_values, indexes.flat_values)
-    )
-
-
 def where(condition: tf.Tensor) -> tf.Tensor:
     """Returns where a condition, bool [C], holds, int32 [places]."""
     # Half of what tf.where returns.

@@ -44,6 +44,24 @@ class Characters(NamedTuple):
     starts: tf.Tensor
 
 
+class _Normalized(NamedTuple):
+    """Normalized code points, white space among them; K of them.
+
+    Attributes:
+        cps: int32 [K].
+        flags: int32 [K], of unicode_tables.
+        source: int32 [K], the code point [D] that each came from.
+    """
+
+    cps: tf.Tensor
+    flags: tf.Tensor
+    source: tf.Tensor
+
+    def gather(self, indexes: tf.Tensor) -> "_Normalized":
+        """Selects code points by index."""
+        return _Normalized(*(tf.gather(value, indexes) for value in self))
+
+
 @keras.saving.register_keras_serializable("bert")
 class TokenizerLayer(keras.layers.Layer):
     """Tokenizes texts to WordPiece ids as `FullTokenizer` does.
@@ -128,35 +146,26 @@ class TokenizerLayer(keras.layers.Layer):
         )
         row_splits = tf.cast(row_splits, tf.int32)
         starts = tf.cast(starts, tf.int32)
-        cps, flags, source = self._normalize(decoded)
+        chars = self._normalize(decoded)
         # Words end at white space and around isolated characters.
-        is_space = (flags & unicode_tables.SPACE) > 0
-        is_border = (
-            flags & (unicode_tables.SPACE | unicode_tables.ISOLATED)
-        ) > 0
+        is_space = (chars.flags & unicode_tables.SPACE) > 0
+        is_border = is_space | ((chars.flags & unicode_tables.ISOLATED) > 0)
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         kept = ragged.where(~is_space)
-        source = tf.gather(source, kept)
+        chars = chars.gather(kept)
         return Characters(
-            cps=tf.gather(cps, kept),
+            cps=chars.cps,
             begins=tf.gather(begins, kept),
-            source=source,
+            source=chars.source,
             # Marks are reordered only within their text.
-            row_splits=tf.searchsorted(source, row_splits),
+            row_splits=tf.searchsorted(chars.source, row_splits),
             starts=starts,
         )
 
-    def _normalize(
-        self, decoded: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    def _normalize(self, decoded: tf.Tensor) -> _Normalized:
         """Cleans, lower-cases and strips accents as `BasicTokenizer` does.
 
-        Args:
-            decoded: int32 [D].
-
-        Returns:
-            (cps, flags, source): int32 [K], code points with white space, a
-            character's flags, and the code point that it came from.
+        `decoded` are int32 [D].
         """
         flags, values = self._tables.lookup(decoded, tf.gather)
         cps = decoded + values
@@ -167,84 +176,71 @@ class TokenizerLayer(keras.layers.Layer):
                 lambda: cps,
             )
         source = ragged.where((flags & unicode_tables.DROPPED) == 0)
-        chars = tf.gather(cps, source), tf.gather(flags, source), source
+        chars = _Normalized(
+            tf.gather(cps, source), tf.gather(flags, source), source
+        )
         if not self.do_lower_case:
             return chars
-        several = (flags & unicode_tables.SEVERAL) > 0
         chars = tf.cond(
-            tf.reduce_any(several),
-            lambda: _expand(*chars, values, self._tables.several),
+            tf.reduce_any((flags & unicode_tables.SEVERAL) > 0),
+            lambda: _expand(chars, values, self._tables.several),
             lambda: chars,
         )
-        moved = (chars[1] & unicode_tables.REORDERED) > 0
+        moved = (chars.flags & unicode_tables.REORDERED) > 0
         return tf.cond(
             tf.math.count_nonzero(moved) > 1,
-            lambda: self._reorder(chars[0], chars[1], chars[2], moved, flags),
+            lambda: self._reorder(chars, moved, flags),
             lambda: chars,
         )
 
     def _reorder(
-        self,
-        cps: tf.Tensor,
-        flags: tf.Tensor,
-        source: tf.Tensor,
-        moved: tf.Tensor,
-        decoded_flags: tf.Tensor,
-    ) -> tuple[tf.Tensor, ...]:
+        self, chars: _Normalized, moved: tf.Tensor, decoded_flags: tf.Tensor
+    ) -> _Normalized:
         """Sorts marks into the canonical order of their combining classes.
 
+        They stay between the same starters.
+
         Args:
-            cps: int32 [K].
-            flags: int32 [K].
-            source: int32 [K].
+            chars: _Normalized.
             moved: bool [K], whether it may be reordered.
             decoded_flags: int32 [D], the flags of all code points.
-
-        Returns:
-            (cps, flags, source), reordered only between the same starters.
         """
         marks, classes = self._tables.combining_classes
         places = ragged.where(moved)
-        sought = tf.gather(cps, places)
+        sought = tf.gather(chars.cps, places)
         index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
         is_mark = ragged.where(tf.gather(marks, index) == sought)
         places = tf.gather(places, is_mark)
         is_starter = (decoded_flags & unicode_tables.STARTER) > 0
         runs = tf.cumsum(tf.cast(is_starter, tf.int32))
-        runs = tf.gather(runs, tf.gather(source, places))
+        runs = tf.gather(runs, tf.gather(chars.source, places))
         order = tf.argsort(
             tf.cast(runs, tf.int64) * 256
             + tf.cast(tf.gather(classes, tf.gather(index, is_mark)), tf.int64),
             stable=True,
         )
         sources = tf.gather(places, order)
-        return tuple(
-            tf.tensor_scatter_nd_update(
-                value, places[:, None], tf.gather(value, sources)
+        return _Normalized(
+            *(
+                tf.tensor_scatter_nd_update(
+                    value, places[:, None], tf.gather(value, sources)
+                )
+                for value in chars
             )
-            for value in (cps, flags, source)
         )
 
 
 def _expand(
-    cps: tf.Tensor,
-    flags: tf.Tensor,
-    source: tf.Tensor,
-    values: tf.Tensor,
-    several: tf.Tensor,
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    chars: _Normalized, values: tf.Tensor, several: tf.Tensor
+) -> _Normalized:
     """Expands characters that become several code points.
 
     Args:
-        cps: int32 [K].
-        flags: int32 [K].
-        source: int32 [K].
+        chars: _Normalized.
         values: int32 [D], the row of `several` for such a character.
         several: int32 [rows, 3], the code points, padded with -1.
-
-    Returns:
-        (cps, flags, source), longer.
     """
+    cps, flags, source = chars
     places = ragged.where((flags & unicode_tables.SEVERAL) > 0)
     rows = tf.gather(several, tf.gather(values, tf.gather(source, places)))
     num_added = tf.math.count_nonzero(rows >= 0, axis=1, dtype=tf.int32) - 1
@@ -256,15 +252,11 @@ def _expand(
     # Where the code points of each row go.
     first = tf.gather(ends, places) - num_added - 1
     where = tf.boolean_mask(first[:, None] + tf.range(3), rows >= 0)
-    return (
-        tf.tensor_scatter_nd_update(
-            tf.gather(cps, origin),
-            where[:, None],
-            tf.boolean_mask(rows, rows >= 0),
-        ),
-        tf.gather(flags, origin),
-        tf.gather(source, origin),
+    chars = chars.gather(origin)
+    cps = tf.tensor_scatter_nd_update(
+        chars.cps, where[:, None], tf.boolean_mask(rows, rows >= 0)
     )
+    return chars._replace(cps=cps)
 
 
 def _lower_final_sigmas(

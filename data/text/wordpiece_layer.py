@@ -70,7 +70,7 @@ class WordpieceTable:
         read = tf.cumsum(lengths)
         num_groups = 1 + tf.reduce_sum(lengths) // _GROUP_SIZE
 
-        def split_group(group: tf.Tensor, *outputs: tf.TensorArray) -> tuple:
+        def split_group(group: tf.Tensor) -> tuple[tf.Tensor, ...]:
             begin, end = tf.unstack(
                 tf.searchsorted(
                     read,
@@ -78,32 +78,17 @@ class WordpieceTable:
                     side="right",
                 )
             )
-            values = self._split_group(
+            return self._split_group(
                 cps, word_starts[begin:end], ends[begin:end]
             )
-            return group + 1, *(
-                output.write(group, value)
-                for output, value in zip(outputs, values, strict=True)
-            )
 
-        _, *outputs = tf.while_loop(
-            lambda group, *_: group < num_groups,
+        outputs = tf.map_fn(
             split_group,
-            (
-                0,
-                *(
-                    tf.TensorArray(
-                        tf.int32,
-                        num_groups,
-                        infer_shape=False,
-                        element_shape=[None],
-                    )
-                    for _ in range(3)
-                ),
-            ),
+            tf.range(num_groups),
+            fn_output_signature=(tf.RaggedTensorSpec([None], tf.int32),) * 3,
             parallel_iterations=1,
         )
-        return tuple(output.concat() for output in outputs)
+        return tuple(output.flat_values for output in outputs)
 
     def _split_group(
         self, cps: tf.Tensor, word_starts: tf.Tensor, word_ends: tf.Tensor

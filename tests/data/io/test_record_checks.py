@@ -1,27 +1,13 @@
 """Records that do not fit are refused, by file and flag."""
 
 import pytest
-import tensorflow as tf
 
-from data.io import feature_specs, record_checks, records, tfrecords
-
-SPEC = feature_specs.pretraining_features(4, 2)
-
-
-def write(path, count):
-    """Writes records of zeros."""
-    features = {
-        name: tf.zeros([count, *feature.shape], feature.dtype).numpy()
-        for name, feature in SPEC.items()
-    }
-    with records.RecordWriter([str(path)]) as writer:
-        for record in records.encode_examples(features):
-            writer.write(record)
-    return str(path)
+from data.io import feature_specs, record_checks, tfrecords
+from tests.data.io.test_tfrecords import SPEC, write
 
 
 def test_check_records_compares_with_the_flags(tmp_path):
-    path = write(tmp_path / "a.tfrecord", 1)
+    path = write(tmp_path / "a.tfrecord", 0, 1)
     record_checks.check_records([path], SPEC)
     longer = feature_specs.pretraining_features(8, 2)
     more = feature_specs.pretraining_features(4, 3)
@@ -51,7 +37,7 @@ def test_check_records_names_bad_files(tmp_path, data, message):
 
 
 def test_a_corrupt_record_met_while_reading_is_named(tmp_path):
-    files = [write(tmp_path / f"{i}.tfrecord", 7) for i in range(3)]
+    files = [write(tmp_path / f"{i}.tfrecord", 0, 7) for i in range(3)]
     with open(files[1], "r+b") as file:
         file.seek(-9, 2)
         file.write(b"?")
