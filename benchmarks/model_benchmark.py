@@ -6,10 +6,9 @@
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json --output_file=results.json
 
-Each contestant is a process that builds its model, warms up, and then makes
-one timed repeat whenever its turn comes. Only one computes at a time, and they
-take turns, so that all share the machine's fast and slow minutes. A row
-contains the median of the repeats. If a peer can work in several ways, each is
+Only one contestant computes at a time, and they take turns (race.py), so that
+all share the machine's fast and slow minutes. A row contains the median of the
+repeats. If a peer can work in several ways, each is
 tried once and the fastest stays. Rows in bfloat16 are left out if the
 processor only emulates it, unless --rows names them in full.
 
@@ -45,6 +44,10 @@ from benchmarks.rows import PEERS, ROWS, TORCH  # noqa: E402
 
 FLAGS = flags.FLAGS
 MRPC_EXAMPLES = 3668
+# Entries of a result that only --output_file gets.
+HIDDEN = ("all seconds", "versions")
+# Names of contestants that failed in all of their ways.
+FAILED: list[str] = []
 
 
 def define_flags():
@@ -106,12 +109,8 @@ def start(name, row, precision, way, folder):
 
 
 def start_all(row, precision, folder):
-    """Starts the contestants of a row, each in the fastest of its ways.
-
-    Returns:
-        contestants that have started, and how many have failed.
-    """
-    contestants, num_failed = [], 0
+    """Starts the contestants of a row, each in the fastest of its ways."""
+    contestants = []
     for name, by_precision in row.ways.items():
         if not is_installed(name) or precision not in by_precision:
             continue
@@ -128,17 +127,13 @@ def start_all(row, precision, folder):
             for slower in started[1:]:
                 slower.close()
             contestants += started[:1]
-            num_failed += not started
-    return contestants, num_failed
+            FAILED.extend([] if started else [name])
+    return contestants
 
 
 def time_row(row, precision, matmul, folder):
-    """Times the contestants of a row.
-
-    Returns:
-        a dict for each contestant, see `show`; how many contestants failed.
-    """
-    contestants, num_failed = start_all(row, precision, folder)
+    """Times the contestants of a row; yields a line of the table for each."""
+    contestants = start_all(row, precision, folder)
     for each in contestants:
         each.replies.clear()
     rates = [matmul.repeat()]
@@ -152,30 +147,26 @@ def time_row(row, precision, matmul, folder):
         for each in contestants
         if each.name in PEERS or each.spec["variant"] == TORCH
     ]
-    results = []
     for each in contestants:
         seconds, num_sequences = each.seconds(), each.ready["num_sequences"]
         notes = each.replies[-1]["notes"]
         if row.work == "mrpc":
             epochs = 3 * MRPC_EXAMPLES / num_sequences * seconds
             notes = notes | {"three_epochs_seconds": epochs}
-        results.append(
-            {
-                "row": f"{row.name}_{precision}",
-                "contestant": f"{each.name} {each.spec['variant']}".strip(),
-                "seconds": seconds / row.num_steps,
-                "seq/s": num_sequences / seconds,
-                "MFU": flops / seconds / rate if flops and rate else None,
-                "GiB": each.replies[-1]["peak_memory_gib"],
-                "loaded": each.ready["loaded_gib"],
-                "ratio": min(peers) / seconds if peers else None,
-                "matmul GFLOP/s": rate / 1e9 or None,
-                "notes": ", ".join(f"{k} {v:.2f}" for k, v in notes.items()),
-                "all seconds": [reply["seconds"] for reply in each.replies],
-                "versions": each.ready["versions"],
-            }
-        )
-    return results, num_failed
+        yield {
+            "row": f"{row.name}_{precision}",
+            "contestant": f"{each.name} {each.spec['variant']}".strip(),
+            "seconds": seconds / row.num_steps,
+            "seq/s": num_sequences / seconds,
+            "MFU": flops / seconds / rate if flops and rate else None,
+            "GiB": each.replies[-1]["peak_memory_gib"],
+            "loaded": each.ready["loaded_gib"],
+            "ratio": min(peers) / seconds if peers else None,
+            "matmul GFLOP/s": rate / 1e9 or None,
+            "notes": ", ".join(f"{k} {v:.2f}" for k, v in notes.items()),
+            "all seconds": [reply["seconds"] for reply in each.replies],
+            "versions": each.ready["versions"],
+        }
 
 
 def choose_rows(rates):
@@ -204,12 +195,32 @@ def choose_rows(rates):
                 yield row, precision
 
 
+def print_results(results):
+    """Prints a table in Markdown, its columns aligned, and all versions."""
+
+    def shown(cell):
+        if isinstance(cell, float):
+            return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
+        return "" if cell is None else str(cell)
+
+    if not results:
+        return
+    names = [name for name in results[0] if name not in HIDDEN]
+    lines = [names] + [[shown(one[name]) for name in names] for one in results]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    for line in lines:
+        print(f"| {' | '.join(map(str.ljust, line, widths))} |", flush=True)
+    packages = {p: v for one in results for p, v in one["versions"].items()}
+    print(", ".join(f"{name} {packages[name]}" for name in sorted(packages)))
+
+
 def main(_):
     """Times the rows, and prints the table."""
     for name in PEERS:
         if not is_installed(name):
             print(f"{name} is not installed: not timed")
-    results, num_failed = [], 0
+    results = []
     with tempfile.TemporaryDirectory() as folder:
         # The machine's rate of a large matrix product in each precision.
         spec = {"work": "matmul", "device": FLAGS.device}
@@ -217,22 +228,16 @@ def main(_):
         matmul = race.Contestant("ours", spec, folder)
         for row, precision in choose_rows(matmul.repeat()):
             race.say(f"{row.name}_{precision}")
-            found, failed = time_row(row, precision, matmul, folder)
-            results += found
-            num_failed += failed
+            results += time_row(row, precision, matmul, folder)
             if FLAGS.output_file:
                 # After each row, so that an interrupted run leaves something.
                 content = {"command": sys.argv[1:], "results": results}
                 text = json.dumps(content, indent=2)
                 Path(FLAGS.output_file).write_text(text + "\n")
         matmul.close()
-    race.print_table(results, ("all seconds", "versions"))
-    versions = {}
-    for each in results:
-        versions |= each["versions"]
-    print(", ".join(f"{name} {versions[name]}" for name in sorted(versions)))
+    print_results(results)
     # Each failure has been reported.
-    return int(num_failed > 0)
+    return int(bool(FAILED))
 
 
 if __name__ == "__main__":

@@ -237,26 +237,3 @@ def busy_processors():
 def say(text):
     """Reports the progress of the run."""
     print(text, file=sys.stderr, flush=True)
-
-
-def print_table(rows, hidden=()):
-    """Prints a table in Markdown, its columns aligned.
-
-    Args:
-        rows: a dict for each line, {column: str, number or None}.
-        hidden: columns that are left out.
-    """
-
-    def shown(cell):
-        if isinstance(cell, float):
-            return f"{cell:,.0f}" if cell >= 1000 else f"{cell:.4g}"
-        return "" if cell is None else str(cell)
-
-    if not rows:
-        return
-    names = [name for name in rows[0] if name not in hidden]
-    lines = [names, *([shown(row[name]) for name in names] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, ["-" * width for width in widths])
-    for line in lines:
-        print(f"| {' | '.join(map(str.ljust, line, widths))} |", flush=True)

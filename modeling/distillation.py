@@ -182,7 +182,7 @@ class DistillationLoss(Loss):
     """A task's loss plus the distance from a teacher.
 
     (1 - alpha) * `task_...` + alpha * `teacher_...` for each part of the
-    task's loss (`Loss.divergences`) and, with layers, `hidden_loss` +
+    task's loss (`WeightedLoss.divergences`) and, with layers, `hidden_loss` +
     `attention_loss`: squared differences, the mean over WordPieces (or pairs
     of them), width or heads, the sum over layers. Padding does not count.
 
@@ -191,12 +191,18 @@ class DistillationLoss(Loss):
         temperature: of the divergence, above 0.
         alpha: the teacher's weight, in [0, 1].
         layers: whether layers are distilled.
+
+    Raises:
+        ValueError: the task's loss has no divergence.
     """
 
     def __init__(
         self, loss: Loss, temperature: float, alpha: float, layers: bool = False
     ) -> None:
-        self.loss, self.layers = loss, layers
+        if not hasattr(loss, "divergences"):
+            raise ValueError(f"{type(loss).__name__} cannot be distilled")
+        self.loss: Any = loss
+        self.layers = layers
         self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}

@@ -46,27 +46,6 @@ class Loss(abc.ABC):
             features: dict of the batch's tensors, labels included.
         """
 
-    def divergences(
-        self,
-        outputs: Any,
-        teacher_outputs: Any,
-        features: Features,
-        temperature: float,
-    ) -> Features:
-        """Returns how far outputs are from a teacher's, to distill it.
-
-        Args:
-            outputs: as `sums`.
-            teacher_outputs: a teacher's outputs for `features`; may be longer
-                than `outputs` if those are as long as the sequences.
-            features: as `sums`; labels are not read.
-            temperature: divides both logits before the softmax.
-
-        Returns:
-            a dict of each part's sum over the batch, to divide by `weights`.
-        """
-        raise ValueError(f"{type(self).__name__} cannot be distilled")
-
     def __call__(
         self, outputs: Any, features: Features
     ) -> tuple[Tensor, Features]:
@@ -125,7 +104,18 @@ class WeightedLoss(Loss):
         features: Features,
         temperature: float,
     ) -> Features:
-        """Returns the parts' weighted sums; see `Loss.divergences`."""
+        """Returns how far outputs are from a teacher's, to distill it.
+
+        Args:
+            outputs: as `sums`.
+            teacher_outputs: a teacher's outputs for `features`; may be longer
+                than `outputs` if those are as long as the sequences.
+            features: as `sums`; labels are not read.
+            temperature: divides both logits before the softmax.
+
+        Returns:
+            a dict of each part's sum over the batch, to divide by `weights`.
+        """
         values = self.value_divergences(outputs, teacher_outputs, temperature)
         return self._weighted_sums(values, features)
 

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,6 @@ MINILM = (
     "--bert_config_file={minilm_dir}/config.json"
 )
 SAMPLES = Path("examples/samples")
-VOCAB = SAMPLES / "vocab.txt"
 
 
 def parse(script, spec, command):
@@ -205,27 +205,26 @@ def squad(spec):
     return race.Work(repeat, len(task.features))
 
 
-def export(spec, config_file, vocab_file):
-    """Exports a classifier of random weights; returns the folder."""
+def export(spec, source):
+    """Exports a classifier of random weights; returns the folder.
+
+    Args:
+        spec: the contestant's.
+        source: folder of its configuration and its vocabulary.
+    """
     path = os.path.join(spec["folder"], "model")
     dtype = "float32" if spec["precision"] == "float32" else "mixed_bfloat16"
-    config = modeling.load_config(config_file)
+    config = modeling.load_config(source)
     model = modeling.BertClassifier(config, 2, dtype=dtype)
     model.build()
-    options = serving.ServingOptions(FullTokenizer(vocab_file))
+    options = serving.ServingOptions(FullTokenizer(f"{source}/vocab.txt"))
     serving.export_classifier(path, model, ["no", "yes"], options)
     return path
 
 
-def export_minilm(spec):
-    """Exports a classifier of MiniLM's size; returns the folder."""
-    folder = Path(spec["minilm_dir"])
-    return export(spec, folder / "config.json", folder / "vocab.txt")
-
-
 def classify(spec):
     """A SavedModel's labels of sentences, by the Python that users call."""
-    loaded = serving.load(export_minilm(spec))
+    loaded = serving.load(export(spec, spec["minilm_dir"]))
     batches = race.batches_of_sentences(spec)
 
     def repeat(num_steps):
@@ -235,14 +234,15 @@ def classify(spec):
     return race.Work(repeat, spec["batch_size"])
 
 
-def config_of_samples(spec):
-    """Writes --bert_config_file with the samples' words; returns the path."""
+def with_samples_words(spec):
+    """Writes --bert_config_file for the samples' words; returns the folder."""
     config = modeling.load_config(spec["bert_config_file"])
-    num_words = len(VOCAB.read_text().splitlines())
+    folder = Path(spec["folder"])
+    vocab_file = shutil.copy(SAMPLES / "vocab.txt", folder)
+    num_words = len(Path(vocab_file).read_text().splitlines())
     config = dataclasses.replace(config, vocab_size=num_words)
-    config_file = Path(spec["folder"], "bert_config.json")
-    config_file.write_text(config.to_json_string())
-    return config_file
+    (folder / "bert_config.json").write_text(config.to_json_string())
+    return folder
 
 
 def run_until(text, command, stdin=""):
@@ -269,11 +269,13 @@ def run_until(text, command, stdin=""):
 
 def startup(spec):
     """Starts run_classifier.py on the samples, until its first step is done."""
+    model = with_samples_words(spec)
     command = (
-        f"run_classifier.py --do_train --task_name=mrpc --vocab_file={VOCAB} "
+        f"run_classifier.py --do_train --task_name=mrpc "
         f"--data_dir={SAMPLES}/glue --max_seq_length={spec['seq_length']} "
         f"--train_batch_size={spec['batch_size']} "
-        f"--bert_config_file={config_of_samples(spec)} --output_dir="
+        f"--bert_config_file={model}/bert_config.json "
+        f"--vocab_file={model}/vocab.txt --output_dir="
     )
 
     def repeat(_):
@@ -285,7 +287,7 @@ def startup(spec):
 
 def predict(spec):
     """Starts predict.py on an exported MiniLM, until its first answer."""
-    command = f"predict.py --model={export_minilm(spec)}"
+    command = f"predict.py --model={export(spec, spec['minilm_dir'])}"
     line = '{"text": "The river is blue."}\n'
     return race.Work(lambda _: run_until('"label"', command, line), 1)
 

@@ -155,7 +155,7 @@ def export(spec, runtime, precision, more):
     if runtime == "torch":
         command = ["-m", "tools.convert_checkpoint", f"--output_dir={path}"]
         command += [f"--init_checkpoint={model_dir}"]
-        command += ["--output_format=huggingface"]
+        command += ["--output_format=huggingface", "--model=classifier"]
     command = [sys.executable, *command]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

@@ -30,7 +30,7 @@ PATH = "/v1/models/model:predict"
 
 def start_server(spec):
     """Exports a model and serves it; returns the port."""
-    folder = ours.export(spec, ours.config_of_samples(spec), ours.VOCAB)
+    folder = ours.export(spec, ours.with_samples_words(spec))
     log = Path(spec["folder"], "server.log")
     command = [sys.executable, "serve.py", f"--model=model={folder}"]
     command += ["--port=0", *shlex.split(spec["variant"])]
@@ -46,7 +46,7 @@ def start_server(spec):
 
 def create_body(seed):
     """Returns a request with one text."""
-    words = ours.VOCAB.read_text(encoding="utf-8").split()
+    words = (ours.SAMPLES / "vocab.txt").read_text(encoding="utf-8").split()
     words = [word for word in words if word.isalpha()]
     text = " ".join(random.Random(seed).choices(words, k=NUM_WORDS))
     request = {"signature_name": "classify_text", "instances": [text]}

@@ -1,6 +1,5 @@
 """Hugging Face's transformers in torch."""
 
-import contextlib
 import json
 from pathlib import Path
 
@@ -15,9 +14,8 @@ PACKAGES = ["transformers", "tokenizers", "torch"]
 
 def precision(spec):
     """Returns the context that the network runs in."""
-    if spec["variant"] == "autocast":
-        return torch.autocast(spec["device"], dtype=torch.bfloat16)
-    return contextlib.nullcontext()
+    is_mixed = spec["variant"] == "autocast"
+    return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
 
 def in_precision(model, spec):
@@ -33,17 +31,13 @@ def in_precision(model, spec):
     return model
 
 
-def create_config(spec):
-    """Returns transformers' configuration of the same sizes."""
-    return transformers.BertConfig(**race.read_config(spec))
-
-
-def create_inputs(spec, config):
-    """Returns random sequences without padding."""
+def create_inputs(spec):
+    """Returns the configuration, and random sequences without padding."""
+    config = transformers.BertConfig(**race.read_config(spec))
     inputs = race.random_inputs(spec, config.vocab_size)
     inputs["attention_mask"] = inputs.pop("input_mask")
     inputs["token_type_ids"] = inputs.pop("segment_ids")
-    return {
+    return config, {
         name: torch.from_numpy(value).long().to(spec["device"])
         for name, value in inputs.items()
     }
@@ -71,8 +65,7 @@ def training(model, spec, batches):
 
 def pretrain(spec):
     """Training steps on random instances without padding."""
-    config = create_config(spec)
-    batch = create_inputs(spec, config)
+    config, batch = create_inputs(spec)
     positions = torch.from_numpy(race.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)
     labels[:, positions] = batch["input_ids"][:, positions]
@@ -84,9 +77,8 @@ def pretrain(spec):
 
 def inference(spec):
     """The encoder's forward pass."""
-    config = create_config(spec)
+    config, inputs = create_inputs(spec)
     model = in_precision(transformers.BertModel(config).eval(), spec)
-    inputs = create_inputs(spec, config)
 
     def repeat(num_steps):
         with torch.no_grad(), precision(spec):
@@ -101,16 +93,11 @@ def mrpc(spec):
     """Training steps on the train set, shuffled, each batch padded."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    rows = race.mrpc_rows(spec)
-    encoded = tokenizer(
-        [row[3] for row in rows],
-        [row[4] for row in rows],
-        truncation=True,
-        max_length=spec["seq_length"],
-    )
+    length = spec["seq_length"]
     examples = [
-        {key: encoded[key][index] for key in encoded} | {"labels": int(row[0])}
-        for index, row in enumerate(rows)
+        {"labels": int(row[0])}
+        | tokenizer(*row[3:5], truncation=True, max_length=length).data
+        for row in race.mrpc_rows(spec)
     ]
     loader = torch.utils.data.DataLoader(
         examples,

@@ -85,6 +85,7 @@ def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
         ({"vocab_size": None}, "`vocab_size` must be a whole number"),
         ({"vocab_size": [30522]}, "`vocab_size` must be a whole number"),
         ({"hidden_size": 768.0}, "`hidden_size` must be a whole number"),
+        ({"hidden_size": "12"}, "`hidden_size` must be a whole number"),
         ({"hidden_size": 10**40}, "`hidden_size` must be .* to 2147483647"),
         ({"type_vocab_size": {}}, "`type_vocab_size` must be a whole number"),
         ({"hidden_act": {"gelu": 1}}, "`hidden_act` must be one of"),
@@ -97,6 +98,7 @@ def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
         ({"initializer_range": 10**400}, "`initializer_range` must be"),
         ({"initializer_range": "0.02"}, "`initializer_range` must be"),
         ({"initializer_range": [0.02]}, "`initializer_range` must be"),
+        ({"initializer_range": {}}, "`initializer_range` must be"),
     ],
 )
 def test_a_wrong_value_is_named(changes, message):

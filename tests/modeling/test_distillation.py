@@ -265,4 +265,4 @@ def test_a_loss_without_a_divergence_says_so():
             return {"loss": keras.ops.sum(outputs)}
 
     with pytest.raises(ValueError, match="Own cannot be distilled"):
-        Own().divergences(0.0, 0.0, {}, 1.0)
+        modeling.DistillationLoss(Own(), TEMPERATURE, ALPHA)

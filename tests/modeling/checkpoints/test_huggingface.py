@@ -297,12 +297,8 @@ def test_weights_of_another_type_are_refused(tmp_path, dtype, name):
         ({"hidden_act": ["gelu"]}, r"`hidden_act` must be .*\['gelu'\]"),
         ({"hidden_act": {"name": "gelu"}}, "`hidden_act` must be one of"),
         ({"hidden_act": None}, "`hidden_act` must be one of .*None"),
+        # tests/modeling/test_config.py has more values that BertConfig refuses.
         ({"hidden_size": "12"}, "`hidden_size` must be a whole number"),
-        ({"hidden_size": [12]}, "`hidden_size` must be a whole number"),
-        ({"vocab_size": None}, "`vocab_size` must be a whole number"),
-        ({"num_hidden_layers": 2.0}, "`num_hidden_layers` must be a whole"),
-        ({"hidden_dropout_prob": "0.1"}, "`hidden_dropout_prob` must be"),
-        ({"initializer_range": {}}, "`initializer_range` must be"),
         ({"model_type": 5}, "`model_type` must be 'bert'"),
         ({"layer_norm_eps": "1e-12"}, "`layer_norm_eps` must be 1e-12"),
         ({"num_attention_heads": 5}, "multiple of `num_attention_heads`"),
