@@ -193,7 +193,7 @@ class LoadedVersion:
         if key is None:
             return [compute() for compute in requests]
         if key.shapes is None:
-            return self.tasks[key.name].compute(requests)
+            return self.model.compute(self.tasks[key.name], requests)
         if len(requests) == 1:
             return [self.call(key.name, requests[0])]
         joined = {
