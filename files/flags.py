@@ -41,16 +41,6 @@ class _Flag:
     is_repeated: bool = False
 
 
-class _PathFlag(flags.Flag):
-    """A string flag with the kind of path that it takes."""
-
-    def __init__(self, name: str, kind: paths.Kind, help: str) -> None:
-        super().__init__(
-            flags.ArgumentParser(), flags.ArgumentSerializer(), name, None, help
-        )
-        self.path_kind = kind
-
-
 def flag(default: Any, help: str, **changes: Any) -> Any:
     """Returns a dataclass field that is also a flag.
 
@@ -157,8 +147,6 @@ def _create(field: dataclasses.Field, kind: Any) -> flags.Flag:
     meta: _Flag = field.metadata[_FLAG]
     name, help = field.name, meta.help
     default: Any = field.default if _has_default(field) else None
-    if meta.kind:
-        return _PathFlag(name, meta.kind, help)
     if meta.choices:
         return flags.EnumFlag(name, default, help, list(meta.choices))
     if kind is bool:
