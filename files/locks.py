@@ -50,7 +50,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
         yield
         return
     parents = Path(os.path.abspath(path)).parents
-    missing = [*itertools.takewhile(lambda each: not each.is_dir(), parents)]
+    missing = [*itertools.takewhile(lambda up: not os.path.isdir(up), parents)]
     try:
         with _acquire(path, name) as file:
             try:
