@@ -57,6 +57,22 @@ class Key(NamedTuple):
     shapes: tuple[tuple[int, ...], ...] | None = None
 
 
+class Call(NamedTuple):
+    """A request of a version, checked.
+
+    Attributes:
+        key: its key.
+        payload: the arrays of a signature, or the dict of a task.
+        num_rows: number of rows that it adds to a batch.
+        texts: its texts.
+    """
+
+    key: Key
+    payload: Any
+    num_rows: int
+    texts: Sequence[bytes]
+
+
 class LoadedVersion:
     """One version of a model, in memory.
 
@@ -106,21 +122,14 @@ class LoadedVersion:
                 self.call(name, dict.fromkeys(inputs, text))
         self.batcher = Batcher(self.run, limits, on_batch)
 
-    def submit(
-        self, key: Key, payload: Any, num_rows: int, texts: Sequence[bytes]
-    ) -> Future:
-        """Queues a request; returns a Future of its result.
-
-        Args:
-            key: requests of this key can be computed together.
-            payload: the request, see `run`.
-            num_rows: number of rows that it adds to a batch.
-            texts: its texts.
+    def submit(self, call: Call) -> Future:
+        """Queues a request; returns a Future of its result, see `run`.
 
         Raises:
             RestError: the queue is full or closed, or this version has no such
                 task or signature, though an earlier one had.
         """
+        key, payload, num_rows, texts = call
         if key.shapes is None and key.name not in self.tasks:
             raise RestError(409, f"a new version does not {key.name}")
         if key.shapes is not None and key.name not in self.inputs:
@@ -180,7 +189,7 @@ class LoadedVersion:
 
         Args:
             key: the key of all requests; None if they are functions to call.
-            requests: the arrays of a signature's, the dicts of a task's.
+            requests: the payload of each, see `Call`.
 
         Returns:
             for each request its rows of the signature's outputs, or the outputs

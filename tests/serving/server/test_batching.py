@@ -108,14 +108,10 @@ def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
     batcher = Batcher(model, Limits())
     first = hold(model, batcher)
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
-    version = types.SimpleNamespace(
-        submit=lambda key, payload, num_rows, texts: batcher.submit(
-            key, payload, num_rows
-        )
-    )
+    version = types.SimpleNamespace(submit=lambda call: batcher.submit(*call))
     served = types.SimpleNamespace(find=lambda number: version)
     with pytest.raises(protocol.RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(served, None, "a", 1, 1, []))
+        asyncio.run(server._compute(served, None, ("a", 1, 1)))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)
