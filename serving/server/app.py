@@ -237,7 +237,8 @@ class Server:
         record.operation = "status"
         if name not in self.models:
             raise RestError(404, f"Could not find any versions of model {name}")
-        return to_json(self.models[name].describe_status(number))
+        states = dict(self.models[name].states)
+        return to_json(replies.describe_status(name, states, number))
 
     async def _predict(
         self, request: Request, match: Match, record: RequestRecord

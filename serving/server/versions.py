@@ -315,34 +315,6 @@ class ServedModel:
             return current
         raise not_found(self.name, version)
 
-    def describe_status(self, version: int | None) -> dict[str, Any]:
-        """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
-
-        Raises:
-            RestError: there is no such version.
-        """
-        states = dict(self.states)
-        if version is not None and version not in states:
-            raise RestError(
-                404, f"Could not find version {version} of model {self.name}"
-            )
-        return {
-            "model_version_status": [
-                {
-                    "version": str(number),
-                    "state": state,
-                    "status": {
-                        "error_code": "UNKNOWN" if message else "OK",
-                        "error_message": message,
-                    },
-                }
-                for number, (state, message) in sorted(
-                    states.items(), reverse=True
-                )
-                if version in (None, number)
-            ]
-        }
-
 
 def not_found(name: str, version: int | None) -> RestError:
     """Returns the error for a model or version that is not served."""
