@@ -184,8 +184,8 @@ def extract(
     """Writes --output_file and --projector_dir, whole or not at all.
 
     Args:
-        predictor: BatchPredictor of a features.TokenFeatures.
-        batches: see features.create_batches.
+        predictor: BatchPredictor of an encoder.TokenFeatures.
+        batches: see encoder.create_batches.
         tokenizer: FullTokenizer.
         options: the script's flags.
     """
@@ -228,7 +228,7 @@ def extract(
 def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
-    from serving import features
+    from serving import encoder
     from training import checks, devices
     from training.prediction import BatchPredictor
 
@@ -250,12 +250,12 @@ def main(options: Config) -> None:
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
     predictor = BatchPredictor(
-        features.TokenFeatures(model, layer_names, block_weights),
+        encoder.TokenFeatures(model, layer_names, block_weights),
         options.jit_compile,
     )
 
     def create_batches() -> Any:
-        return features.create_batches(
+        return encoder.create_batches(
             read_examples(options.input_file),
             tokenizer,
             options.max_seq_length,

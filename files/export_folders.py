@@ -24,7 +24,7 @@ def check(export_dir: str | os.PathLike[str]) -> None:
         raise ValueError(f"--export_dir={path} is not a folder; give a new one")
     if path.is_dir() and any(path.iterdir()):
         _check_is_export(path)
-    for temporary in (_unfinished(path), _replaced(path)):
+    for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
                 f"--export_dir={path} needs the temporary name {temporary}, "
@@ -39,7 +39,7 @@ def create(path: Path) -> Iterator[Path]:
     Raises:
         ValueError: the folder holds something else (see `check`).
     """
-    unfinished, replaced = _unfinished(path), _replaced(path)
+    unfinished, replaced = _temporary(path)
     check(path)
     if replaced.exists() and not path.exists():
         # A process was killed between the two renames below.
@@ -112,9 +112,9 @@ def _contents(path: Path) -> list[str]:
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 
-def _unfinished(path: Path) -> Path:
-    return path.with_name(path.name + ".unfinished")
-
-
-def _replaced(path: Path) -> Path:
-    return path.with_name(path.name + ".replaced")
+def _temporary(path: Path) -> tuple[Path, Path]:
+    """Returns where an export is written, and where the one before it waits."""
+    return (
+        path.with_name(f"{path.name}.unfinished"),
+        path.with_name(f"{path.name}.replaced"),
+    )

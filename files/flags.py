@@ -14,7 +14,7 @@ import dataclasses
 import sys
 import types
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from absl import flags
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 Config = TypeVar("Config", bound="DataclassInstance")
 
 _FLAG = "flag"
+_DEFINE: dict[type, Callable[..., Any]] = {
+    str: flags.DEFINE_string,
+    bool: flags.DEFINE_boolean,
+    int: flags.DEFINE_integer,
+    float: flags.DEFINE_float,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,16 +45,6 @@ class _Flag:
     at_most: float | None = None
     choices: Sequence[str] | None = None
     is_repeated: bool = False
-
-
-class _PathFlag(flags.Flag):
-    """A string flag with the kind of path that it takes."""
-
-    def __init__(self, name: str, kind: paths.Kind, help: str) -> None:
-        super().__init__(
-            flags.ArgumentParser(), flags.ArgumentSerializer(), name, None, help
-        )
-        self.path_kind = kind
 
 
 def flag(default: Any, help: str, **changes: Any) -> Any:
@@ -102,8 +98,22 @@ def define(config: type["DataclassInstance"], module: str) -> None:
     """
     hints = typing.get_type_hints(config)
     for field in _flag_fields(config):
-        flag = _create(field, _without_none(hints[field.name]))
-        flags.DEFINE_flag(flag, module_name=module)
+        meta: _Flag = field.metadata[_FLAG]
+        kind = _without_none(hints[field.name])
+        default: Any = field.default if _has_default(field) else None
+        options: dict[str, Any] = {"help": meta.help, "module_name": module}
+        create: Any = _DEFINE.get(kind, flags.DEFINE_list)
+        if meta.choices:
+            create = flags.DEFINE_enum
+            options["enum_values"] = list(meta.choices)
+        elif meta.is_repeated:
+            create = flags.DEFINE_multi_string
+        elif create is flags.DEFINE_list:
+            default = default and list(default)
+        if kind in (int, float):
+            options["lower_bound"] = meta.at_least
+            options["upper_bound"] = meta.at_most
+        create(field.name, default, **options)
 
 
 def parse(config: type[Config]) -> Config:
@@ -150,37 +160,6 @@ def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
         else:
             found.append(paths.PathFlag(field.name, value, kind))
     return found
-
-
-def _create(field: dataclasses.Field, kind: Any) -> flags.Flag:
-    """Returns the absl flag of a field whose type is `kind`."""
-    meta: _Flag = field.metadata[_FLAG]
-    name, help = field.name, meta.help
-    default: Any = field.default if _has_default(field) else None
-    if meta.kind:
-        return _PathFlag(name, meta.kind, help)
-    if meta.choices:
-        return flags.EnumFlag(name, default, help, list(meta.choices))
-    if kind is bool:
-        return flags.BooleanFlag(name, default, help)
-    bounds: Any = meta.at_least, meta.at_most
-    parser: Any = flags.ArgumentParser()
-    serializer: Any = flags.ArgumentSerializer()
-    if kind is int:
-        parser = flags.IntegerParser(*bounds)
-    elif kind is float:
-        parser = flags.FloatParser(*bounds)
-    elif kind is not str and not meta.is_repeated:
-        parser, serializer = flags.ListParser(), flags.CsvListSerializer(",")
-        default = default and list(default)
-    create = flags.MultiFlag if meta.is_repeated else flags.Flag
-    return create(
-        name=name,
-        parser=parser,
-        serializer=serializer,
-        default=default,
-        help_string=help,
-    )
 
 
 def _without_none(kind: Any) -> Any:

@@ -9,11 +9,13 @@ message says.
 import contextlib
 import datetime
 import errno
+import itertools
 import json
 import logging
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
 from files.atomic import is_remote
@@ -47,11 +49,8 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
     if is_remote(path):
         yield
         return
-    missing = []
-    folder = os.path.dirname(os.path.abspath(path))
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
+    parents = Path(os.path.abspath(path)).parents
+    missing = [*itertools.takewhile(lambda up: not os.path.isdir(up), parents)]
     try:
         with _acquire(path, name) as file:
             try:
@@ -63,7 +62,7 @@ def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
     finally:
         for folder in missing:
             with contextlib.suppress(OSError):
-                os.rmdir(folder)
+                folder.rmdir()
 
 
 def _acquire(path: str, name: str) -> TextIO:
@@ -101,7 +100,7 @@ def _lock(file: TextIO) -> bool:
     try:
         import fcntl
     except ImportError:
-        # On Windows, as on a file system that cannot lock.
+        logging.warning("%s: Windows lacks fcntl, so nothing locks", file.name)
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 # ruff: noqa: F401
 if TYPE_CHECKING:
     from serving.classifier import export_classifier, export_multiple_choice
-    from serving.features import export_encoder
+    from serving.encoder import export_encoder
     from serving.models import TextModel, load
     from serving.ner import export_token_classifier
     from serving.pretraining import export_pretrainer
@@ -22,7 +22,7 @@ _MODULES = {
     "ServingOptions": "serving.signatures",
     "TextModel": "serving.models",
     "export_classifier": "serving.classifier",
-    "export_encoder": "serving.features",
+    "export_encoder": "serving.encoder",
     "export_multiple_choice": "serving.classifier",
     "export_pretrainer": "serving.pretraining",
     "export_span_labeler": "serving.squad",

@@ -75,6 +75,7 @@ def _classify(
     output_mode: str,
 ) -> Callable[[tf.Tensor, tf.Tensor], Features]:
     """Returns the function of `classify`; see `export_classifier`."""
+    packing = options.packing
     if label_list is None:
         specs = {"values": tf.TensorSpec([None])}
     else:
@@ -86,11 +87,11 @@ def _classify(
         input_signature=signatures.text_signature("text_a", "text_b"),
     )
     def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = options.packing.tokenize(text_a, text_b)
+        tokens = packing.tokenize(text_a, text_b)
         num_texts = tf.shape(text_a)[0]
         outputs = batches.call_in_batches(
             lambda begin, end: predict(
-                batches.pack_rows(options.packing, tokens, begin, end)
+                batches.pack_rows(packing, tokens, begin, end)
             ),
             num_texts,
             options.predict_batch_size,

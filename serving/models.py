@@ -20,7 +20,14 @@ from absl import logging
 from files import patterns
 from modeling.accelerated import inference, int8
 from serving.requests import listed
-from serving.text_tasks import DEFAULTS, TASKS, TaskOptions, TextTask
+from serving.text_tasks import (
+    DEFAULTS,
+    TASKS,
+    Request,
+    Row,
+    TaskOptions,
+    TextTask,
+)
 
 # A text, or several of them.
 Texts = str | Sequence[str]
@@ -92,6 +99,33 @@ class TextModel:
             **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
         )
         return {name: value.numpy() for name, value in outputs.items()}
+
+    def compute(self, task: TextTask, requests: Sequence[Request]) -> list[Row]:
+        """Returns the outputs that a task reads, for each request.
+
+        Raises:
+            ValueError: the model fails on them.
+        """
+        groups: dict[str, list[int]] = {}
+        for index, request in enumerate(requests):
+            groups.setdefault(task.signature_of(request), []).append(index)
+        rows: dict[int, Row] = {}
+        for signature, indices in groups.items():
+            texts = [task.texts_of(requests[index]) for index in indices]
+            columns = zip(*texts, strict=True)
+            try:
+                outputs = self.call(
+                    signature, dict(zip(task.fields, columns, strict=True))
+                )
+            except (tf.errors.OpError, MemoryError) as error:
+                # Mostly for lack of memory.
+                reason = " ".join(str(error).split())[:200] or "out of memory"
+                raise ValueError(
+                    f"the model cannot take it: {reason}"
+                ) from None
+            for row, index in enumerate(indices):
+                rows[index] = {name: outputs[name][row] for name in outputs}
+        return [rows[index] for index in range(len(requests))]
 
     @property
     def computes_in_bfloat16(self) -> bool:

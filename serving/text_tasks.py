@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from data.ner import scoring
 from serving.requests import MASK, check_text, listed, to_number, to_texts
@@ -15,9 +14,6 @@ Request = dict[str, Any]
 # The outputs for one request, by name.
 Row = Mapping[str, Any]
 Reply = dict[str, Any]
-
-# Raised when the model fails on a request, mostly for lack of memory.
-_MODEL_ERRORS = (tf.errors.OpError, MemoryError)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +90,9 @@ class TextTask(abc.ABC):
             ValueError: one of them has no answer.
         """
         try:
-            return [*map(self.read, requests, self.compute(requests))]
+            return [
+                *map(self.read, requests, self.model.compute(self, requests))
+            ]
         except ValueError:
             if len(requests) == 1:
                 raise
@@ -105,32 +103,6 @@ class TextTask(abc.ABC):
             except ValueError as error:
                 raise ValueError(f"text {number}: {error}") from None
         return answers
-
-    def compute(self, requests: Sequence[Request]) -> list[Row]:
-        """Returns the model's outputs for each request.
-
-        Raises:
-            ValueError: the model fails on them.
-        """
-        groups: dict[str, list[int]] = {}
-        for index, request in enumerate(requests):
-            groups.setdefault(self.signature_of(request), []).append(index)
-        rows: dict[int, Row] = {}
-        for signature, indices in groups.items():
-            texts = [self.texts_of(requests[index]) for index in indices]
-            columns = zip(*texts, strict=True)
-            try:
-                arrays = self.model.call(
-                    signature, dict(zip(self.fields, columns, strict=True))
-                )
-            except _MODEL_ERRORS as error:
-                reason = " ".join(str(error).split())[:200] or "out of memory"
-                raise ValueError(
-                    f"the model cannot take it: {reason}"
-                ) from None
-            for row, index in enumerate(indices):
-                rows[index] = {name: arrays[name][row] for name in arrays}
-        return [rows[index] for index in range(len(requests))]
 
     @abc.abstractmethod
     def read(self, request: Request, row: Row) -> Reply:

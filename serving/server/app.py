@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import hmac
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from re import Match
 from typing import Any
@@ -24,7 +24,7 @@ from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
-from serving.server.versions import Key, ServedModel, not_found
+from serving.server.versions import Call, Key, ServedModel, not_found
 from serving.text_tasks import TooLarge
 
 PAGE = Path(__file__).parent / "page"
@@ -201,7 +201,8 @@ class Server:
             task.check(body)
             texts = [text.encode() for text in task.texts_of(body)]
             record.num_texts = 1
-            row = await self._compute(model, None, Key(name), body, 1, texts)
+            call = Call(Key(name), body, 1, texts)
+            row = await self._compute(model, None, call)
             answer = await asyncio.to_thread(task.read, body, row)
         except TooLarge as error:
             raise RestError(413, str(error)) from None
@@ -236,7 +237,8 @@ class Server:
         record.operation = "status"
         if name not in self.models:
             raise RestError(404, f"Could not find any versions of model {name}")
-        return to_json(self.models[name].describe_status(number))
+        states = dict(self.models[name].states)
+        return to_json(replies.describe_status(name, states, number))
 
     async def _predict(
         self, request: Request, match: Match, record: RequestRecord
@@ -270,9 +272,8 @@ class Server:
         record.num_texts, texts = self.limits.check_size(arrays)
         shapes = tuple(array.shape[1:] for array in arrays.values())
         key = Key(signature, shapes)
-        outputs = await self._compute(
-            model, number, key, arrays, record.num_texts, texts
-        )
+        call = Call(key, arrays, record.num_texts, texts)
+        outputs = await self._compute(model, number, call)
         return await asyncio.to_thread(
             lambda: to_json(replies.to_reply(body, outputs))
         )
@@ -286,15 +287,9 @@ class Server:
         return self.models[name]
 
     async def _compute(
-        self,
-        model: ServedModel,
-        number: int | None,
-        key: Key,
-        payload: Any,
-        num_rows: int,
-        texts: Sequence[bytes],
+        self, model: ServedModel, number: int | None, call: Call
     ) -> Any:
-        """Returns a request's result, see `LoadedVersion.submit`.
+        """Returns the result of a request, see `LoadedVersion.run`.
 
         Raises:
             RestError: the queue is full, the answer takes too long, or the
@@ -302,10 +297,10 @@ class Server:
             ValueError: a task cannot be done.
         """
         try:
-            future = model.find(number).submit(key, payload, num_rows, texts)
+            future = model.find(number).submit(call)
         except Closed:
             # A new version has just replaced it.
-            future = model.find(number).submit(key, payload, num_rows, texts)
+            future = model.find(number).submit(call)
         try:
             async with asyncio.timeout(self.limits.timeout_s):
                 return await asyncio.wrap_future(future)

@@ -118,3 +118,34 @@ def describe_metadata(
         },
         "metadata": {"signature_def": {"signature_def": definitions}},
     }
+
+
+def describe_status(
+    name: str, states: Mapping[int, tuple[str, str]], version: int | None
+) -> dict[str, Any]:
+    """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
+
+    Args:
+        name: the model's.
+        states: {version: (state, error message)}.
+        version: the one asked for; None for all.
+
+    Raises:
+        RestError: there is no such version.
+    """
+    if version is not None and version not in states:
+        raise RestError(
+            404, f"Could not find version {version} of model {name}"
+        )
+    found = []
+    for number in sorted(states, reverse=True):
+        state, message = states[number]
+        status = {
+            "error_code": "UNKNOWN" if message else "OK",
+            "error_message": message,
+        }
+        if version in (None, number):
+            found.append(
+                {"version": str(number), "state": state, "status": status}
+            )
+    return {"model_version_status": found}

@@ -57,6 +57,22 @@ class Key(NamedTuple):
     shapes: tuple[tuple[int, ...], ...] | None = None
 
 
+class Call(NamedTuple):
+    """A request of a version, checked.
+
+    Attributes:
+        key: its key.
+        payload: the arrays of a signature, or the dict of a task.
+        num_rows: number of rows that it adds to a batch.
+        texts: its texts.
+    """
+
+    key: Key
+    payload: Any
+    num_rows: int
+    texts: Sequence[bytes]
+
+
 class LoadedVersion:
     """One version of a model, in memory.
 
@@ -106,21 +122,14 @@ class LoadedVersion:
                 self.call(name, dict.fromkeys(inputs, text))
         self.batcher = Batcher(self.run, limits, on_batch)
 
-    def submit(
-        self, key: Key, payload: Any, num_rows: int, texts: Sequence[bytes]
-    ) -> Future:
-        """Queues a request; returns a Future of its result.
-
-        Args:
-            key: requests of this key can be computed together.
-            payload: the request, see `run`.
-            num_rows: number of rows that it adds to a batch.
-            texts: its texts.
+    def submit(self, call: Call) -> Future:
+        """Queues a request; returns a Future of its result, see `run`.
 
         Raises:
             RestError: the queue is full or closed, or this version has no such
                 task or signature, though an earlier one had.
         """
+        key, payload, num_rows, texts = call
         if key.shapes is None and key.name not in self.tasks:
             raise RestError(409, f"a new version does not {key.name}")
         if key.shapes is not None and key.name not in self.inputs:
@@ -180,7 +189,7 @@ class LoadedVersion:
 
         Args:
             key: the key of all requests; None if they are functions to call.
-            requests: the arrays of a signature's, the dicts of a task's.
+            requests: the payload of each, see `Call`.
 
         Returns:
             for each request its rows of the signature's outputs, or the outputs
@@ -193,7 +202,7 @@ class LoadedVersion:
         if key is None:
             return [compute() for compute in requests]
         if key.shapes is None:
-            return self.tasks[key.name].compute(requests)
+            return self.model.compute(self.tasks[key.name], requests)
         if len(requests) == 1:
             return [self.call(key.name, requests[0])]
         joined = {
@@ -305,34 +314,6 @@ class ServedModel:
         if current and version in (None, current.number):
             return current
         raise not_found(self.name, version)
-
-    def describe_status(self, version: int | None) -> dict[str, Any]:
-        """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
-
-        Raises:
-            RestError: there is no such version.
-        """
-        states = dict(self.states)
-        if version is not None and version not in states:
-            raise RestError(
-                404, f"Could not find version {version} of model {self.name}"
-            )
-        return {
-            "model_version_status": [
-                {
-                    "version": str(number),
-                    "state": state,
-                    "status": {
-                        "error_code": "UNKNOWN" if message else "OK",
-                        "error_message": message,
-                    },
-                }
-                for number, (state, message) in sorted(
-                    states.items(), reverse=True
-                )
-                if version in (None, number)
-            ]
-        }
 
 
 def not_found(name: str, version: int | None) -> RestError:

@@ -15,6 +15,72 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+# Flags -> what the refusal says; without an arrow, they go together.
+TABLE = """
+    input_file=*.txt vocab_file=vocab.txt output_file=data/new
+    input_file=corpus.txt output_file=new.txt
+    # A file that was written before is replaced, as in the original.
+    input_file=corpus.txt output_file=vocab.txt
+    # An input that is not there has nothing to lose.
+    vocab_file=absent output_file=absent
+
+    # A model's folder, and a checkpoint, which is all its files.
+    init_checkpoint=model output_file=model/features -> that is a model
+    init_checkpoint=model output_file=model/vocab.txt -> that is a model
+    init_checkpoint=model output_file=model/new/features -> that is a model
+    init_checkpoint=MODEL output_file=MODEL.index -> are the same
+    init_checkpoint=MODEL output_file=MODEL.data-00000-of-00001 -> are the same
+    init_checkpoint=MODEL export_weights=MODEL -> are the same
+    init_checkpoint=MODEL export_weights=model -> inside --export_weights=model
+    init_checkpoint=MODEL output_file=model/features
+    init_checkpoint=MODEL export_weights=model/new.ckpt
+    vocab_file=model/vocab.txt export_weights=model -> could be overwritten
+
+    output_dir=run export_dir=run/export -> an export needs a folder of its own
+    init_checkpoint=run export_dir=run/export -> needs a folder of its own
+    export_weights=run export_dir=run/export -> needs a folder of its own
+    # The user's own tables and everything else in the current folder.
+    data_dir=. output_dir=output/run export_dir=output/export
+
+    # Going on with a run, from its own checkpoints too.
+    output_dir=run init_checkpoint=run/model.ckpt-5
+    output_dir=run init_checkpoint=run/best
+    output_dir=run init_checkpoint=run
+    # A folder for everything: only what the run writes must not be there.
+    output_dir=. vocab_file=vocab.txt input_file=corpus.txt
+    output_dir=run train_file=run/train.json data_dir=run/best
+    output_dir=run output_file=run/new
+    output_dir=run train_file=run/predictions.json -> the run writes a file of
+    output_dir=run output_file=run/predictions.json -> the run writes a file of
+    output_dir=run output_file=run/model.ckpt-7.index -> the run writes a file
+    output_dir=data data_dir=linked_data -> --data_dir=linked_data are the same
+
+    output_dir=new export_weights=./new -> are the same
+    output_files=a,./a -> --output_files=a,./a: ./a is named twice
+    output_file=a output_dir=a/run -> that is a file
+    output_files=a,b output_dir=run export_weights=run/weights
+
+    # Remote paths are compared as text.
+    input_file=gs://b/*.txt output_file=gs://b/out
+    export_weights=gs://b/new init_checkpoint=gs://b/new/a/b
+    export_weights=gs://b/new/ data_dir=gs://b/new -> are the same
+    export_weights=gs://b/new vocab_file=gs://b/new/vocab.txt -> be overwritten
+"""
+
+
+@pytest.mark.parametrize(
+    "line", [x.strip() for x in TABLE.splitlines() if "=" in x]
+)
+def test_flags_that_go_together_and_others(line):
+    line = line.replace("MODEL", "model/bert_model.ckpt")
+    flags, _, message = line.partition(" -> ")
+    values = dict(flag.split("=") for flag in flags.split())
+    if message:
+        assert message in refused(**values)
+    else:
+        check(**values)
+
+
 @pytest.mark.parametrize(
     "path", ["corpus.txt", "./data/../corpus.txt", "linked.txt", "hard.txt"]
 )
@@ -27,39 +93,6 @@ def test_an_output_that_is_an_input(path, folder):
         assert line.startswith(f"--{output}=corpus.txt and --vocab_file=")
     line = refused(input_file="*.txt", output_file=path)
     assert "--input_file=*.txt (" in line
-
-
-def test_an_output_file_next_to_its_inputs():
-    check(input_file="*.txt", vocab_file="vocab.txt", output_file="data/new")
-    check(input_file="corpus.txt", output_file="new.txt")
-    # A file that was written before is replaced, as in the original.
-    check(input_file="corpus.txt", output_file="vocab.txt")
-    # An input that is not there has nothing to lose.
-    check(vocab_file="absent", output_file="absent")
-
-
-@pytest.mark.parametrize(
-    "output", ["model/features", "model/vocab.txt", "model/new/features"]
-)
-def test_an_output_file_in_a_models_folder(output):
-    line = refused(init_checkpoint="model", output_file=output)
-    assert "is inside --init_checkpoint=model: that is a model" in line
-
-
-def test_a_checkpoint_is_all_its_files():
-    prefix = "model/bert_model.ckpt"
-    for end in (".index", ".data-00000-of-00001"):
-        assert "are the same" in refused(
-            init_checkpoint=prefix, output_file=prefix + end
-        )
-    assert "are the same" in refused(
-        init_checkpoint=prefix, export_weights=prefix
-    )
-    assert "is inside --export_weights=model" in refused(
-        init_checkpoint=prefix, export_weights="model"
-    )
-    check(init_checkpoint=prefix, output_file="model/features")
-    check(init_checkpoint=prefix, export_weights="model/new.ckpt")
 
 
 @pytest.mark.parametrize(
@@ -87,42 +120,6 @@ def test_an_export_has_its_folder_to_itself(other):
         line = refused(export_dir=export_dir, **other)
         assert f"--export_dir={export_dir}" in line and f"--{flag}=" in line
     check(export_dir="new/export", **other)
-
-
-def test_an_export_inside_another_folder():
-    for flag in ("output_dir", "init_checkpoint", "export_weights"):
-        line = refused(**{flag: "run"}, export_dir="run/export")
-        assert "an export needs a folder of its own" in line
-    # The user's own tables and everything else in the current folder.
-    check(data_dir=".", output_dir="output/run", export_dir="output/export")
-
-
-def test_folders_of_runs():
-    # Going on with a run, from its own checkpoints too.
-    check(output_dir="run", init_checkpoint="run/model.ckpt-5")
-    check(output_dir="run", init_checkpoint="run/best")
-    check(output_dir="run", init_checkpoint="run")
-    # A folder for everything: only what the run writes must not be there.
-    check(output_dir=".", vocab_file="vocab.txt", input_file="corpus.txt")
-    check(output_dir="run", train_file="run/train.json", data_dir="run/best")
-    assert "the run writes a file of that name" in refused(
-        output_dir="run", train_file="run/predictions.json"
-    )
-    assert "--output_dir=data and --data_dir=linked_data are the same" in (
-        refused(output_dir="data", data_dir="linked_data")
-    )
-    assert "are the same" in refused(output_dir="new", export_weights="./new")
-    assert "could be overwritten" in refused(
-        vocab_file="model/vocab.txt", export_weights="model"
-    )
-
-
-def test_outputs_among_themselves():
-    assert "--output_files=a,./a: ./a is named twice" in refused(
-        output_files="a,./a"
-    )
-    assert "that is a file" in refused(output_file="a", output_dir="a/run")
-    check(output_files="a,b", output_dir="run", export_weights="run/weights")
 
 
 def test_inputs_named_like_the_parts_of_an_output(folder):
@@ -200,14 +197,6 @@ def test_a_link_in_a_runs_folder_that_leads_to_an_input(folder):
     check(init_checkpoint="model/bert_model.ckpt", output_dir="model")
 
 
-def test_an_output_named_like_what_a_run_writes():
-    for name in ("predictions.json", "model.ckpt-7.index"):
-        assert "the run writes a file of that name" in refused(
-            output_file=f"run/{name}", output_dir="run"
-        )
-    check(output_file="run/new", output_dir="run")
-
-
 def test_paths_with_the_scheme_of_local_files(folder):
     corpus = f"file://{folder}/corpus.txt"
     check(input_file=corpus, output_file="vocab.new")
@@ -239,15 +228,3 @@ def test_a_terminal_is_read_and_written():
     check(input_file=path, output_file=path)
     os.close(terminal)
     os.close(other)
-
-
-def test_remote_paths_are_compared_as_text():
-    bucket = "gs://bucket"
-    check(input_file=f"{bucket}/*.txt", output_file=f"{bucket}/out")
-    check(export_weights=f"{bucket}/new", init_checkpoint=f"{bucket}/new/a/b")
-    assert "are the same" in refused(
-        export_weights=f"{bucket}/new/", data_dir=f"{bucket}/new"
-    )
-    assert "it could be overwritten there" in refused(
-        export_weights=f"{bucket}/new", vocab_file=f"{bucket}/new/vocab.txt"
-    )

@@ -6,7 +6,7 @@ import pytest
 import extract_features
 import modeling
 from data.text import tokenization
-from serving import features
+from serving import encoder
 from tests import golden, script_runner
 from tests.models import built, tiny_config
 from tests.script_runner import read_lines
@@ -123,12 +123,12 @@ def test_one_vector_a_token_as_the_paper_makes_them(deep, name, combine):
     model = modeling.BertModel(modeling.load_config(flags["bert_config_file"]))
     model.build()
     modeling.load_checkpoint(model, flags["init_checkpoint"])
-    extractor = features.TokenFeatures(
+    extractor = encoder.TokenFeatures(
         model,
         extract_features.parse_features(name, "0", 5),
         extract_features.parse_weights(None, name, 5),
     )
-    (batch,) = features.create_batches(
+    (batch,) = encoder.create_batches(
         extract_features.read_examples(str(flags["input_file"])),
         tokenization.FullTokenizer(flags["vocab_file"]),
         flags["max_seq_length"],

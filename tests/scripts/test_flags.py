@@ -3,6 +3,7 @@
 import ast
 import concurrent.futures
 import contextlib
+import dataclasses
 import importlib
 import io
 import os
@@ -104,16 +105,16 @@ def test_flags_are_the_originals(pool, script):
 
 
 def path_flags(script):
-    """Defines a script's flags; returns {name: kind} of those for paths.
+    """Returns {name: kind} of a script's flags for paths.
 
     A flag for a path that is not defined as one has the kind None.
     """
-    others = set(flags.FLAGS)
-    define(script)
     named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
+    fields = dataclasses.fields(importlib.import_module(script).Config)
     found = {
-        name: getattr(flags.FLAGS[name], "path_kind", None)
-        for name in set(flags.FLAGS) - others
+        field.name: field.metadata["flag"].kind
+        for field in fields
+        if "flag" in field.metadata
     }
     return {k: v for k, v in found.items() if v or named.fullmatch(k)}
 

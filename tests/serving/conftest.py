@@ -14,7 +14,7 @@ import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from serving import classifier, features, ner, pretraining, squad
+from serving import classifier, encoder, ner, pretraining, squad
 from serving.signatures import ServingOptions
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
@@ -118,7 +118,7 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
         pretraining.export_pretrainer(path, model, options)
     elif name == "features":
         model = create(modeling.BertModel)
-        features.export_encoder(path, model, options)
+        encoder.export_encoder(path, model, options)
     else:
         model = create(modeling.BertMultipleChoice)
         classifier.export_multiple_choice(path, model, TOKENIZER)

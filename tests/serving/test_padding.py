@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from serving import features, signatures
+from serving import encoder, signatures
 from tests.serving.conftest import TOKENIZER
 
 OPTIONS = signatures.ServingOptions(TOKENIZER, max_seq_length=64)
@@ -60,10 +60,10 @@ def test_vectors_of_one_long_text_next_to_many_short_ones(
     monkeypatch, tmp_path
 ):
     # Of the model's width, 2.
-    monkeypatch.setattr(features, "_MAX_PADDING", 2 * 1000)
+    monkeypatch.setattr(encoder, "_MAX_PADDING", 2 * 1000)
     model = create_model()
     model.build()
-    features.export_encoder(tmp_path / "model", model, OPTIONS)
+    encoder.export_encoder(tmp_path / "model", model, OPTIONS)
     embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
     texts = ["a " * 80] + ["a"] * 20
     # 21 rows of 64: more than 1,000, and more than 4 times the 124 that count.

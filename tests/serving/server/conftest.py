@@ -7,13 +7,7 @@ from tests.serving.server.server_process import running
 
 
 @pytest.fixture(scope="session")
-def needs_serve():
-    for package in ("starlette", "uvicorn", "prometheus_client"):
-        pytest.importorskip(package, reason="needs requirements/serve.txt")
-
-
-@pytest.fixture(scope="session")
-def server(needs_serve, tmp_path_factory, export_folder):
+def server(tmp_path_factory, export_folder):
     models = {kind: export_folder / kind for kind in REQUESTS}
     folder = tmp_path_factory.mktemp("server")
     with running(folder, models, batch_wait_ms=5) as process:

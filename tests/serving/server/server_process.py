@@ -9,6 +9,8 @@ import signal
 import socket
 import time
 
+import pytest
+
 from tests import script_runner
 
 # What a system says of a connection that the other side has closed.
@@ -62,6 +64,8 @@ class ServerProcess:
 @contextlib.contextmanager
 def running(folder, models, **flags):
     """Yields a ServerProcess that ends with the block."""
+    for package in ("starlette", "uvicorn", "prometheus_client"):
+        pytest.importorskip(package, reason="needs requirements/serve.txt")
     server = ServerProcess(folder, models, **flags)
     try:
         yield server

@@ -9,8 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+pytest.importorskip("starlette", reason="needs requirements/serve.txt")
+
+from serving.server import app, monitoring
 from serving.server.batching import Batcher, Closed, QueueFull
 from serving.server.limits import Limits
+from serving.server.protocol import RestError
 
 
 class Model:
@@ -101,21 +105,15 @@ def test_a_full_queue_refuses():
     assert model.batches[1:] == [("a", [1, 3])]
 
 
-def test_a_client_does_not_wait_longer_than_the_timeout(needs_serve):
-    from serving.server import app, monitoring, protocol
-
+def test_a_client_does_not_wait_longer_than_the_timeout():
     model = Model()
     batcher = Batcher(model, Limits())
     first = hold(model, batcher)
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
-    version = types.SimpleNamespace(
-        submit=lambda key, payload, num_rows, texts: batcher.submit(
-            key, payload, num_rows
-        )
-    )
+    version = types.SimpleNamespace(submit=lambda call: batcher.submit(*call))
     served = types.SimpleNamespace(find=lambda number: version)
-    with pytest.raises(protocol.RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(served, None, "a", 1, 1, []))
+    with pytest.raises(RestError, match="within 0.05 s") as caught:
+        asyncio.run(server._compute(served, None, ("a", 1, 1)))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)

@@ -14,7 +14,7 @@ from tests.serving.server.server_process import running, send
 
 
 @pytest.mark.slow
-def test_limits_versions_and_the_end(tmp_path, export_folder, needs_serve):
+def test_limits_versions_and_the_end(tmp_path, export_folder):
     versions = tmp_path / "versions"
     versions.mkdir()
     (versions / "3").symlink_to(export_folder / "classifier")

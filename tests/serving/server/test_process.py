@@ -6,6 +6,10 @@ import socket
 
 import pytest
 
+pytest.importorskip("starlette", reason="needs requirements/serve.txt")
+
+from serving.server import app, monitoring, process
+from serving.server.limits import Limits
 from tests import script_runner
 
 
@@ -19,27 +23,19 @@ def handlers():
         signal.signal(number, handler)
 
 
-def test_a_signal_before_the_first_request_is_not_lost(
-    needs_serve, handlers, monkeypatch
-):
-    from serving.server import app, limits, monitoring, process
-
+def test_a_signal_before_the_first_request_is_not_lost(handlers, monkeypatch):
     class Early(process._Uvicorn):
         async def serve(self, sockets):
             signal.raise_signal(signal.SIGTERM)
             await super().serve(sockets)
 
     monkeypatch.setattr(process, "_Uvicorn", Early)
-    server = app.Server({}, limits.Limits(), monitoring.Monitoring())
+    server = app.Server({}, Limits(), monitoring.Monitoring())
     # Else it would serve for ever.
     process.serve(server, process.listen("127.0.0.1", 0))
 
 
-def test_an_answer_does_not_wait_for_the_client_to_confirm_its_head(
-    needs_serve,
-):
-    from serving.server import process
-
+def test_an_answer_does_not_wait_for_the_client_to_confirm_its_head():
     async def accepted():
         """Returns whether Nagle's algorithm is off in a connection."""
         found = asyncio.get_running_loop().create_future()
@@ -59,7 +55,7 @@ def test_an_answer_does_not_wait_for_the_client_to_confirm_its_head(
     assert asyncio.run(accepted())
 
 
-def test_wrong_flags_are_said_before_models_load(needs_serve, tmp_path):
+def test_wrong_flags_are_said_before_models_load(tmp_path):
     # No model: loading it would be another error.
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "saved_model.pb").write_bytes(b"none")
@@ -88,12 +84,10 @@ def test_wrong_flags_are_said_before_models_load(needs_serve, tmp_path):
         assert message in one.error
 
 
-def test_of_two_servers_with_one_port_the_second_ends(needs_serve, handlers):
-    from serving.server import app, limits, monitoring, process
-
+def test_of_two_servers_with_one_port_the_second_ends(handlers):
     first = process.listen("127.0.0.1", 0)
     port = first.getsockname()[1]
-    server = app.Server({}, limits.Limits(), monitoring.Monitoring())
+    server = app.Server({}, Limits(), monitoring.Monitoring())
     # Both load their models at the same time.
     with first, process.listen("127.0.0.1", port) as second:
         first.listen()

@@ -178,11 +178,20 @@ Tensor name: a has inconsistent batch size; use 'inputs'
 
 # A paragraph is: method path after /v1 -> status and part of the answer.
 PATHS = r"""
-GET /models/text -> 200 "version": "1", "state": "AVAILABLE"
+GET /models/text -> 200 {"model_version_status": [{"version": "1", "state":
+"AVAILABLE", "status": {"error_code": "OK", "error_message": ""}}]}
 
 GET /Models/text/Versions/1 -> 200 "error_code": "OK"
 
-GET /models/text/versions/1/metadata -> 200 "DT_STRING"
+GET /models/text/metadata ->
+200 {"model_spec": {"name": "text", "signature_name": "", "version": "1"},
+"metadata": {"signature_def": {"signature_def": {"serving_default": {"inputs":
+{"text": {"name": "serving_default_text:0", "dtype": "DT_STRING",
+"tensor_shape": {"dim": [{"size": "-1", "name": ""}], "unknown_rank": false}}},
+"outputs": {"upper": {"name":
+
+GET /models/text/versions/1/metadata ->
+200 "method_name": "tensorflow/serving/predict"
 
 GET /models -> 400 Missing model name in request.
 

@@ -227,34 +227,6 @@ def test_each_request_has_its_answer(server, method, path, body, status, part):
     assert part in (answer if isinstance(answer, str) else json.dumps(answer))
 
 
-def test_what_the_status_and_the_metadata_say(server):
-    _, status, _ = server.ask("GET", "/v1/models/ner")
-    assert status == {
-        "model_version_status": [
-            {
-                "version": "1",
-                "state": "AVAILABLE",
-                "status": {"error_code": "OK", "error_message": ""},
-            }
-        ]
-    }
-    _, found, _ = server.ask("GET", "/v1/models/ner/metadata")
-    assert found["model_spec"] == {
-        "name": "ner",
-        "signature_name": "",
-        "version": "1",
-    }
-    signatures = found["metadata"]["signature_def"]["signature_def"]
-    assert {"serving_default", "serve", "tag", "tag_words"} <= signatures.keys()
-    tag = signatures["tag"]
-    assert tag["method_name"] == "tensorflow/serving/predict"
-    assert tag["inputs"]["text"]["dtype"] == "DT_STRING"
-    assert tag["inputs"]["text"]["tensor_shape"] == {
-        "dim": [{"size": "-1", "name": ""}],
-        "unknown_rank": False,
-    }
-
-
 def test_hostile_requests_cost_no_other_its_answer(server):
     """BERT_SOAK_REQUESTS makes a soak of it, and looks at the memory too."""
     num_requests = int(os.environ.get("BERT_SOAK_REQUESTS", "104"))
