@@ -13,6 +13,7 @@ import numpy as np
 from absl import logging
 
 import modeling
+from data.io import record_checks
 from files.run_files import is_result
 from training import checks, devices, ensembles, run_settings, start
 from training.callbacks.best_step import BestStep, sign_of
@@ -38,36 +39,37 @@ def run(task: Task, config: FineTuningConfig) -> None:
         config = config.varied(init_checkpoint=members[0])
     flow = _Flow(task, config, members)
     earlier = flow.find_results()
-    # ----- Train, once or several times, and evaluate. -----
-    if config.do_train and config.num_train_runs > 1:
-        trainer, results = flow.train_several()
-    else:
-        trainer = flow.train(config)
-        if config.quantizes:
-            trainer.quantize(
-                flow.splits.create_dataset(
-                    flow.splits.of("eval")[0], config.eval_batch_size
-                ),
-                config.quantize_ranges == "static",
-            )
-        results = flow.evaluate(trainer) if config.do_eval else {}
-    if results:
-        trainer.write_results("eval_results.txt", results)
-    if not trainer.is_chief:
-        # Only the chief writes.
-        return
-    # ----- Report, predict and export. -----
-    if config.do_eval:
-        for name, batches in flow.predict(trainer, "eval", "Reporting"):
-            task.write_report(name, batches, config.output_dir)
-    if config.do_predict:
-        logging.info("Predicting with %s", flow.describe(trainer))
-        flow.write_predictions(trainer, results)
-        warn_of_earlier(config.output_dir, earlier, flow.find_results())
-    if config.export_dir:
-        logging.info("Exporting %s", trainer.described_step)
-        task.export(config.export_dir, trainer.model)
-    trainer.finish(task.tokenizer)
+    with record_checks.naming_wrong_records(flow.splits.records.values()):
+        # ----- Train, once or several times, and evaluate. -----
+        if config.do_train and config.num_train_runs > 1:
+            trainer, results = flow.train_several()
+        else:
+            trainer = flow.train(config)
+            if config.quantizes:
+                trainer.quantize(
+                    flow.splits.create_dataset(
+                        flow.splits.of("eval")[0], config.eval_batch_size
+                    ),
+                    config.quantize_ranges == "static",
+                )
+            results = flow.evaluate(trainer) if config.do_eval else {}
+        if results:
+            trainer.write_results("eval_results.txt", results)
+        if not trainer.is_chief:
+            # Only the chief writes.
+            return
+        # ----- Report, predict and export. -----
+        if config.do_eval:
+            for name, batches in flow.predict(trainer, "eval", "Reporting"):
+                task.write_report(name, batches, config.output_dir)
+        if config.do_predict:
+            logging.info("Predicting with %s", flow.describe(trainer))
+            flow.write_predictions(trainer, results)
+            warn_of_earlier(config.output_dir, earlier, flow.find_results())
+        if config.export_dir:
+            logging.info("Exporting %s", trainer.described_step)
+            task.export(config.export_dir, trainer.model)
+        trainer.finish(task.tokenizer)
 
 
 class _Flow:
@@ -83,7 +85,7 @@ class _Flow:
             self.teacher = Teacher(
                 config, task.create_model, task.loss, task.labels
             )
-        self.splits = Splits(task, config)
+        self.splits = Splits(task, config, self.bert_config)
         self.metric = config.metric_for_best or task.metrics[0]
         # Results of evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}

@@ -40,7 +40,7 @@ def run(
         OSError: a file is missing.
     """
     # ----- Find and check the records. -----
-    expected = bert_config.vocab_size, tokenizer
+    expected = bert_config, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
     settings: dict[str, Any] = {
@@ -79,7 +79,7 @@ def run(
         records,
         callbacks if config.do_train else (),
     )
-    with record_checks.naming_corrupt_files([*records.files, *evaluated.files]):
+    with record_checks.naming_wrong_records([records, evaluated]):
         # ----- Train. -----
         if config.do_train:
             start.train(trainer, records, config.num_train_steps)
@@ -108,7 +108,7 @@ def run(
 def find_records(
     config: PretrainingConfig,
     name: str,
-    vocab_size: int,
+    bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
 ) -> tfrecords.Records:
     """Returns the records of --input_file or --eval_input_file, checked.
@@ -138,7 +138,10 @@ def find_records(
         dynamic_masking = DynamicMasking(
             tokenizer, config.max_predictions_per_seq, config, config.seed
         )
-    record_checks.check_records(files, spec, vocab_size)
+    spec = feature_specs.bounded(
+        spec, bert_config.vocab_size, bert_config.type_vocab_size
+    )
+    record_checks.check_records(files, spec)
     return tfrecords.Records(files, spec, dynamic_masking)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import tensorflow as tf
 from absl import logging
 
-from data.io import tfrecords
+from data.io import feature_specs, tfrecords
 from files import progress, run_files
+from modeling.config import BertConfig
 from training.config import FineTuningConfig
 from training.task import Task
 
@@ -28,8 +29,11 @@ class Splits:
         records: {split: its records}.
     """
 
-    def __init__(self, task: Task, config: FineTuningConfig) -> None:
+    def __init__(
+        self, task: Task, config: FineTuningConfig, bert_config: BertConfig
+    ) -> None:
         self._task, self._config = task, config
+        self._sizes = bert_config.vocab_size, bert_config.type_vocab_size
         examples: dict[str, Sequence[Any]] = {}
         for purpose, is_needed in (
             ("train", config.do_train),
@@ -66,6 +70,7 @@ class Splits:
             for record in progress.track(records, None, "record", "Writing"):
                 writer.write(record)
         spec = dict(self._task.feature_spec(name))
+        spec = feature_specs.bounded(spec, *self._sizes)
         self.records[name] = tfrecords.Records([path], spec)
         # Left by a killed run; only the task knows the names of its splits.
         run_files.register(os.path.basename(path))

@@ -153,7 +153,7 @@ def mrpc(spec):
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
     config = checks.prepare(task, options)
-    splits = Splits(task, options)
+    splits = Splits(task, options, config)
     trainer = start.create_trainer(
         options,
         functools.partial(task.create_model, config),
@@ -190,7 +190,7 @@ def squad(spec):
         # A new tokenizer each time: it remembers words.
         task = run_squad.SquadTask(options)
         task.prepare(config, None)
-        return task, Splits(task, options)
+        return task, Splits(task, options, config)
 
     task, splits = create_task()
     if options.quantizes:

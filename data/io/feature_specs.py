@@ -1,44 +1,75 @@
-"""The features of each task's records: names, shapes and types.
+"""The features of each task's records: names, shapes, types and ranges.
 
 The names and types are the original's: int64 for all but `masked_lm_weights`
 and the labels of regression. Nothing here imports TensorFlow.
 """
 
+import math
 from typing import NamedTuple
 
 
 class Feature(NamedTuple):
-    """One feature of a record."""
+    """One feature of a record, and the range of its values."""
 
     shape: tuple[int, ...]
     dtype: str = "int64"
+    at_least: float = -math.inf
+    at_most: float = math.inf
 
 
 Spec = dict[str, Feature]
+# The largest float32; NaN and infinity are no values of a label.
+_LARGEST = 3.4e38
 
 
 def _inputs(*shape: int) -> Spec:
-    names = ("input_ids", "input_mask", "segment_ids")
-    return dict.fromkeys(names, Feature(shape))
+    ids = Feature(shape, at_least=0)
+    return {
+        "input_ids": ids,
+        "input_mask": _flags(*shape),
+        "segment_ids": ids,
+    }
+
+
+def _flags(*shape: int, dtype: str = "int64") -> Feature:
+    return Feature(shape, dtype, 0, 1)
+
+
+def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
+    """Returns a spec whose ids are those of a model's tables."""
+    sizes = {
+        "input_ids": vocab_size,
+        "masked_lm_ids": vocab_size,
+        "segment_ids": type_vocab_size,
+    }
+    return spec | {
+        name: spec[name]._replace(at_most=size - 1)
+        for name, size in sizes.items()
+        if name in spec
+    }
 
 
 def pretraining_features(
     max_seq_length: int, max_predictions_per_seq: int
 ) -> Spec:
     """Returns the spec of create_pretraining_data.py's records."""
-    predictions = Feature((max_predictions_per_seq,))
+    shape = (max_predictions_per_seq,)
     return {
         **_inputs(max_seq_length),
-        "masked_lm_positions": predictions,
-        "masked_lm_ids": predictions,
-        "masked_lm_weights": predictions._replace(dtype="float32"),
-        "next_sentence_labels": Feature((1,)),
+        "masked_lm_positions": _positions(shape, max_seq_length),
+        "masked_lm_ids": Feature(shape, at_least=0),
+        "masked_lm_weights": _flags(*shape, dtype="float32"),
+        "next_sentence_labels": _flags(1),
     }
+
+
+def _positions(shape: tuple[int, ...], max_seq_length: int) -> Feature:
+    return Feature(shape, at_least=0, at_most=max_seq_length - 1)
 
 
 def unmasked_features(max_seq_length: int) -> Spec:
     """Returns the spec of records made with --dynamic_masking."""
-    return _inputs(max_seq_length) | {"next_sentence_labels": Feature((1,))}
+    return _inputs(max_seq_length) | {"next_sentence_labels": _flags(1)}
 
 
 def classifier_features(
@@ -52,29 +83,31 @@ def classifier_features(
     `num_labels`, or "regression".
     """
     label_ids = {
-        "classification": Feature(()),
-        "multilabel": Feature((num_labels or 0,)),
-        "regression": Feature((), "float32"),
+        "classification": Feature((), at_least=0),
+        "multilabel": _flags(num_labels or 0),
+        "regression": Feature((), "float32", -_LARGEST, _LARGEST),
     }
     return {
         **_inputs(max_seq_length),
         "label_ids": label_ids[output_mode],
-        "is_real_example": Feature(()),
+        "is_real_example": _flags(),
     }
 
 
 def swag_features(max_seq_length: int, num_choices: int) -> Spec:
     """Returns the spec of run_swag.py's records: a sequence per choice."""
-    labels = dict.fromkeys(("label_ids", "is_real_example"), Feature(()))
-    return _inputs(num_choices, max_seq_length) | labels
+    return _inputs(num_choices, max_seq_length) | {
+        "label_ids": Feature((), at_least=0, at_most=num_choices - 1),
+        "is_real_example": _flags(),
+    }
 
 
 def ner_features(max_seq_length: int) -> Spec:
     """Returns the spec of run_ner.py's records."""
     return {
         **_inputs(max_seq_length),
-        "label_ids": Feature((max_seq_length,)),
-        "label_weights": Feature((max_seq_length,), "float32"),
+        "label_ids": Feature((max_seq_length,), at_least=0),
+        "label_weights": _flags(max_seq_length, dtype="float32"),
     }
 
 
@@ -82,5 +115,6 @@ def squad_features(max_seq_length: int, is_training: bool) -> Spec:
     """Returns the spec of run_squad.py's records; answers only in training."""
     spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
     if is_training:
-        spec |= dict.fromkeys(("start_positions", "end_positions"), Feature(()))
+        for name in ("start_positions", "end_positions"):
+            spec[name] = _positions((), max_seq_length)
     return spec

@@ -2,11 +2,13 @@
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 import tensorflow as tf
 
-from data.io import records
+from data.io import records, tfrecords
 from data.io.feature_specs import Feature, Spec
 
 # Records at the front of each file that are looked into.
@@ -21,87 +23,120 @@ _LENGTH_FLAGS = {
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
 }
+# The entry of the configuration that bounds a feature.
+_SIZES = {
+    "input_ids": "vocab_size",
+    "masked_lm_ids": "vocab_size",
+    "segment_ids": "type_vocab_size",
+}
 
 
-def check_records(
-    files: Sequence[str], spec: Spec, vocab_size: int | None = None
-) -> None:
+def check_records(files: Sequence[str], spec: Spec) -> None:
     """Checks the first records of each file against a spec.
 
-    Every id must be below `vocab_size`, if it is not None.
+    `tfrecords.create_dataset` checks the values of all of them; to find a
+    wrong file here does not wait for the model.
 
     Raises:
-        ValueError: a file is empty, truncated or corrupt, its features are
-            not of the names and lengths of `spec`, or an id is too large.
+        ValueError: a file is empty, truncated, corrupt or compressed, its
+            features are not of the names and lengths of `spec`, or a value is
+            out of its range.
     """
     for path in files:
-        first = list(itertools.islice(records.read_records(path), _NUM_CHECKED))
-        if not first:
+        if path.endswith(".gz"):
+            raise ValueError(f"{path}: unpack the records; they are read as is")
+        if not _check_file(path, spec, _NUM_CHECKED):
             raise ValueError(f"{path}: the file holds no record")
-        for record in first:
-            try:
-                found = tf.train.Example.FromString(record).features.feature
-            except Exception as error:
-                raise ValueError(
-                    f"{path}: a record is not a tf.train.Example: {error}"
-                ) from error
-            for name, feature in spec.items():
-                _check_feature(path, name, feature, found)
-            if vocab_size is not None:
-                _check_ids(path, found, vocab_size)
 
 
-def _check_ids(path: str, found: Mapping, vocab_size: int) -> None:
-    for name in ("input_ids", "masked_lm_ids"):
-        largest = max(found[name].int64_list.value, default=0)
-        if largest >= vocab_size:
-            raise ValueError(
-                f"{path}: its records hold the WordPiece {largest} in '{name}',"
-                f" but the model's vocab_size is {vocab_size}; make the "
-                "records with the model's vocabulary, or give the "
-                "--bert_config_file that belongs to theirs"
-            )
+def _check_file(path: str, spec: Spec, limit: int | None = None) -> int:
+    """Checks the records of a file, and returns how many it has checked."""
+    count = 0
+    for record in itertools.islice(records.read_records(path), limit):
+        _check_record(record, f"{path}, record {count}", spec)
+        count += 1
+    return count
+
+
+def _check_record(record: bytes, where: str, spec: Spec) -> None:
+    try:
+        found = tf.train.Example.FromString(record).features.feature
+    except Exception as error:
+        raise ValueError(
+            f"{where}: it is not a tf.train.Example: {error}"
+        ) from error
+    for name, feature in spec.items():
+        _check_feature(where, name, feature, found)
+    if "input_mask" not in spec:
+        return
+    length = spec["input_mask"].shape[-1]
+    mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
+    # Google's padding examples, which fill a batch, have no mask.
+    is_padding = [0] == [*found["is_real_example"].int64_list.value]
+    if not (mask.any(-1).all() or is_padding):
+        raise ValueError(
+            f"{where}: 'input_mask' is 0 at each position; a sequence needs "
+            "at least one WordPiece"
+        )
 
 
 def _check_feature(
-    path: str, name: str, feature: Feature, found: Mapping
+    where: str, name: str, feature: Feature, found: Mapping
 ) -> None:
     if name not in found:
         raise ValueError(
-            f"{path}: its records have no feature '{name}', only "
-            f"{', '.join(sorted(found))}; give records made for this script"
+            f"{where}: it has no feature '{name}', only "
+            f"{', '.join(sorted(found))}; use records made for this script"
         )
     kind = "float_list" if feature.dtype == "float32" else "int64_list"
-    length = len(getattr(found[name], kind).value)
+    values = np.array(getattr(found[name], kind).value)
     # A scalar is one value.
-    expected = feature.shape[0] if feature.shape else 1
-    if length == expected:
-        return
-    flag = _LENGTH_FLAGS.get(name)
-    remedy = (
-        f"but --{flag}={expected}; give --{flag}={length}, or make the "
-        "records again"
-        if flag and length
-        else f"where {expected} of type {feature.dtype} are needed"
-    )
-    raise ValueError(
-        f"{path}: its records hold {length} values of '{name}', {remedy}"
-    )
+    expected = math.prod(feature.shape)
+    if len(values) != expected:
+        flag = _LENGTH_FLAGS.get(name)
+        remedy = (
+            f"but --{flag}={expected}; choose --{flag}={len(values)}, or make "
+            "the records again"
+            if flag and len(values)
+            else f"where {expected} of type {feature.dtype} are needed"
+        )
+        raise ValueError(
+            f"{where}: it has {len(values)} values of '{name}', {remedy}"
+        )
+    is_right = (values >= feature.at_least) & (values <= feature.at_most)
+    if not is_right.all():
+        size = _SIZES.get(name)
+        remedy = (
+            f"; the model's {size} is {feature.at_most + 1:g}: make the "
+            "records with the model's vocabulary, or pass the "
+            "--bert_config_file that belongs to theirs"
+            if size and values.max() > feature.at_most
+            else f", which must be from {feature.at_least:g} to "
+            f"{feature.at_most:g}; make the records again"
+        )
+        raise ValueError(
+            f"{where}: it has the value {values[~is_right][0]} of "
+            f"'{name}'{remedy}"
+        )
 
 
 @contextlib.contextmanager
-def naming_corrupt_files(files: Sequence[str]) -> Iterator[None]:
-    """Adds the file's name to errors about corrupt records in the block.
+def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
+    """Adds file and number to errors about wrong records in the block.
 
-    TensorFlow says where in the file the record is, but not in which file.
+    TensorFlow says neither in which file a corrupt record is, nor which record
+    of a batch holds a wrong value.
 
     Raises:
-        ValueError: instead of tf.errors.DataLossError, naming the file.
+        ValueError: instead of tf.errors.DataLossError and
+            tf.errors.InvalidArgumentError, naming the file and the record.
     """
     try:
         yield
-    except tf.errors.DataLossError as error:
-        for path in files:
-            for _ in records.read_records(path):
-                pass
-        raise ValueError(str(error)) from error
+    except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
+        for files, spec, _ in read:
+            for path in files:
+                _check_file(path, spec)
+        if isinstance(error, tf.errors.DataLossError):
+            raise ValueError(str(error)) from error
+        raise

@@ -4,6 +4,7 @@ The feature names and types are the original's: int64 for every feature but
 `masked_lm_weights`, which is float. B = batch.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -78,15 +79,54 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
     Returns:
         dict of name to tensor [B, ...]; integers are int32.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a record does not fit the spec;
+            `record_checks.naming_wrong_records` says which.
     """
     features = {
         name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
         for name, feature in spec.items()
     }
-    return {
-        name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
-        for name, value in tf.io.parse_example(serialized, features).items()
-    }
+    values = tf.io.parse_example(serialized, features)
+    check = tf.debugging.Assert(
+        _are_right(values, spec), ["a record holds a value out of its range"]
+    )
+    with tf.control_dependencies([check]):
+        return {
+            name: tf.cast(value, tf.int32)
+            if value.dtype == tf.int64
+            else tf.identity(value)
+            for name, value in values.items()
+        }
+
+
+def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
+    """Returns whether all values of a batch are in the spec's ranges.
+
+    Before the integers are cast: 2 ** 32 would become 0.
+    """
+    are_right = []
+    for name, value in values.items():
+        _, _, at_least, at_most = spec[name]
+        # NaN is neither.
+        if at_least > -math.inf:
+            are_right.append(tf.reduce_all(value >= _like(at_least, value)))
+        if at_most < math.inf:
+            are_right.append(tf.reduce_all(value <= _like(at_most, value)))
+    if "input_mask" in values:
+        is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
+        if "is_real_example" in values:
+            # Google's padding examples, which fill a batch, have no mask.
+            is_padding = values["is_real_example"] == 0
+            shape = [-1, *[1] * (is_used.shape.rank - 1)]
+            is_used |= tf.reshape(is_padding, shape)
+        are_right.append(tf.reduce_all(is_used))
+    return tf.reduce_all(are_right) if are_right else tf.constant(True)
+
+
+def _like(bound: float, value: tf.Tensor) -> tf.Tensor:
+    return tf.cast(bound, value.dtype)
 
 
 def trim_padding(

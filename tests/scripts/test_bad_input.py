@@ -327,7 +327,7 @@ def test_records_that_are_found_corrupt_while_training(
     path, says = files / "changed.tfrecord", ["the record at byte", "corrupt"]
     if broken == "an id too large":
         path = tmp_path / "beyond.tfrecord"
-        says = ["a record holds the id 5000, which is beyond", "1600 ids"]
+        says = ["it has the value 5000 of 'input_ids'", "vocab_size is 1600"]
         serialized = list(records.read_records(str(tiny / "train.tfrecord")))
         example = tf.train.Example.FromString(serialized[-1])
         example.features.feature["input_ids"].int64_list.value[3] = 5000

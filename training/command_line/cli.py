@@ -5,7 +5,6 @@ import dataclasses
 import logging as std_logging
 import math
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,8 +18,6 @@ from training.command_line import chatter, moved
 
 # Errors in the user's input; anything else is a bug and keeps its traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
-# TensorFlow's message about an id that an embedding has no row for.
-_ID_BEYOND = re.compile(r"= (-?\d+) is not in \[0, ?(\d+)\)")
 # Exit status by which shells report Ctrl-C.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -173,10 +170,9 @@ def _guarded(
                     stack.enter_context(locks.hold(path, str(flag)))
             return main(parsed)
     except Exception as error:
-        message = _beyond_vocabulary(error)
-        if flags.FLAGS.debug or not (message or _is_users(error)):
+        if flags.FLAGS.debug or not _is_users(error):
             raise
-        return _fail(message or _with_flag(error, given))
+        return _fail(_with_flag(error, given))
 
 
 def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
@@ -201,19 +197,6 @@ def _is_users(error: Exception) -> bool:
             tf.errors.PermissionDeniedError,
             tf.errors.ResourceExhaustedError,
         ),
-    )
-
-
-def _beyond_vocabulary(error: Exception) -> str | None:
-    """Returns the message if the error is an id beyond the vocabulary."""
-    tf = sys.modules.get("tensorflow")
-    if tf is None or not isinstance(error, tf.errors.InvalidArgumentError):
-        return None
-    found = _ID_BEYOND.search(error.message)
-    return found and (
-        f"a record holds the id {found[1]}, which is beyond the vocabulary "
-        f"({found[2]} ids from 0 on); make the records with the vocabulary of "
-        "this model"
     )
 
 

@@ -11,11 +11,12 @@ def write(path, first, count, max_seq_length=4):
     with tfrecords.RecordWriter([str(path)]) as writer:
         for number in range(first, first + count):
             features = {
-                name: [number] * (2 if "masked" in name else max_seq_length)
+                name: [1] * (2 if "masked" in name else max_seq_length)
                 for name in SPEC
             }
+            features["input_ids"] = [number] * max_seq_length
             features["masked_lm_weights"] = [1.0, 0.0]
-            features["next_sentence_labels"] = [number]
+            features["next_sentence_labels"] = [number % 2]
             writer.write(tfrecords.encode_example(features))
     return str(path)
 
@@ -31,13 +32,14 @@ def three_files(tmp_path):
 def numbers(dataset, num_batches=None):
     batches = dataset.take(num_batches) if num_batches else dataset
     return np.concatenate(
-        [batch["next_sentence_labels"][:, 0].numpy() for batch in batches]
+        [batch["input_ids"][:, 0].numpy() for batch in batches]
     ).tolist()
 
 
 def test_specs_name_the_originals_features():
     inputs = {"input_ids", "input_mask", "segment_ids"}
-    assert SPEC == dict.fromkeys(inputs, ((4,), "int64")) | {
+    shapes = {name: feature[:2] for name, feature in SPEC.items()}
+    assert shapes == dict.fromkeys(inputs, ((4,), "int64")) | {
         "masked_lm_positions": ((2,), "int64"),
         "masked_lm_ids": ((2,), "int64"),
         "masked_lm_weights": ((2,), "float32"),
@@ -133,7 +135,7 @@ def test_records_are_described_in_the_order_of_training(three_files):
             three_files, 5, step * batch, batch
         )
         expected = {}
-        for number in features["next_sentence_labels"][:, 0].numpy().tolist():
+        for number in features["input_ids"][:, 0].numpy().tolist():
             path = three_files[number // 100]
             expected.setdefault(path, []).append(number % 100)
         assert described == ", ".join(
