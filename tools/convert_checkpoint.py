@@ -247,27 +247,9 @@ def find_extension(
         ) from None
 
 
-def find_checkpoint(path: str) -> str:
-    """Checks --init_checkpoint and returns the checkpoint's file or prefix.
-
-    Raises:
-        OSError: the checkpoint is not there.
-        ValueError: its format cannot be read.
-    """
-    for name in ("pytorch_model.bin", "model.safetensors.index.json"):
-        if os.path.isfile(os.path.join(path, name)) and not (
-            modeling.huggingface.is_huggingface(path)
-        ):
-            raise ValueError(
-                f"--init_checkpoint={path} holds {name}; save the model as "
-                "one model.safetensors with transformers first"
-            )
-    return modeling.find_checkpoint(path)
-
-
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
-    checkpoint = find_checkpoint(options.init_checkpoint)
+    checkpoint = modeling.find_checkpoint(options.init_checkpoint)
     # An extended model keeps its format, unless asked otherwise.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)

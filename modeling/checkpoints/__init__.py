@@ -32,6 +32,58 @@ _PER_WORDPIECE = (
 )
 
 
+# Files of weights that are not read here: what to do about them.
+_SAVE_AGAIN = (
+    "open the model with transformers' from_pretrained, and write it with "
+    "save_pretrained, which makes model.safetensors"
+)
+_MERGE = (
+    "it changes another model's weights: merge it into that model, then "
+    + _SAVE_AGAIN
+)
+_FOREIGN_FILES = {
+    "adapter_model.safetensors": _MERGE,
+    "adapter_model.bin": _MERGE,
+    "pytorch_model.bin": _SAVE_AGAIN,
+    "pytorch_model.bin.index.json": _SAVE_AGAIN,
+    "tf_model.h5": _SAVE_AGAIN,
+    "flax_model.msgpack": _SAVE_AGAIN,
+    "saved_model.pb": "an export has no names of weights; use the checkpoint "
+    "that it was made of",
+    "model.onnx": "an export has no names of weights; use the checkpoint that "
+    "it was made of",
+}
+
+
+def _refuse_foreign(path: str | os.PathLike[str]) -> None:
+    """Names weights of another framework, or in a subfolder.
+
+    Raises:
+        ValueError: `path` is such a file, or a folder with one and nothing
+            that can be read.
+    """
+    path = os.fspath(path)
+    folder, name = os.path.split(path)
+    if os.path.isfile(path) and name in _FOREIGN_FILES:
+        names = [name]
+    elif os.path.isdir(path) and not is_huggingface(path):
+        folder, names = path, sorted(os.listdir(path))
+        if any(name.endswith(".index") for name in names):
+            return
+    else:
+        return
+    for name in names:
+        if name in _FOREIGN_FILES:
+            raise ValueError(
+                f"{os.path.join(folder, name)} cannot be read: "
+                f"{_FOREIGN_FILES[name]}"
+            )
+    for name in names:
+        below = os.path.join(folder, name)
+        if os.path.isdir(below) and is_huggingface(below):
+            raise ValueError(f"{folder} has its weights in {below}: name that")
+
+
 def find_checkpoint(path: str | os.PathLike[str]) -> str:
     """Returns the file, or the files' prefix, that load_checkpoint reads.
 
@@ -43,8 +95,10 @@ def find_checkpoint(path: str | os.PathLike[str]) -> str:
     Raises:
         FileNotFoundError: there is no checkpoint.
         OSError: one of its files is missing, truncated or not a checkpoint's.
-        ValueError: `path` is one file of a TF1 checkpoint.
+        ValueError: `path` is one file of a TF1 checkpoint, or holds weights
+            of another framework.
     """
+    _refuse_foreign(path)
     if is_huggingface(path):
         file = find_huggingface(path)
         read_huggingface_shapes(file)
@@ -86,6 +140,7 @@ def load_checkpoint(
             "`layers` must give a block for each of the model's "
             f"{model.config.num_hidden_layers}. Received: {list(layers)}"
         )
+    _refuse_foreign(path)
     if is_huggingface(path):
         return load_huggingface(model, path, layers)
     return load_tf1_checkpoint(model, path, layers)

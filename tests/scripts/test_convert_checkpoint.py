@@ -266,7 +266,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
     damaged = "--init_checkpoint=damaged/bert_model.ckpt"
     cases = [
         ("--init_checkpoint=other", "is of BertLMHeadModel"),
-        ("--init_checkpoint=torch", "holds pytorch_model.bin; save"),
+        ("--init_checkpoint=torch", "torch/pytorch_model.bin cannot be read: "),
         (f"--init_checkpoint={classifier}", "give --model=classifier, token_"),
         ("--init_checkpoint=bert-base-uncased", "nothing is downloaded"),
         (

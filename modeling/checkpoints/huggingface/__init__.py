@@ -18,6 +18,7 @@ import safetensors
 import safetensors.numpy
 
 from files.atomic import write_text
+from files.json_files import read_json
 from files.labels import check_labels
 from modeling.checkpoints.huggingface.config import (
     CONFIG_FILE,
@@ -48,6 +49,8 @@ __all__ = [
 ]
 
 WEIGHTS_FILE = "model.safetensors"
+# Says which of several files holds a tensor.
+INDEX_FILE = "model.safetensors.index.json"
 
 # theirs: NumPy's; other types hold no weights.
 _DTYPES = {
@@ -94,21 +97,25 @@ def _huggingface_name(name: str) -> str:
 
 
 def is_huggingface(path: str | os.PathLike[str]) -> bool:
-    """Returns whether `path` is a `.safetensors` file or a folder with one."""
-    return str(path).endswith(".safetensors") or os.path.isfile(
-        os.path.join(path, WEIGHTS_FILE)
+    """Returns whether `path` is a `.safetensors` file or a folder with some."""
+    return str(path).endswith((".safetensors", f"/{INDEX_FILE}")) or any(
+        os.path.isfile(os.path.join(path, name))
+        for name in (WEIGHTS_FILE, INDEX_FILE)
     )
 
 
 def find_huggingface(path: str | os.PathLike[str]) -> str:
-    """Returns the `.safetensors` file that `path` names.
+    """Returns the `.safetensors` file that `path` names, or its index.
 
     Raises:
         FileNotFoundError: there is no such file.
     """
     path = str(path)
     if os.path.isdir(path):
-        path = os.path.join(path, WEIGHTS_FILE)
+        folder = path
+        path = os.path.join(folder, WEIGHTS_FILE)
+        if not os.path.isfile(path):
+            path = os.path.join(folder, INDEX_FILE)
     if not os.path.isfile(path):
         raise FileNotFoundError(
             f"There is no file {path}; give the path of one on this machine, "
@@ -143,20 +150,63 @@ def load_huggingface(
 
 
 @contextlib.contextmanager
-def _open(
-    path: str | os.PathLike[str],
-) -> Iterator[safetensors.safe_open]:
+def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Opens weights in one file, or in the files that an index names."""
     try:
-        with safetensors.safe_open(path, framework="np") as file:
-            yield file
+        if not str(path).endswith(INDEX_FILE):
+            with safetensors.safe_open(path, framework="np") as file:
+                yield file
+            return
+        with contextlib.ExitStack() as stack:
+            yield _Shards(path, stack)
     except (safetensors.SafetensorError, OSError) as error:
         raise OSError(f"{path} cannot be read: {error}") from error
+
+
+class _Shards:
+    """Reads tensors from several files as `safe_open` does from one."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], stack: contextlib.ExitStack
+    ) -> None:
+        places = read_json(path).get("weight_map")
+        if not isinstance(places, dict) or not all(
+            isinstance(place, str) and place == os.path.basename(place)
+            for place in places.values()
+        ):
+            raise OSError("`weight_map` must name files beside it")
+        files = {
+            place: stack.enter_context(
+                safetensors.safe_open(
+                    os.path.join(os.path.dirname(path), place), framework="np"
+                )
+            )
+            for place in set(places.values())
+        }
+        for place, file in files.items():
+            there = {*file.keys()}
+            for name in places:
+                if places[name] == place and name not in there:
+                    raise OSError(f"{place} has no tensor {name}")
+        self._files = {name: files[place] for name, place in places.items()}
+
+    def keys(self) -> list[str]:
+        """Returns the names of all tensors."""
+        return [*self._files]
+
+    def get_tensor(self, name: str) -> np.ndarray:
+        """Returns a tensor."""
+        return self._files[name].get_tensor(name)
+
+    def get_slice(self, name: str) -> Any:
+        """Returns a tensor's shape and type, without its values."""
+        return self._files[name].get_slice(name)
 
 
 def _restore(
     model: keras.Model,
     path: str,
-    file: safetensors.safe_open,
+    file: Any,
     layers: Sequence[int] | None,
 ) -> LoadReport:
     # A block that several blocks start from is read once.
@@ -190,9 +240,7 @@ def _restore(
     return restore_variables(model, path, shapes, dtypes, read, layers)
 
 
-def _check_decoder(
-    path: str, file: safetensors.safe_open, stored_names: dict[str, str]
-) -> None:
+def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
     """Refuses a masked LM head that does not share the word embeddings.
 
     Tied weights may be stored twice; here each copy must equal the first, or

@@ -126,6 +126,71 @@ def test_pretraining_names(tmp_path):
         np.testing.assert_array_equal(written[name], value)
 
 
+def test_weights_in_several_files(tmp_path):
+    tensors = create_tensors()
+    names = sorted(tensors)
+    places = {}
+    for number in range(3):
+        place = f"model-{number + 1:05}-of-00003.safetensors"
+        part = {name: tensors[name] for name in names[number::3]}
+        safetensors.numpy.save_file(part, tmp_path / place)
+        places |= dict.fromkeys(part, place)
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": places}))
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    model, whole = (BertModel(load_config(tmp_path)) for _ in range(2))
+    report = load_checkpoint(model, tmp_path)
+    assert not report.missing and not report.unused
+    assert find_checkpoint(tmp_path) == report.path == str(index)
+    (tmp_path / "one").mkdir()
+    load_checkpoint(whole, write(tmp_path / "one", tensors))
+    for ours, theirs in zip(model.weights, whole.weights, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    places[names[0]] = "../secret.safetensors"
+    for wrong in ({"weight_map": places}, {"weight_map": []}, {}):
+        index.write_text(json.dumps(wrong))
+        with pytest.raises(OSError, match="index.json cannot be read: `weight"):
+            find_checkpoint(tmp_path)
+    places[names[0]] = places[names[1]]
+    index.write_text(json.dumps({"weight_map": places}))
+    with pytest.raises(OSError, match=f"has no tensor {names[0]}"):
+        find_checkpoint(tmp_path)
+    places[names[0]] = "gone.safetensors"
+    index.write_text(json.dumps({"weight_map": places}))
+    with pytest.raises(OSError, match="cannot be read.*gone.safetensors"):
+        find_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name, way_out",
+    [
+        ("pytorch_model.bin", "save_pretrained"),
+        ("pytorch_model.bin.index.json", "save_pretrained"),
+        ("tf_model.h5", "save_pretrained"),
+        ("flax_model.msgpack", "save_pretrained"),
+        ("adapter_model.safetensors", "merge it"),
+        ("saved_model.pb", "checkpoint"),
+        ("model.onnx", "checkpoint"),
+    ],
+)
+def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
+    (tmp_path / name).write_bytes(b"?")
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    for path in (tmp_path, tmp_path / name):
+        message = f"{name} cannot be read: .*{way_out}"
+        with pytest.raises(ValueError, match=message):
+            find_checkpoint(path)
+        with pytest.raises(ValueError, match=message):
+            load_checkpoint(BertModel(load_config(tmp_path)), path)
+
+
+def test_weights_in_a_subfolder_are_named(tmp_path):
+    (tmp_path / "model").mkdir()
+    write(tmp_path / "model", create_tensors())
+    with pytest.raises(ValueError, match="has its weights in .*/model"):
+        find_checkpoint(tmp_path)
+
+
 @pytest.mark.parametrize("name", ["weight", "bias"])
 def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
     tensors = {f"bert.{k}": v for k, v in create_tensors().items()}
