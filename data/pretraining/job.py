@@ -8,15 +8,22 @@ and checksums.
 
 import contextlib
 import dataclasses
+import itertools
 import os
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from data.io import records, text_files
-from data.pretraining import corpus_report, documents, manifest, parts
+from data.pretraining import (
+    corpus_report,
+    documents,
+    evaluation_set,
+    manifest,
+    parts,
+)
 from data.pretraining.options import InstanceOptions
 from files import locks
 from files.atomic import write_json
@@ -29,8 +36,6 @@ _SHARD_BYTES = 128 << 20
 _FEW_SHARDS = 8
 # Names of the files in OUTPUT.work, complete or not.
 _WORK_FILE = re.compile(r"(job|task-\d{5,})\.json(\.partial-\d+)?")
-# Documents of the evaluation set that are in memory together.
-_MAX_HELD_OUT = 10_000
 
 # Calls a function for each (name, arguments); see workers.run.
 RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
@@ -245,29 +250,28 @@ class Job:
 
     def _create_tasks(self) -> list[parts.Task]:
         """Returns tasks of a part or more for a shard or more."""
-        numbered = list(
-            enumerate(
-                parts.split_to_parts(self.input_files, self.boundary_files)
-            )
-        )
-        num_parts = len(numbered)
+        blocks = parts.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
         if not num_shards:
             num_bytes = sum(map(text_files.size, self.input_files))
             num_bytes *= self.instances.dupe_factor
             num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
-            num_shards = min(num_shards, num_parts, MAX_SHARDS)
-        paths = self._shard_paths(num_shards)
-        num_tasks = min(num_parts, num_shards)
+            num_shards = min(num_shards, len(blocks), MAX_SHARDS)
+        num_tasks = min(len(blocks), num_shards)
+        portions = zip(
+            _portions(list(enumerate(blocks)), num_tasks),
+            _portions(self._shard_paths(num_shards), num_tasks),
+            strict=True,
+        )
         return [
             parts.Task(
                 self.text,
                 self.instances,
-                _portion(numbered, number, num_tasks),
-                _portion(paths, number, num_tasks),
+                numbered,
+                shards,
                 os.path.join(self._work_dir, f"task-{number:05d}.json"),
             )
-            for number in range(num_tasks)
+            for number, (numbered, shards) in enumerate(portions)
         ]
 
     def _combine(
@@ -322,7 +326,9 @@ class Job:
         pieces = documents.create_reader(self.text).pieces
         rng = random.Random(f"{options.random_seed}/eval")
         with records.RecordWriter([self._eval_file]) as writer:
-            for group in _read_held_out(tasks):
+            for group in evaluation_set.read(
+                task.result_file for task in tasks
+            ):
                 for record in parts.create_records(
                     group, pieces, options, rng, Counter()
                 ):
@@ -354,27 +360,10 @@ class Job:
             os.rmdir(self._work_dir)
 
 
-def _portion(items: list, number: int, num_portions: int) -> list:
-    """Returns one of portions of about the same size."""
-    start, end = (
-        len(items) * border // num_portions for border in (number, number + 1)
-    )
-    return items[start:end]
-
-
-def _read_held_out(
-    tasks: Iterable[parts.Task],
-) -> Iterator[list[documents.Document]]:
-    """Yields the documents that tasks held out, in lists."""
-    group: list[documents.Document] = []
-    for task in tasks:
-        held_out = read_json(task.result_file)["held_out"]
-        group += map(parts.parse_document, held_out)
-        if len(group) > _MAX_HELD_OUT:
-            yield group
-            group = []
-    if group:
-        yield group
+def _portions(items: list, number: int) -> list[list]:
+    """Splits a list into a number of lists of about the same size."""
+    borders = [len(items) * border // number for border in range(number + 1)]
+    return [items[start:end] for start, end in itertools.pairwise(borders)]
 
 
 def _is_done(task: parts.Task) -> bool:

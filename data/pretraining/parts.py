@@ -12,11 +12,11 @@ import itertools
 import operator
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from data.io import records, text_files
-from data.pretraining import documents, instances, manifest
-from data.pretraining.documents import Block, Continuation, Document, Pieces
+from data.pretraining import documents, evaluation_set, instances, manifest
+from data.pretraining.documents import Block, Document, Pieces
 from data.pretraining.masking import shuffle
 from data.pretraining.options import InstanceOptions
 from files.atomic import write_json
@@ -118,7 +118,7 @@ def write_shards(task: Task) -> None:
             choice = random.Random(f"{options.random_seed}/eval/{number}")
             for group in _read_part(blocks, reader, counts):
                 least = 1 if options.eval_fraction and number == 0 else 0
-                held_out += _hold_out(
+                held_out += evaluation_set.hold_out(
                     group, options.eval_fraction, least, choice
                 )
                 for record in create_records(
@@ -130,7 +130,7 @@ def write_shards(task: Task) -> None:
         {
             "shards": manifest.describe_shards(task.shards, writer.num_records),
             "counts": counts,
-            "held_out": [_format_document(document) for document in held_out],
+            "held_out": list(map(evaluation_set.format_document, held_out)),
         },
     )
 
@@ -145,17 +145,6 @@ def _read_part(
         itertools.chain(reader.read(block, counts), [None]) for block in blocks
     )
     return documents.group_documents(lines, _MAX_PIECES, counts)
-
-
-def _hold_out(
-    group: list[Document], fraction: float, least: int, rng: random.Random
-) -> list[Document]:
-    """Removes the documents to hold out, not all, and returns them."""
-    # Rounded at random, so that the fraction is right on average.
-    number = max(int(fraction * len(group) + rng.random()), least)
-    number = min(number, len(group) - 1)
-    chosen = sorted(rng.sample(range(len(group)), number), reverse=True)
-    return [group.pop(index) for index in chosen]
 
 
 def create_records(
@@ -210,27 +199,3 @@ def _count(
     counts["num_masked"] += len(labels)
     counts["num_as_mask"] += outputs.count(mask)
     counts["num_kept"] += sum(map(operator.eq, outputs, labels))
-
-
-def _format_document(document: Document) -> list[str]:
-    """Returns a document in hexadecimal digits, for JSON."""
-    return [
-        " ".join(
-            ("+" if isinstance(piece, Continuation) else "") + piece.hex()
-            for piece in sentence
-        )
-        for sentence in document
-    ]
-
-
-def parse_document(lines: Iterable[str]) -> Document:
-    """Returns a document that `write_shards` held out."""
-    return [
-        [
-            (Continuation if piece[0] == "+" else bytes)(
-                bytes.fromhex(piece.removeprefix("+"))
-            )
-            for piece in line.split()
-        ]
-        for line in lines
-    ]
