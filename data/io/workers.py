@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, resource_tracker
@@ -63,8 +63,8 @@ def run(
     # A fork would copy locks in any state.
     context = multiprocessing.get_context("spawn")
     reader, writer = context.Pipe(duplex=False)
-    others = multiprocessing.active_children()
-    processes: list[BaseProcess] = []
+    others = set(multiprocessing.active_children())
+    processes: set[BaseProcess] = set()
     pending: collections.deque[_Call] = collections.deque()
     with tempfile.TemporaryDirectory(prefix="workers-") as folder:
         executor = futures.ProcessPoolExecutor(
@@ -75,17 +75,17 @@ def run(
                 file = Path(folder, str(number))
                 file.write_bytes(pickle.dumps(arguments))
                 pending.append(_Call(name, file, _submit(executor, file)))
-                processes = multiprocessing.active_children()
+                processes.update(multiprocessing.active_children())
                 if len(pending) > 2 * num_processes:
                     yield _take_oldest(pending)
             while pending:
                 yield _take_oldest(pending)
         except BrokenProcessPool:
+            notes = set(os.listdir(folder))
             # Only then do all processes have an exit code.
             writer.close()
             executor.shutdown()
-            started = [x for x in processes if x not in others]
-            _raise_death(list(pending), started)
+            _raise_death(pending, notes, processes - others)
         finally:
             # Ends the workers, whatever they do.
             writer.close()
@@ -119,24 +119,27 @@ def _take_oldest(pending: collections.deque[_Call]) -> Any:
 
 
 def _raise_death(
-    pending: Sequence[_Call], processes: Sequence[BaseProcess]
+    pending: Iterable[_Call], notes: set[str], processes: Iterable[BaseProcess]
 ) -> NoReturn:
+    """Raises an error that names the task of the process that died."""
     # The executor ends the others by SIGTERM, which gives status 1 or its own.
     ended = (None, 0, 1, -signal.SIGTERM)
     dead = [x for x in processes if x.exitcode not in ended]
     code = dead[0].exitcode or 1 if dead else 1
+    # One that was killed at work left a note; otherwise it was about to begin.
     names = [
         call.name
         for call in pending
-        if any(_note(call.file, process.pid).exists() for process in dead)
+        if any(_note(call.file, process.pid).name in notes for process in dead)
     ]
+    names += [call.name for call in pending]
     how = (
         f"killed by {signal.Signals(-code).name}"
         if code < 0
         else f"ended with status {code}"
     )
     raise ChildProcessError(
-        f"the process that made {(names or [pending[0].name])[0]} was {how}; "
+        f"the process that made {names[0] if names else 'a task'} was {how}; "
         "if memory ran out, use fewer processes. Run the same command to resume"
     ) from None
 

@@ -112,8 +112,8 @@ def killed(name):
 
 
 def test_a_process_killed_at_work_names_its_task():
-    tasks = [("shard 0", ("",)), ("shard 1", ("die",)), ("shard 2", ("wait",))]
-    with killed("shard 1"):
+    tasks = [("shard 0", ("wait",)), ("shard 1", ("",)), ("shard 2", ("die",))]
+    with killed("shard 2"):
         list(workers.run(work, tasks, 2))
 
 
@@ -161,7 +161,7 @@ def test_a_process_that_must_end_ends(tmp_path, kind):
     pids = list(map(int, os.listdir(tmp_path)))
     results.close()
     assert not any(map(is_running, pids))
-    assert time.monotonic() - started < 120
+    assert time.monotonic() - started < 60
 
 
 def work_or_stay(*arguments):
