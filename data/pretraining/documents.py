@@ -111,18 +111,18 @@ class TextReader:
             self._segment = sentences.segmenter(options.segmenter)
 
     def read(
-        self, block: Block, counts: Counter[str]
+        self, block: Block, counts: Counter[str], dropped: Counter[str]
     ) -> Iterator[list[bytes] | None]:
         """Yields the sentences of a block; None for a blank line.
 
         Args:
             block: Block.
             counts: counts of the corpus, which are added to.
+            dropped: bytes that are not UTF-8 by path, which are added to.
 
         Raises:
             ValueError: a line's word boundaries do not match it.
         """
-        dropped: Counter[str] = Counter()
         lines = text_files.read_block(
             block.path, block.start, block.end, dropped
         )
@@ -133,8 +133,6 @@ class TextReader:
                 counts["num_tokens"] += len(sentence)
                 counts["num_unknown"] += sentence.count(unknown)
             yield sentence
-        if dropped[block.path]:
-            counts["num_dropped_bytes"] += dropped[block.path]
 
     def _encode_lines(
         self, lines: Iterable[str], block: Block
@@ -180,9 +178,9 @@ class TextReader:
         """Marks what continues a word; None if these are other words."""
         marked = []
         for word in words:
-            first, *rest = self._encode(word) or [b""]
-            marked += [first] if first else []
-            marked += map(Continuation, rest)
+            pieces = self._encode(word)
+            marked += pieces[:1]
+            marked += map(Continuation, pieces[1:])
         return marked if marked == encoded else None
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.io import records
+from data.io import records, text_files
 from data.pretraining import corpus_report
 from data.pretraining.documents import (
     Block,
@@ -84,10 +84,13 @@ def read_documents(
     Raises:
         ValueError: there is no document.
     """
+    dropped: Counter[str] = Counter()
     lines = itertools.chain.from_iterable(
-        reader.read(Block(path), counts) for path in input_files
+        reader.read(Block(path), counts, dropped) for path in input_files
     )
     groups = list(group_documents(lines, math.inf, counts))
+    if warning := text_files.dropped_bytes_warning(dropped):
+        logging.warning(warning)
     if not groups:
         raise ValueError(
             f"no text in the input: {', '.join(input_files)}; give files "

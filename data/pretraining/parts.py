@@ -141,10 +141,13 @@ def _read_part(
     counts: Counter[str],
 ) -> Iterator[list[Document]]:
     """Yields the documents of a part; each ends with its file."""
+    dropped: Counter[str] = Counter()
     lines = itertools.chain.from_iterable(
-        itertools.chain(reader.read(block, counts), [None]) for block in blocks
+        itertools.chain(reader.read(block, counts, dropped), [None])
+        for block in blocks
     )
-    return documents.group_documents(lines, _MAX_PIECES, counts)
+    yield from documents.group_documents(lines, _MAX_PIECES, counts)
+    counts["num_dropped_bytes"] += dropped.total()
 
 
 def create_records(
