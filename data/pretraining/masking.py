@@ -48,6 +48,8 @@ def create_masked_lm_predictions(
         for word in words:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)
+            if len(chosen) == num_to_predict:
+                break
     else:
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
