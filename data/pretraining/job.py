@@ -8,7 +8,6 @@ and checksums.
 
 import contextlib
 import dataclasses
-import itertools
 import os
 import random
 import re
@@ -257,12 +256,6 @@ class Job:
             num_bytes *= self.instances.dupe_factor
             num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
             num_shards = min(num_shards, len(blocks), MAX_SHARDS)
-        num_tasks = min(len(blocks), num_shards)
-        portions = zip(
-            _portions(list(enumerate(blocks)), num_tasks),
-            _portions(self._shard_paths(num_shards), num_tasks),
-            strict=True,
-        )
         return [
             parts.Task(
                 self.text,
@@ -271,7 +264,9 @@ class Job:
                 shards,
                 os.path.join(self._work_dir, f"task-{number:05d}.json"),
             )
-            for number, (numbered, shards) in enumerate(portions)
+            for number, (numbered, shards) in enumerate(
+                parts.share_out(blocks, self._shard_paths(num_shards))
+            )
         ]
 
     def _combine(
@@ -358,12 +353,6 @@ class Job:
                 os.remove(os.path.join(self._work_dir, name))
         with contextlib.suppress(OSError):
             os.rmdir(self._work_dir)
-
-
-def _portions(items: list, number: int) -> list[list]:
-    """Splits a list into a number of lists of about the same size."""
-    borders = [len(items) * border // number for border in range(number + 1)]
-    return [items[start:end] for start, end in itertools.pairwise(borders)]
 
 
 def _is_done(task: parts.Task) -> bool:

@@ -98,6 +98,24 @@ def split_to_parts(
     return parts
 
 
+def share_out(
+    parts: Sequence[list[Block]], shards: Sequence[str]
+) -> Iterator[tuple[list[tuple[int, list[Block]]], list[str]]]:
+    """Yields for each task its parts, numbered, and its shards.
+
+    There are as many tasks as parts or shards, whichever are fewer, and each
+    gets about as many of the others.
+    """
+    number = min(len(parts), len(shards))
+    numbered = list(enumerate(parts))
+    for task in range(number):
+        first, end = (
+            [len(items) * border // number for items in (parts, shards)]
+            for border in (task, task + 1)
+        )
+        yield numbered[first[0] : end[0]], list(shards[first[1] : end[1]])
+
+
 def write_shards(task: Task) -> None:
     """Writes the shards of a task, then its result.
 
