@@ -21,9 +21,8 @@ from typing import Any
 from absl import logging
 
 from data.io import records, text_files, workers
-from data.pretraining import instances
-from data.pretraining.at_scale import stages, token_store
-from data.pretraining.at_scale.job import Job
+from data.pretraining import documents, instances
+from data.pretraining.job import MAX_SHARDS, Job, RunTasks
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
 from files import progress
@@ -73,7 +72,7 @@ class Config(InstanceOptions):
         None,
         "Number of files to write; by default chosen from the corpus size.",
         at_least=1,
-        at_most=stages.MAX_SHARDS,
+        at_most=MAX_SHARDS,
     )
     pipeline: str | None = flag(
         None,
@@ -118,8 +117,8 @@ def create_as_original(
     Returns:
         (number of instances, words on the files that they are in).
     """
-    tokenizer = tokenization.FullTokenizer(
-        config.vocab_file, config.do_lower_case
+    reader = documents.create_reader(
+        documents.TextOptions(config.vocab_file, config.do_lower_case)
     )
     output_files = config.output_file.split(",")
     # Millions of lists, none of them in a cycle: looking for cycles would
@@ -129,12 +128,12 @@ def create_as_original(
     with records.RecordWriter(output_files) as writer:
         made = instances.create_training_instances(
             input_files,
-            tokenizer,
+            reader,
             config,
             functools.partial(progress.track, unit="document", label="Reading"),
         )
-        logging.info("The first instance:\n%s", made[0])
-        encode = instances.InstanceEncoder(tokenizer.vocab, config)
+        logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
+        encode = instances.InstanceEncoder(config)
         for instance in progress.track(made, len(made), "instance", "Writing"):
             writer.write(encode(instance))
     return (
@@ -183,16 +182,16 @@ def find_boundary_files(config: Config, num_input_files: int) -> list[str]:
     return found
 
 
-def create_executor(
-    config: Config, beam_arguments: Sequence[str]
-) -> stages.Executor:
-    """Returns the executor that --pipeline names."""
+def create_runner(config: Config, beam_arguments: Sequence[str]) -> RunTasks:
+    """Returns what runs the tasks, as --pipeline says."""
     if config.pipeline == "beam":
         from data.io import beam_executor
 
-        return beam_executor.BeamExecutor(beam_arguments)
+        return beam_executor.BeamExecutor(beam_arguments).run
     num_processes = config.num_processes
-    return workers.WorkerPool(1 if num_processes is None else num_processes)
+    return functools.partial(
+        workers.run, num_processes=1 if num_processes is None else num_processes
+    )
 
 
 def log_manifest(path: str, manifest: Mapping[str, Any]) -> None:
@@ -225,7 +224,7 @@ def create_at_scale(
     check_output_file(config.output_file)
     boundary_files = find_boundary_files(config, len(input_files))
     job = Job(
-        token_store.TextOptions(
+        documents.TextOptions(
             config.vocab_file,
             config.do_lower_case,
             config.sentence_split or "",
@@ -242,17 +241,15 @@ def create_at_scale(
         config.output_file,
         config.num_shards or 0,
     )
-    with create_executor(config, beam_arguments) as executor:
-        manifest, is_new = stages.create_shards(
-            job,
-            executor,
-            lambda iterable, total, label: progress.track(
-                iterable, total, "task", label
-            ),
-            lambda line, is_warning: logging.log(
-                logging.WARNING if is_warning else logging.INFO, line
-            ),
-        )
+    manifest, is_new = job.create_shards(
+        create_runner(config, beam_arguments),
+        lambda iterable, total, label: progress.track(
+            iterable, total, "task", label
+        ),
+        lambda line, is_warning: logging.log(
+            logging.WARNING if is_warning else logging.INFO, line
+        ),
+    )
     log_manifest(job.manifest_file, manifest)
     verb = "written to" if is_new else "already made in"
     num_shards = len(manifest["shards"])

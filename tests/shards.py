@@ -1,10 +1,11 @@
 """Makes shards of pretraining records at scale, and reads them."""
 
+import functools
 import hashlib
 
 from data.io import feature_specs, records, tfrecords, workers
-from data.pretraining.at_scale import stages, token_store
-from data.pretraining.at_scale.job import Job
+from data.pretraining import documents
+from data.pretraining.job import Job
 from data.pretraining.options import InstanceOptions
 from tests import golden
 
@@ -17,7 +18,7 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
     num_shards = options.pop("num_shards", 3)
     boundary_files = options.pop("boundary_files", ())
     job = Job(
-        token_store.TextOptions(
+        documents.TextOptions(
             **{"vocab_file": VOCAB, "do_lower_case": True, **(text or {})}
         ),
         InstanceOptions(
@@ -34,13 +35,11 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         num_shards,
     )
     reported = []
-    with workers.WorkerPool(num_processes) as executor:
-        manifest, _ = stages.create_shards(
-            job,
-            executor,
-            lambda iterable, total, label: iterable,
-            lambda line, is_warning: reported.append((line, is_warning)),
-        )
+    manifest, _ = job.create_shards(
+        functools.partial(workers.run, num_processes=num_processes),
+        lambda iterable, total, label: iterable,
+        lambda line, is_warning: reported.append((line, is_warning)),
+    )
     return manifest, reported
 
 

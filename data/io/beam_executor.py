@@ -1,16 +1,15 @@
-"""Runs the tasks of pretraining/at_scale with Apache Beam.
+"""Runs the tasks of a pretraining job with Apache Beam.
 
 Beam's workers read and write the same paths as the script that starts the
 pipeline, so a runner on many machines needs a file system that all of them
 mount.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 
-class BeamExecutor(contextlib.AbstractContextManager):
-    """Runs tasks in Beam pipelines; see workers.WorkerPool.
+class BeamExecutor:
+    """Runs tasks in Beam pipelines.
 
     Args:
         arguments: list of str, Beam's own flags, such as
@@ -40,20 +39,17 @@ class BeamExecutor(contextlib.AbstractContextManager):
         if unknown:
             raise ValueError(f"unknown arguments. Received: {unknown}")
 
-    def __exit__(self, *unused_args: object) -> None:
-        """Does nothing: no process is left running."""
-
     def run(
         self, function: Callable, tasks: Sequence[tuple[str, tuple]]
-    ) -> Iterator[tuple[str, None]]:
-        """Calls a function for each task, in one pipeline.
+    ) -> Generator[None]:
+        """Calls a function for each task, in one pipeline; see workers.run.
 
         Args:
             function: can be pickled; its result is ignored.
             tasks: list of (name, arguments of the function).
 
         Yields:
-            (the task's name, None), when all are done.
+            None for each task, when all are done.
 
         Raises:
             OSError: the pipeline failed.
@@ -74,4 +70,4 @@ class BeamExecutor(contextlib.AbstractContextManager):
             raise OSError(
                 f"the Beam pipeline failed: {str(error).splitlines()[-1]}"
             ) from error
-        yield from ((name, None) for name, _ in tasks)
+        yield from [None] * len(tasks)

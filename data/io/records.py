@@ -23,13 +23,14 @@ _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
 
 
-def encode_example(features: Mapping[str, Sequence]) -> bytes:
+def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
     """Serializes features as a `tf.train.Example`.
 
     Args:
         features: dict of name to a list of ints (an int64 feature, each at
             least 0) or of floats (a float feature); the first value decides.
-            Bytes are ints as `encode_rows` encodes them.
+            Bytes are ints as `encode_rows` encodes them, an array is of
+            float32.
 
     Returns:
         bytes.
@@ -37,16 +38,19 @@ def encode_example(features: Mapping[str, Sequence]) -> bytes:
     Raises:
         ValueError: a value is negative, or of another type.
     """
-    entries = []
+    entries: list[bytes] = []
     for name, values in features.items():
         if isinstance(values, bytes):
-            entries.append(_entry(name, _INTS, len(values)) + values)
+            entries += _entry(name, _INTS, len(values)), values
+        elif isinstance(values, np.ndarray):
+            packed = values.astype(np.float32).tobytes()
+            entries += _entry(name, _FLOATS, len(packed)), packed
         elif values and isinstance(values[0], float):
             packed = struct.pack(f"<{len(values)}f", *values)
-            entries.append(_entry(name, _FLOATS, len(packed)) + packed)
+            entries += _entry(name, _FLOATS, len(packed)), packed
         else:
             packed = _varints(name, values)
-            entries.append(_entry(name, _INTS, len(packed)) + packed)
+            entries += _entry(name, _INTS, len(packed)), packed
     return _field(1, b"".join(entries))
 
 
@@ -157,13 +161,14 @@ def _masked_crc(data: bytes) -> int:
 
 def frame(record: bytes) -> bytes:
     """Returns a record's bytes in a TFRecord file."""
-    header = struct.pack("<Q", len(record))
-    return b"%b%b%b%b" % (
-        header,
-        struct.pack("<I", _masked_crc(header)),
-        record,
-        struct.pack("<I", _masked_crc(record)),
-    )
+    footer = struct.pack("<I", _masked_crc(record))
+    return b"%b%b%b" % (_header(len(record)), record, footer)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _header(length: int) -> bytes:
+    header = struct.pack("<Q", length)
+    return header + struct.pack("<I", _masked_crc(header))
 
 
 class RecordWriter:

@@ -143,41 +143,52 @@ def read_block(
     end: int | None,
     dropped: Counter[Any] | None = None,
 ) -> Iterator[str]:
-    """Yields the lines of the documents that belong to a block of a file.
-
-    A document belongs to the block in which the blank line before it begins,
-    or to the first; it may continue after the block's end. So the blocks of
-    a file give all its documents, once.
+    """Yields the lines that begin in a block of a file.
 
     Args:
         path: a text file, as for `read_lines`.
-        start: first byte of the block.
-        end: end byte, exclusive; None = the file is one block.
+        start: first byte, where a line begins.
+        end: end byte, exclusive; None = the end of the file.
         dropped: as for `read_lines`.
 
     Yields:
         str, white space at both ends removed; "" for a blank line.
     """
-    if end is None:
-        yield from map(str.strip, read_lines(path, dropped))
-        return
     with open_binary(path) as file:
-        position = start
         if start:
-            # To the first line that begins in the block.
-            file.seek(start - 1)
-            position += len(file.readline()) - 1
-        is_ours = start == 0
+            file.seek(start)
+        position = start
         for line in file:
-            begin, position = position, position + len(line)
-            if begin == 0:
-                _check_first_line(line, path)
-            text = _decode(line, path, dropped if is_ours else None).strip()
-            if begin >= end and not (text and is_ours):
+            if end is not None and position >= end:
                 return
-            is_ours = is_ours or not text
-            if is_ours:
-                yield text
+            if position == 0:
+                _check_first_line(line, path)
+            position += len(line)
+            yield _decode(line, path, dropped).strip()
+
+
+def find_document(
+    path: str | os.PathLike[str], position: int, max_bytes: int
+) -> int:
+    """Returns where the first document after a position begins.
+
+    Args:
+        path: a text file, not packed.
+        position: first byte to look at.
+        max_bytes: maximum distance to look for a blank line; without one, the
+            first line that begins after the position is returned.
+    """
+    with open_raw(path) as file:
+        file.seek(position)
+        # The rest of a line.
+        position += len(file.readline())
+        first_line = position
+        while position < first_line + max_bytes:
+            line = file.readline()
+            if not line.strip():
+                return position
+            position += len(line)
+    return first_line
 
 
 def _check_first_line(line: bytes, path: str | os.PathLike[str]) -> None:

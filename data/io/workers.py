@@ -1,10 +1,4 @@
-"""A pool of worker processes that reports which task's process died.
-
-Each worker has a pipe of its own, so its death shows as the end of that pipe
-whenever it happens. (`concurrent.futures` has one pipe for the results
-of all workers, and waits forever for the rest of a result whose sender was
-killed halfway.)
-"""
+"""Runs a function in worker processes, by concurrent.futures."""
 
 import collections
 import contextlib
@@ -13,121 +7,146 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
 # Items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
-
-Worker = tuple[BaseProcess, connection.Connection]
-
-
-def count_processors() -> int:
-    """Returns the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))
+# Seconds that a worker has to remove half-written output.
+_GRACE = 5
 
 
-class WorkerPool(contextlib.AbstractContextManager):
-    """Runs tasks in processes of this machine, as a context.
+class _Call(NamedTuple):
+    """A task that was submitted: its arguments, later its result, are a file.
 
-    Args:
-        num_processes: 1 = in this process; 0 = one for each processor.
+    They do not go through the executor's pipes: if a process is killed halfway
+    through a long message, the executor waits for the rest of it forever.
     """
 
-    def __init__(self, num_processes: int) -> None:
-        self._num_processes = num_processes or count_processors()
-        self._workers: list[Worker] = []
+    name: str
+    file: Path
+    future: futures.Future
 
-    def __exit__(self, *unused_args: object) -> None:
-        """Ends the processes."""
-        for process, _ in self._workers:
-            process.terminate()
-        # Before their pipes close: that also ends a process, and a signal in
-        # its last moments would print a traceback.
-        for process, _ in self._workers:
-            process.join()
-        for _, pipe in self._workers:
-            pipe.close()
 
-    def run(
-        self,
-        function: Callable,
-        tasks: Iterable[tuple[str, tuple]],
-        max_ahead: int = sys.maxsize,
-    ) -> Iterator[tuple[str, Any]]:
-        """Calls a function for each task.
+def run(
+    function: Callable, tasks: Iterable[tuple[str, tuple]], num_processes: int
+) -> Generator[Any]:
+    """Calls a function for each task; only a few tasks wait at a time.
 
-        Args:
-            function: must be picklable; it is sent to each process once.
-            tasks: (name for messages, arguments of the function).
-            max_ahead: a task starts only when fewer than this number of tasks
-                separate it from the oldest unfinished one.
+    Args:
+        function: must be picklable.
+        tasks: (name for messages, arguments of the function).
+        num_processes: 1 = in this process; 0 = one for each processor.
 
-        Yields:
-            (the task's name, the function's result), in any order.
+    Yields:
+        the results, in the tasks' order.
 
-        Raises:
-            ChildProcessError: a process was killed; the message names its
-                task.
-            Exception: what the function raised.
-        """
-        if self._num_processes == 1:
-            for name, arguments in tasks:
-                yield name, function(*arguments)
-            return
-        numbered = enumerate(tasks)
-        upcoming = next(numbered, None)
-        idle = list(self._workers)
-        have_function = set()
-        # Number and name of the task of each pipe, and its worker.
-        at_work: dict[Any, tuple[int, str, Worker]] = {}
-        done: list[tuple[str, Any]] = []
-        while True:
-            while upcoming and (
-                idle or len(self._workers) < self._num_processes
-            ):
-                number, (name, arguments) = upcoming
-                oldest = min((task[0] for task in at_work.values()), default=0)
-                if at_work and number - oldest >= max_ahead:
-                    break
-                worker = idle.pop() if idle else self._start()
-                process, pipe = worker
-                sent = None if pipe in have_function else function
-                try:
-                    pipe.send((sent, arguments))
-                except OSError:
-                    _raise_death(name, process)
-                have_function.add(pipe)
-                at_work[pipe] = (number, name, worker)
-                upcoming = next(numbered, None)
-            # Only now, so that all workers are busy again.
-            yield from done
-            if not at_work:
-                return
-            done = []
-            for ready in connection.wait(list(at_work)):
-                _, name, worker = at_work.pop(ready)
-                done.append((name, _receive(name, *worker)))
-                idle.append(worker)
+    Raises:
+        ChildProcessError: a process was killed; the message names its task.
+        Exception: what the function raised.
+    """
+    num_processes = num_processes or len(os.sched_getaffinity(0))
+    if num_processes == 1:
+        yield from (function(*arguments) for _, arguments in tasks)
+        return
+    # A fork would copy locks in any state.
+    context = multiprocessing.get_context("spawn")
+    reader, writer = context.Pipe(duplex=False)
+    others = set(multiprocessing.active_children())
+    processes: set[BaseProcess] = set()
+    pending: collections.deque[_Call] = collections.deque()
+    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
+        executor = futures.ProcessPoolExecutor(
+            num_processes, context, _start, (function, reader, folder)
+        )
+        try:
+            for number, (name, arguments) in enumerate(tasks):
+                file = Path(folder, str(number))
+                file.write_bytes(pickle.dumps(arguments))
+                pending.append(_Call(name, file, _submit(executor, file)))
+                processes.update(multiprocessing.active_children())
+                if len(pending) > 2 * num_processes:
+                    yield _take_oldest(pending)
+            while pending:
+                yield _take_oldest(pending)
+        except BrokenProcessPool:
+            notes = set(os.listdir(folder))
+            # Only then do all processes have an exit code.
+            writer.close()
+            executor.shutdown()
+            _raise_death(pending, notes, processes - others)
+        finally:
+            # Ends the workers, whatever they do.
+            writer.close()
+            executor.shutdown(cancel_futures=True)
+            reader.close()
 
-    def _start(self) -> Worker:
-        """Returns a new worker."""
-        # A fork would copy locks in any state.
-        context = multiprocessing.get_context("spawn")
-        with _late_interrupts():
-            pipe, far_end = context.Pipe()
-            process = context.Process(
-                target=_work, args=(far_end,), daemon=True
-            )
-            process.start()
-            far_end.close()
-            self._workers.append((process, pipe))
-        return self._workers[-1]
+
+def _submit(executor: futures.Executor, file: Path) -> futures.Future:
+    """Submits a call, which may start a worker."""
+    # A worker inherits the mask, so that Ctrl-C ends the parent alone. The
+    # start of the tracker would lift it.
+    resource_tracker.ensure_running()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return executor.submit(_call, file)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _take_oldest(pending: collections.deque[_Call]) -> Any:
+    """Removes the oldest call; returns its result, or raises its error."""
+    name, file, future = pending[0]
+    future.result()
+    pending.popleft()
+    error, result = pickle.loads(file.read_bytes())
+    file.unlink()
+    if error is not None:
+        error.add_note(f"while making {name}")
+        raise error
+    return result
+
+
+def _raise_death(
+    pending: Iterable[_Call], notes: set[str], processes: Iterable[BaseProcess]
+) -> NoReturn:
+    """Raises an error that names the task of the process that died."""
+    # The executor ends the others by SIGTERM, which gives status 1 or its own.
+    ended = (None, 0, 1, -signal.SIGTERM)
+    dead = [x for x in processes if x.exitcode not in ended]
+    code = dead[0].exitcode or 1 if dead else 1
+    # One that was killed at work left a note; otherwise it was about to begin.
+    names = [
+        call.name
+        for call in pending
+        if any(_note(call.file, process.pid).name in notes for process in dead)
+    ]
+    names += [call.name for call in pending]
+    how = (
+        f"killed by {signal.Signals(-code).name}"
+        if code < 0
+        else f"ended with status {code}"
+    )
+    raise ChildProcessError(
+        f"the process that made {names[0] if names else 'a task'} was {how}; "
+        "if memory ran out, use fewer processes. Run the same command to resume"
+    ) from None
+
+
+def _note(file: Path, pid: int | None) -> Path:
+    """The file that says which process makes a call."""
+    return file.with_name(f"{file.name}-{pid}")
 
 
 def generate(
@@ -137,14 +156,13 @@ def generate(
 ) -> Iterator:
     """Yields what `function(items)` yields, computed by several processes.
 
-    Items go to the processes in chunks. Only a bounded number of chunks is in
-    memory at a time.
+    Items go to the processes in chunks, as `run` does with tasks.
 
     Args:
         function: takes an iterable of items and yields results; those of
             an item do not depend on other items. It can be pickled.
         items: iterable of what can be pickled.
-        num_processes: 1 = in this process; 0 = one for each processor.
+        num_processes: as for `run`.
 
     Yields:
         the results, in the items' order.
@@ -152,120 +170,83 @@ def generate(
     Raises:
         ChildProcessError: a process was killed.
     """
-    num_processes = num_processes or count_processors()
-    if num_processes == 1:
-        yield from function(items)
-        return
     items = iter(items)
-    in_order: collections.deque[str] = collections.deque()
-
-    def tasks() -> Iterator[tuple[str, tuple]]:
-        for first in itertools.count(1, _CHUNK_SIZE):
-            chunk = list(itertools.islice(items, _CHUNK_SIZE))
-            if not chunk:
-                return
-            in_order.append(f"items {first} to {first + len(chunk) - 1}")
-            yield in_order[-1], (chunk,)
-
-    finished = {}
-    with WorkerPool(num_processes) as pool:
-        for name, results in pool.run(
-            functools.partial(_collect, function), tasks(), 2 * num_processes
-        ):
-            finished[name] = results
-            while in_order and in_order[0] in finished:
-                yield from finished.pop(in_order.popleft())
+    chunks = iter(lambda: list(itertools.islice(items, _CHUNK_SIZE)), [])
+    tasks = (
+        (f"items from number {number * _CHUNK_SIZE + 1}", (chunk,))
+        for number, chunk in enumerate(chunks)
+    )
+    collect = functools.partial(_collect, function)
+    with contextlib.closing(run(collect, tasks, num_processes)) as results:
+        yield from itertools.chain.from_iterable(results)
 
 
 def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
     return list(function(items))
 
 
-def _receive(
-    name: str, process: BaseProcess, pipe: connection.Connection
-) -> Any:
-    """Returns the result that a worker sends, or raises its error."""
-    try:
-        error, result = pipe.recv()
-    # OSError: the process was killed while it sent or received.
-    except (EOFError, OSError):
-        _raise_death(name, process)
-    if error is not None:
-        error.add_note(f"while making {name}")
-        raise error
-    return result
+# What a worker calls, and whether it must end.
+_function: Callable
+_is_ending = False
 
 
-def _raise_death(name: str, process: BaseProcess) -> NoReturn:
-    process.join()
-    code = process.exitcode or 0
-    how = (
-        f"killed by {signal.Signals(-code).name}"
-        if code < 0
-        else f"ended with status {code}"
-    )
-    raise ChildProcessError(
-        f"the process that made {name} was {how}; if memory ran out, use "
-        "fewer processes. Run the same command to resume"
-    ) from None
+def _start(
+    function: Callable, reader: connection.Connection, folder: str
+) -> None:
+    """Prepares a worker."""
+    global _function
+    _function = function
+    signal.signal(signal.SIGTERM, _end)
+    threading.Thread(
+        target=_end_with_parent, args=(reader, folder), daemon=True
+    ).start()
 
 
-@contextlib.contextmanager
-def _late_interrupts() -> Iterator[None]:
-    """Delays Ctrl-C until a process has started, and blocks it there."""
-    if threading.current_thread() is not threading.main_thread():
-        # Ctrl-C comes to the main thread alone.
-        yield
-        return
-    received = []
-    handler = signal.signal(
-        signal.SIGINT, lambda *details: received.append(details)
-    )
-    # The process inherits the mask if the tracker runs, whose start would lift
-    # it. The handler is for this process, where a library's thread may receive
-    # the signal despite the mask.
-    resource_tracker.ensure_running()
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-    # It is not a function if a shell has the signal ignored.
-    if received and callable(handler):
-        handler(*received[0])
+def _end(*unused_args: object) -> NoReturn:
+    """Ends a worker, which removes half-written output on the way."""
+    global _is_ending
+    _is_ending = True
+    sys.exit(1)
 
 
-def _work(pipe: connection.Connection) -> None:
-    """Runs the tasks that come through the pipe until it is closed."""
-    # SIGTERM from the parent lets this process remove half-written output.
-    signal.signal(signal.SIGTERM, lambda *unused_args: sys.exit(1))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    function: Any = None
-    # The pipe ends when the parent does.
+def _end_with_parent(reader: connection.Connection, folder: str) -> None:
+    """Ends this process when its parent ends the work, or is killed."""
     with contextlib.suppress(EOFError, OSError):
-        while True:
-            new_function, arguments = pipe.recv()
-            function = new_function or function
-            pipe.send_bytes(_call(function, arguments))
+        reader.recv_bytes()
+    os.kill(os.getpid(), signal.SIGTERM)
+    # The parent may be unable to.
+    shutil.rmtree(folder, ignore_errors=True)
+    # The parent waits for this process, so nothing may keep it.
+    time.sleep(_GRACE)
+    os._exit(1)
 
 
-def _end_with_parent() -> None:
-    """Ends this process when its parent is killed."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
+def _call(file: Path) -> None:
+    """Calls the function with a file's arguments, and writes its result there.
 
-
-def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
-    """Returns (error, result) of a call, pickled."""
+    The result is (error, result), one of them None.
+    """
+    note = _note(file, os.getpid())
+    note.touch()
     try:
-        return pickle.dumps((None, function(*arguments)))
+        result = pickle.dumps(
+            (None, _function(*pickle.loads(file.read_bytes())))
+        )
     except Exception as error:
-        try:
-            pickled = pickle.dumps((error, None))
-            pickle.loads(pickled)
-        except Exception:
-            error = RuntimeError(f"{type(error).__name__}: {error}")
-            pickled = pickle.dumps((error, None))
-        return pickled
+        result = _pickle_error(error)
+    finally:
+        # Otherwise the executor, or what the clean-up raised, would keep it.
+        if _is_ending:
+            os._exit(1)
+    file.write_bytes(result)
+    note.unlink()
+
+
+def _pickle_error(error: Exception) -> bytes:
+    try:
+        pickled = pickle.dumps((error, None))
+        pickle.loads(pickled)
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+        pickled = pickle.dumps((error, None))
+    return pickled

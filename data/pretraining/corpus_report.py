@@ -1,36 +1,25 @@
 """Describes a corpus and its instances, and warns of likely mistakes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+CORPUS_COUNTS = (
+    "num_tokens",
+    "num_sentences",
+    "num_documents",
+    "num_unknown",
+    "num_dropped_bytes",
+)
 # Thresholds beyond which something is usually wrong.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
 
 
-def count(documents: Sequence[list[list[str]]]) -> dict[str, int]:
-    """Counts documents in memory.
-
-    Args:
-        documents: list of documents, as of `instances.read_documents`.
-
-    Returns:
-        dict as of `token_store.tokenize_block`.
-    """
-    sentences = [tokens for document in documents for tokens in document]
-    return {
-        "num_tokens": sum(map(len, sentences)),
-        "num_sentences": len(sentences),
-        "num_documents": len(documents),
-        "num_unknown": sum(tokens.count("[UNK]") for tokens in sentences),
-    }
-
-
 def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
     """Describes a corpus.
 
     Args:
-        corpus: dict of `token_store.COUNTS`, and num_dropped_bytes or not.
+        corpus: dict of CORPUS_COUNTS.
 
     Yields:
         (line, whether it is a warning).
@@ -77,35 +66,30 @@ def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
 
 
 def statistics(
-    plans: Sequence[Mapping], made: Sequence[Mapping], max_seq_length: int
+    counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Combines the counts of all stages.
+    """Describes the instances.
 
     Args:
-        plans: list of the results of `instance_plan.write_plan`.
-        made: list of the results of `shards.write_shard`.
+        counts: of `parts.write_shards`.
         max_seq_length: maximum WordPieces in an instance.
 
     Returns:
-        dict of counts and shares.
+        dict of a number and shares.
     """
-
-    def total(name: str) -> int:
-        return sum(part[name] for part in (*plans, *made) if name in part)
-
-    num_instances = sum(plan["num_instances"] for plan in plans)
-    num_pieces = total("num_pieces")
+    num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
+    mean_length = num_pieces / num_instances
     found = {
         "num_instances": num_instances,
-        "mean_length": num_pieces / num_instances,
-        "share_random_next": total("num_random_next") / num_instances,
-        "share_short": total("num_short") / num_instances,
-        "share_padding": total("num_padded") / num_instances / max_seq_length,
+        "mean_length": mean_length,
+        "share_random_next": counts["num_random_next"] / num_instances,
+        "share_short": counts["num_short"] / num_instances,
+        "share_padding": 1.0 - mean_length / max_seq_length,
     }
-    if num_masked := total("num_masked"):
+    if num_masked := counts["num_masked"]:
         found |= {
             "share_masked": num_masked / num_pieces,
-            "share_masked_as_mask": total("num_as_mask") / num_masked,
-            "share_masked_kept": total("num_kept") / num_masked,
+            "share_masked_as_mask": counts["num_as_mask"] / num_masked,
+            "share_masked_kept": counts["num_kept"] / num_masked,
         }
     return found

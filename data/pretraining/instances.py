@@ -1,29 +1,37 @@
 """Creates pretraining instances: sentence pairs with masked WordPieces.
 
 Devlin et al. 2018, section 3.1 and appendix A.1-A.2; the original's
-create_pretraining_data.py, draw for draw. A segment is a sentence, a list of
-WordPieces; a document is a list of segments; lengths count WordPieces.
+create_pretraining_data.py, draw for draw. A segment is a sentence; lengths
+count WordPieces, which are encoded as in documents.py.
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
 
-import collections
 import dataclasses
 import itertools
+import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from absl import logging
 
 from data.io import records, text_files
 from data.pretraining import corpus_report
+from data.pretraining.documents import (
+    Block,
+    Document,
+    Pieces,
+    TextReader,
+    group_documents,
+)
 from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
-from data.text.tokenization import FullTokenizer
 
-# A document is a list of segments, a segment a list of WordPieces.
-Document = list[list[str]]
+# 1 for each byte without its highest bit.
+_IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
 
 
 @dataclasses.dataclass(slots=True)
@@ -31,43 +39,44 @@ class TrainingInstance:
     """One pair of segments.
 
     Attributes:
-        tokens: list of str, the WordPieces after masking.
+        tokens: list of WordPieces after masking.
         segment_ids: list of int, 0 up to the first [SEP], then 1.
         masked_lm_positions: list of int, ascending.
-        masked_lm_labels: list of str, the original tokens at those positions.
+        masked_lm_labels: list of the original WordPieces at those positions.
         is_random_next: whether the second segment was drawn at random.
     """
 
-    tokens: list[str]
+    tokens: list[bytes]
     segment_ids: list[int]
     masked_lm_positions: list[int]
-    masked_lm_labels: list[str]
+    masked_lm_labels: list[bytes]
     is_random_next: bool
 
-    def __str__(self) -> str:
+    def describe(self, pieces: Pieces) -> str:
         """Returns the instance as lines to log."""
         return "\n".join(
             (
-                f"tokens: {' '.join(self.tokens)}",
+                f"tokens: {pieces.decode(self.tokens)}",
                 f"segment_ids: {' '.join(map(str, self.segment_ids))}",
                 f"is_random_next: {self.is_random_next}",
                 "masked_lm_positions: "
                 f"{' '.join(map(str, self.masked_lm_positions))}",
-                f"masked_lm_labels: {' '.join(self.masked_lm_labels)}",
+                f"masked_lm_labels: {pieces.decode(self.masked_lm_labels)}",
                 "",
             )
         )
 
 
 def read_documents(
-    input_files: Sequence[str], tokenizer: FullTokenizer
+    input_files: Sequence[str], reader: TextReader, counts: Counter[str]
 ) -> list[Document]:
     """Reads text, one sentence a line, blank lines between documents.
 
     Args:
         input_files: paths; one that ends in `.gz` is unpacked. A document
             may continue in the next file, as in the original.
-        tokenizer: a FullTokenizer.
+        reader: TextReader.
+        counts: counts of the corpus, which are added to.
 
     Returns:
         list of documents, those without a WordPiece left out.
@@ -75,81 +84,66 @@ def read_documents(
     Raises:
         ValueError: there is no document.
     """
-    documents: list[Document] = [[]]
-    dropped: collections.Counter[str] = collections.Counter()
-    for input_file in input_files:
-        for line in text_files.read_lines(input_file, dropped):
-            line = line.strip()
-            if not line:
-                documents.append([])
-                continue
-            tokens = tokenizer.tokenize(line)
-            if tokens:
-                documents[-1].append(tokens)
+    dropped: Counter[str] = Counter()
+    lines = itertools.chain.from_iterable(
+        reader.read(Block(path), counts, dropped) for path in input_files
+    )
+    groups = list(group_documents(lines, math.inf, counts))
     if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)
-    documents = [document for document in documents if document]
-    if not documents:
+    if not groups:
         raise ValueError(
             f"no text in the input: {', '.join(input_files)}; give files "
             "with one sentence a line and blank lines between documents"
         )
-    return documents
+    return groups[0]
 
 
 class InstanceEncoder:
     """Encodes instances as records: the original's features, padded with zeros.
 
     Args:
-        vocab: dict of WordPiece to id.
         options: InstanceOptions. With `dynamic_masking` the records have no
             masks.
     """
 
-    def __init__(
-        self, vocab: Mapping[str, int], options: InstanceOptions
-    ) -> None:
-        ids = np.array(list(vocab.values()))
-        self._ids = dict(
-            zip(vocab, records.encode_rows(ids[:, None]), strict=True)
-        )
-        positions = np.arange(options.max_seq_length)
-        self._positions = records.encode_rows(positions[:, None])
-        self._options = options
+    def __init__(self, options: InstanceOptions) -> None:
+        length = options.max_seq_length
+        number = options.max_predictions_per_seq
+        self._length, self._number = length, number
+        self._is_masked = not options.dynamic_masking
+        # Looked up, as these are the same in many instances.
+        self._padding = [bytes(n) for n in range(max(length, number) + 1)]
+        self._positions = records.encode_rows(np.arange(length)[:, None])
+        self._weights = np.tri(number + 1, number, -1, np.float32)
 
     def __call__(self, instance: TrainingInstance) -> bytes:
         """Returns the record of a TrainingInstance."""
         num_tokens = len(instance.tokens)
-        padding = bytes(self._options.max_seq_length - num_tokens)
-        # Encoded piece by piece from tables: lists of numbers take four times
-        # as long.
-        to_id = self._ids.__getitem__
-        features: dict[str, bytes | list[float]] = {
-            "input_ids": b"".join(map(to_id, instance.tokens)) + padding,
+        padding = self._padding[self._length - num_tokens]
+        features: dict[str, Any] = {
+            "input_ids": b"".join(instance.tokens) + padding,
             "input_mask": b"\1" * num_tokens + padding,
             "segment_ids": bytes(instance.segment_ids) + padding,
         }
-        if not self._options.dynamic_masking:
+        if self._is_masked:
             positions = instance.masked_lm_positions
-            num_padded = self._options.max_predictions_per_seq - len(positions)
-            padding = bytes(num_padded)
-            features |= {
-                "masked_lm_positions": b"".join(
-                    map(self._positions.__getitem__, positions)
-                )
-                + padding,
-                "masked_lm_ids": b"".join(map(to_id, instance.masked_lm_labels))
-                + padding,
-                "masked_lm_weights": [1.0] * len(positions)
-                + [0.0] * num_padded,
-            }
+            padding = self._padding[self._number - len(positions)]
+            features["masked_lm_positions"] = (
+                b"".join([self._positions[index] for index in positions])
+                + padding
+            )
+            features["masked_lm_ids"] = (
+                b"".join(instance.masked_lm_labels) + padding
+            )
+            features["masked_lm_weights"] = self._weights[len(positions)]
         features["next_sentence_labels"] = bytes([instance.is_random_next])
         return records.encode_example(features)
 
 
 def create_training_instances(
     input_files: Sequence[str],
-    tokenizer: FullTokenizer,
+    reader: TextReader,
     options: InstanceOptions,
     progress: Callable[[Iterable[int], int], Iterable[int]] = (
         lambda passes, total: passes
@@ -159,7 +153,7 @@ def create_training_instances(
 
     Args:
         input_files: paths, see `read_documents`.
-        tokenizer: a FullTokenizer.
+        reader: TextReader.
         options: InstanceOptions, without `dynamic_masking` or
             `whole_word_draw`, which the original does not have.
         progress: wraps the iteration over `total` passes over documents.
@@ -167,13 +161,13 @@ def create_training_instances(
     Raises:
         ValueError: the input holds no text.
     """
-    documents = read_documents(input_files, tokenizer)
-    for line, is_warning in corpus_report.lines(corpus_report.count(documents)):
+    counts: Counter[str] = Counter()
+    documents = read_documents(input_files, reader, counts)
+    for line, is_warning in corpus_report.lines(counts):
         logging.log(logging.WARNING if is_warning else logging.INFO, line)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
-    vocab_words = list(tokenizer.vocab)
     instances = []
     passes = itertools.chain.from_iterable(
         itertools.repeat(range(len(documents)), options.dupe_factor)
@@ -181,7 +175,7 @@ def create_training_instances(
     for index in progress(passes, len(documents) * options.dupe_factor):
         instances.extend(
             create_instances_from_document(
-                documents, index, vocab_words, rng, options
+                documents, index, reader.pieces, rng, options
             )
         )
     shuffle(instances, rng)
@@ -191,7 +185,7 @@ def create_training_instances(
 def create_instances_from_document(
     all_documents: Sequence[Document],
     document_index: int,
-    vocab_words: Sequence[str],
+    pieces: Pieces,
     rng: random.Random,
     options: InstanceOptions,
 ) -> list[TrainingInstance]:
@@ -204,9 +198,9 @@ def create_instances_from_document(
     Args:
         all_documents: list of documents.
         document_index: index of the document.
-        vocab_words: list of str that random words are drawn from.
+        pieces: Pieces of the vocabulary.
         rng: random.Random.
-        options: see `create_training_instances`.
+        options: InstanceOptions. With `dynamic_masking` nothing is masked.
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # [CLS], [SEP], [SEP]
@@ -214,20 +208,21 @@ def create_instances_from_document(
     if rng.random() < options.short_seq_prob:
         target_seq_length = rng.randint(2, max_num_tokens)
 
+    cls, sep = pieces["[CLS]"], pieces["[SEP]"]
+    lengths = list(map(len, document))
     instances = []
-    chunk = []
-    chunk_length = 0
-    i = 0
-    while i < len(document):
-        chunk.append(document[i])
-        chunk_length += len(document[i])
-        i += 1
-        if i < len(document) and chunk_length < target_seq_length:
-            continue
+    start = 0
+    while start < len(document):
+        end, chunk_length = start, 0
+        while end < len(document) and chunk_length < target_seq_length:
+            chunk_length += lengths[end]
+            end += 1
 
-        a_end = rng.randint(1, len(chunk) - 1) if len(chunk) >= 2 else 1
-        tokens_a = list(itertools.chain.from_iterable(chunk[:a_end]))
-        is_random_next = len(chunk) == 1 or rng.random() < 0.5
+        a_end = start + 1
+        if end - start >= 2:
+            a_end = start + rng.randint(1, end - start - 1)
+        tokens_a = list(itertools.chain.from_iterable(document[start:a_end]))
+        is_random_next = end - start == 1 or rng.random() < 0.5
         if is_random_next:
             tokens_b = _draw_tokens(
                 all_documents,
@@ -235,25 +230,30 @@ def create_instances_from_document(
                 target_seq_length - len(tokens_a),
                 rng,
             )
-            i -= len(chunk) - a_end  # put back
+            start = a_end  # puts the rest back
         else:
-            tokens_b = list(itertools.chain.from_iterable(chunk[a_end:]))
+            tokens_b = list(itertools.chain.from_iterable(document[a_end:end]))
+            start = end
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
 
-        tokens, positions, labels = create_masked_lm_predictions(
-            ["[CLS]", *tokens_a, "[SEP]", *tokens_b, "[SEP]"],
-            vocab_words,
-            rng,
-            options,
-        )
-        segment_ids = [0] * (len(tokens_a) + 2) + [1] * (len(tokens_b) + 1)
+        tokens = [cls, *tokens_a, sep, *tokens_b, sep]
+        b_start = len(tokens_a) + 2
+        positions: list[int] = []
+        labels: list[bytes] = []
+        if not options.dynamic_masking:
+            candidates = [
+                *range(1, b_start - 1),
+                *range(b_start, len(tokens) - 1),
+            ]
+            tokens, positions, labels = create_masked_lm_predictions(
+                tokens, candidates, pieces, rng, options
+            )
+        segment_ids = [0] * b_start + [1] * (len(tokens) - b_start)
         instances.append(
             TrainingInstance(
                 tokens, segment_ids, positions, labels, is_random_next
             )
         )
-        chunk = []
-        chunk_length = 0
     return instances
 
 
@@ -262,7 +262,7 @@ def _draw_tokens(
     document_index: int,
     target_length: int,
     rng: random.Random,
-) -> list[str]:
+) -> list[bytes]:
     """Returns joined segments from a random place in another document."""
     # After ten tries, the same document is accepted.
     for _ in range(10):
@@ -288,7 +288,14 @@ def truncate_seq_pair(
     """
     lengths = [len(tokens_a), len(tokens_b)]
     num_dropped = max(sum(lengths) - max_num_tokens, 0)
-    is_front = [rng.random() < 0.5 for _ in range(num_dropped)]
+    if not num_dropped:
+        return
+    # Each rng.random() takes 64 bits, and is below 0.5 if the highest of the
+    # first 32 is 0. Drawn at once, they take a fifth of the time.
+    draws = rng.getrandbits(64 * num_dropped).to_bytes(
+        8 * num_dropped, "little"
+    )
+    is_front = draws[3::8].translate(_IS_BELOW_HALF)
     # The longer list loses tokens until both are equally long. Then they take
     # turns, and B begins.
     num_uneven = abs(lengths[0] - lengths[1])
@@ -296,5 +303,5 @@ def truncate_seq_pair(
     drops[lengths[0] < lengths[1]] += is_front[:num_uneven]
     for tokens, dropped in zip((tokens_a, tokens_b), drops, strict=True):
         if dropped:
-            front = sum(dropped)
+            front = dropped.count(1)
             tokens[:] = tokens[front : len(tokens) - len(dropped) + front]

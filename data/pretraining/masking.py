@@ -1,22 +1,25 @@
 """Masks an instance with the original's random draws.
 
 Devlin et al. 2018, section 3.1 and appendix A.1; the original's
-create_pretraining_data.py. at_scale/masking.py and dynamic_masking.py mask with
-the same probabilities.
+create_pretraining_data.py. dynamic_masking.py masks with the same
+probabilities.
 """
 
+import itertools
 import random
 from collections.abc import MutableSequence, Sequence
 
+from data.pretraining.documents import Continuation, Pieces
 from data.pretraining.options import InstanceOptions
 
 
 def create_masked_lm_predictions(
-    tokens: Sequence[str],
-    vocab_words: Sequence[str],
+    tokens: Sequence[bytes],
+    candidates: list[int],
+    pieces: Pieces,
     rng: random.Random,
     options: InstanceOptions,
-) -> tuple[list[str], list[int], list[str]]:
+) -> tuple[list[bytes], list[int], list[bytes]]:
     """Masks WordPieces to be predicted.
 
     Of those chosen, `mask_token_prob` (80%) become [MASK], `same_token_prob`
@@ -24,44 +27,36 @@ def create_masked_lm_predictions(
     word has a draw of its own.
 
     Args:
-        tokens: list of str with [CLS] and [SEP], which are never masked.
-        vocab_words: list of str that random words are drawn from.
+        tokens: list of WordPieces with [CLS] and [SEP].
+        candidates: positions of the other ones, which are shuffled.
+        pieces: Pieces, from which random words are drawn.
         rng: random.Random.
         options: see `instances.create_training_instances`.
 
     Returns:
         (tokens after masking, positions ascending, labels), three lists.
     """
-    whole_words = options.do_whole_word_mask
-    candidates: list = [
-        index
-        for index, token in enumerate(tokens)
-        if token != "[CLS]" and token != "[SEP]"
-    ]
-    if whole_words:
-        pieces, candidates = candidates, []
-        for index in pieces:
-            if candidates and tokens[index].startswith("##"):
-                candidates[-1].append(index)
-            else:
-                candidates.append([index])
-    shuffle(candidates, rng)
     num_to_predict = min(
         options.max_predictions_per_seq,
         max(1, int(round(len(tokens) * options.masked_lm_prob))),
     )
-    if whole_words:
-        # A word that would exceed the number is skipped.
+    if options.do_whole_word_mask:
+        words = _group_words(tokens, candidates)
+        shuffle(words, rng)
         chosen: list[int] = []
-        for word in candidates:
+        # A word that would exceed the number is skipped.
+        for word in words:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)
+            if len(chosen) == num_to_predict:
+                break
     else:
+        shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
     # Share kept among those not replaced by [MASK]; rounded so that 0.1 / 0.2
     # gives 0.5.
-    mask_prob = options.mask_token_prob
+    mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
         same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
@@ -69,11 +64,48 @@ def create_masked_lm_predictions(
     output_tokens = list(tokens)
     for index in chosen:
         if random_draw() < mask_prob:
-            output_tokens[index] = "[MASK]"
+            output_tokens[index] = mask
         elif random_draw() >= same_of_others:
-            output_tokens[index] = rng.choice(vocab_words)
+            output_tokens[index] = rng.choice(pieces.words)
     chosen.sort()
+    if options.whole_word_draw:
+        _repeat_draws(tokens, output_tokens, chosen, pieces, rng)
     return output_tokens, chosen, [tokens[index] for index in chosen]
+
+
+def _group_words(
+    tokens: Sequence[bytes], candidates: Sequence[int]
+) -> list[list[int]]:
+    """Returns the positions of each word."""
+    words: list[list[int]] = []
+    for index in candidates:
+        if words and isinstance(tokens[index], Continuation):
+            words[-1].append(index)
+        else:
+            words.append([index])
+    return words
+
+
+def _repeat_draws(
+    tokens: Sequence[bytes],
+    output_tokens: list[bytes],
+    chosen: Sequence[int],
+    pieces: Pieces,
+    rng: random.Random,
+) -> None:
+    """Repeats, in place, what was drawn for a word's first chosen WordPiece."""
+    for previous, index in itertools.pairwise(chosen):
+        if not all(
+            isinstance(token, Continuation)
+            for token in tokens[previous + 1 : index + 1]
+        ):
+            continue
+        if output_tokens[previous] == pieces["[MASK]"]:
+            output_tokens[index] = pieces["[MASK]"]
+        elif output_tokens[previous] == tokens[previous]:
+            output_tokens[index] = tokens[index]
+        else:
+            output_tokens[index] = rng.choice(pieces.words)
 
 
 def shuffle(items: MutableSequence, rng: random.Random) -> None:

@@ -89,7 +89,7 @@ class InstanceOptions(MaskingOptions):
         0.0,
         "Fraction of the documents to hold out for evaluation. They are "
         "written, masked, to eval-OUTPUT; the choice depends only on the seed "
-        "and the number of documents.",
+        "and the input.",
         at_least=0.0,
         at_most=0.5,
     )

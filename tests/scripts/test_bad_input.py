@@ -101,7 +101,10 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
         ("--bert_config_file=fewer_words.json", "vocab_size is 100"),
         ("--max_seq_length=31", "=31; choose --max_seq_length=32"),
-        ("--max_predictions_per_seq=6", "=6; choose --max_predictions_per_seq=5"),
+        (
+            "--max_predictions_per_seq=6",
+            "=6; choose --max_predictions_per_seq=5",
+        ),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),

@@ -178,7 +178,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
         command(**flags), stderr=subprocess.PIPE, text=True
     ) as process:
         work = corpus.parent / "made" / "out.work"
-        while not list(work.glob("shard-*.json")):
+        while not list(work.glob("task-*.json")):
             assert process.poll() is None
             time.sleep(0.02)
         # The last are the workers; the first tracks shared resources.
@@ -196,7 +196,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     done = {
         shard: shard.stat().st_mtime_ns
         for shard in shards
-        if (work / f"shard-{shard.name[4:9]}.json").exists()
+        if (work / f"task-{shard.name[4:9]}.json").exists()
     }
     assert done
     run(corpus.parent, **flags).check()

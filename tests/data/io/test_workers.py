@@ -1,7 +1,7 @@
 """Work shared out among processes."""
 
+import contextlib
 import itertools
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -57,17 +57,17 @@ def slow_first(folder, number):
     while number == 0 and not (folder / "4").exists():
         assert time.monotonic() < end
         time.sleep(0.01)
+    return number
 
 
 def test_a_slow_task_does_not_let_others_pile_up(tmp_path):
     tasks = ((str(i), (tmp_path, i)) for i in itertools.count())
-    with workers.WorkerPool(2) as pool:
-        done = [
-            name
-            for name, _ in itertools.islice(pool.run(slow_first, tasks, 5), 5)
-        ]
-    # The fifth starts only when the first is done.
-    assert done[:3] == ["1", "2", "3"] and {*done[3:]} == {"0", "4"}
+    results = workers.run(slow_first, tasks, 2)
+    assert next(results) == 0
+    # Those that were submitted before the first was done.
+    assert not (tmp_path / "5").exists()
+    assert list(itertools.islice(results, 5)) == [1, 2, 3, 4, 5]
+    results.close()
 
 
 class CannotComeBack(Exception):
@@ -85,20 +85,23 @@ def test_errors_come_through():
     with pytest.raises(ValueError, match="-1 is negative"):
         list(workers.generate(squares, [1, -1], 2))
     for kind, message in (("pickle", "CannotComeBack: 1"), ("lock", "pickle")):
-        with (
-            workers.WorkerPool(2) as pool,
-            pytest.raises((RuntimeError, TypeError), match=message),
-        ):
-            list(pool.run(fail, [("it", (kind,))]))
+        with pytest.raises((RuntimeError, TypeError), match=message):
+            list(workers.run(fail, [("it", (kind,))], 2))
 
 
 def work(kind):
     if kind == "die":
         os.kill(os.getpid(), signal.SIGKILL)
-    if kind == "long result":
-        time.sleep(0.5)
-        return bytes(1 << 26)
-    return os.getpid()
+    if kind == "wait":
+        time.sleep(600)
+    return os.getpid(), bytes(1 << 25 if kind == "long result" else 0)
+
+
+def test_long_results_and_arguments():
+    # More than a pipe holds.
+    tasks = [("a", ("long result",)), ("b", (bytes(1 << 20),))]
+    results = [result for _, result in workers.run(work, tasks, 2)]
+    assert list(map(len, results)) == [1 << 25, 0]
 
 
 def killed(name):
@@ -109,40 +112,69 @@ def killed(name):
 
 
 def test_a_process_killed_at_work_names_its_task():
-    tasks = [("shard 0", ("",)), ("shard 1", ("die",))]
-    with workers.WorkerPool(2) as pool, killed("shard 1"):
-        list(pool.run(work, tasks))
+    tasks = [("shard 0", ("wait",)), ("shard 1", ("",)), ("shard 2", ("die",))]
+    with killed("shard 2"):
+        list(workers.run(work, tasks, 2))
 
 
-def test_a_process_killed_while_it_sends_names_its_task():
-    tasks = [("shard 0", ("",)), ("shard 1", ("long result",))]
-    # Scripts that fixtures of other tests started may still run.
-    others = {x.pid for x in multiprocessing.active_children()}
-    with workers.WorkerPool(2) as pool:
-        running = pool.run(work, tasks)
-        _, idle = next(running)
-        others.add(idle)
-        # By then the front of the result fills the pipe.
-        time.sleep(1.5)
-        (busy,) = {x.pid for x in multiprocessing.active_children()} - others
-        os.kill(busy, signal.SIGKILL)
-        with killed("shard 1"):
-            list(running)
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_process_killed_before_it_reads_a_task(is_stopped):
+    taken = []
 
-
-@pytest.mark.parametrize("is_sent", [False, True])
-def test_a_process_killed_before_it_reads_a_task_names_it(is_sent):
-    with workers.WorkerPool(2) as pool:
-        ((_, pid),) = pool.run(work, [("shard 0", ("",))])
-        if is_sent:
-            os.kill(pid, signal.SIGSTOP)
-            timer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
+    def tasks():
+        yield "shard 0", ("",)
+        for number in range(1, 5):
+            yield f"shard {number}", ("",)
+        os.kill(taken[0], signal.SIGSTOP if is_stopped else signal.SIGKILL)
+        if is_stopped:
+            timer = threading.Timer(0.3, os.kill, (taken[0], signal.SIGKILL))
             timer.start()
-        else:
-            os.kill(pid, signal.SIGKILL)
-            time.sleep(0.3)
-        with killed("shard 1"):
-            list(pool.run(work, [("shard 1", ("",))]))
+        yield from ((f"shard {number}", ("wait",)) for number in (5, 6))
+
+    with killed("shard [1-6]"):
+        for pid, _ in workers.run(work, tasks(), 2):
+            taken.append(pid)
+
+
+def stay(folder, kind):
+    """A task that does not end well when its process must end."""
+    (folder / str(os.getpid())).touch()
+    try:
+        time.sleep(600)
+    finally:
+        if kind == "raises":
+            raise OSError("the disk is full")
+        while kind == "waits":
+            with contextlib.suppress(SystemExit):
+                time.sleep(600)
+
+
+@pytest.mark.parametrize("kind", ["raises", "waits"])
+def test_a_process_that_must_end_ends(tmp_path, kind):
+    """Whatever its clean-up does; and the parent waits for no longer."""
+    tasks = [("a", ("",)), *((x, (tmp_path, kind)) for x in "bcd")]
+    started = time.monotonic()
+    results = workers.run(work_or_stay, tasks, 2)
+    next(results)
+    while not os.listdir(tmp_path):
+        time.sleep(0.01)
+    pids = list(map(int, os.listdir(tmp_path)))
+    results.close()
+    assert not any(map(is_running, pids))
+    assert time.monotonic() - started < 60
+
+
+def work_or_stay(*arguments):
+    return (work if len(arguments) == 1 else stay)(*arguments)
+
+
+def test_the_end_ends_busy_processes(tmp_path):
+    started = time.monotonic()
+    results = workers.run(work, [("a", ("",)), ("b", ("wait",))], 2)
+    pid, _ = next(results)
+    results.close()
+    assert not is_running(pid)
+    assert time.monotonic() - started < 300
 
 
 PARENT = """
@@ -152,9 +184,8 @@ from data.io import workers
 from tests.data.io import test_workers
 
 if __name__ == "__main__":
-    with workers.WorkerPool(2) as pool:
-        for _ in pool.run(test_workers.say_pid, [("a", ()), ("b", ())]):
-            pass
+    tasks = [("a", ()), ("b", ())]
+    list(workers.run(test_workers.say_pid, tasks, 2))
 """
 
 
@@ -176,7 +207,10 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT.format(root=str(golden.ROOT)))
     with subprocess.Popen(
-        [sys.executable, script], stdout=subprocess.PIPE, text=True
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as process:
         pids = [int(process.stdout.readline()) for _ in range(2)]
         assert all(map(is_running, pids))
@@ -185,3 +219,4 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
     while any(map(is_running, pids)):
         assert time.monotonic() < end
         time.sleep(0.05)
+    assert os.listdir(tmp_path) == ["parent.py"]

@@ -1,4 +1,3 @@
-import collections
 import logging
 import random
 
@@ -6,18 +5,17 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
+from data.pretraining import documents, masking
 from data.pretraining import instances as pretraining
-from data.pretraining import masking
 from data.pretraining.options import InstanceOptions
-from data.text import tokenization
 from tests import golden
 
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+VOCAB = str(golden.ROOT / "tests/testdata/golden/vocab/uncased.txt")
 
 
 def records_of(case):
-    tokenizer = tokenization.FullTokenizer(
-        case["folder"] / case["vocab_file"], case["do_lower_case"]
+    text = documents.TextOptions(
+        str(case["folder"] / case["vocab_file"]), case["do_lower_case"]
     )
     options = InstanceOptions(
         **{
@@ -35,12 +33,10 @@ def records_of(case):
     )
     instances = pretraining.create_training_instances(
         [str(case["folder"] / name) for name in case["input_file"]],
-        tokenizer,
+        documents.TextReader(text),
         options,
     )
-    return list(
-        map(pretraining.InstanceEncoder(tokenizer.vocab, options), instances)
-    )
+    return list(map(pretraining.InstanceEncoder(options), instances))
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
@@ -77,35 +73,13 @@ def test_shuffle_is_that_of_random(length):
     assert other.random() == rng.random()
 
 
-def test_whole_words_are_masked_whole():
-    tokens = "[CLS] un ##want ##ed dog [SEP] runn ##ing cat [SEP]".split()
-    words = [{1, 2, 3}, {4}, {6, 7}, {8}]
-    for seed in range(50):
-        output, positions, labels = masking.create_masked_lm_predictions(
-            tokens,
-            ["x"],
-            random.Random(seed),
-            InstanceOptions(
-                masked_lm_prob=0.5,
-                max_predictions_per_seq=4,
-                do_whole_word_mask=True,
-            ),
-        )
-        assert len(positions) <= 4
-        assert labels == [tokens[index] for index in positions]
-        for word in words:
-            assert word <= set(positions) or not word & set(positions)
-        for index in set(range(len(tokens))) - set(positions):
-            assert output[index] == tokens[index]
-
-
 def create(tmp_path, text, caplog):
     path = tmp_path / "corpus.txt"
     path.write_bytes(text)
     with caplog.at_level(logging.WARNING):
         return pretraining.create_training_instances(
             [str(path)],
-            tokenization.FullTokenizer(VOCAB),
+            documents.create_reader(documents.TextOptions(VOCAB, True)),
             InstanceOptions(
                 max_seq_length=32,
                 max_predictions_per_seq=5,
@@ -132,24 +106,3 @@ def test_bytes_that_are_no_utf8_are_dropped_and_counted(tmp_path, caplog):
 def test_an_empty_corpus_is_an_error(tmp_path, caplog, text):
     with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
         create(tmp_path, text, caplog)
-
-
-@pytest.mark.parametrize(("mask", "same"), [(1.0, 0.0), (0.0, 1.0), (0.2, 0.3)])
-def test_shares_of_the_papers_table_8(mask, same):
-    vocab_words = [f"word{i}" for i in range(1000)]
-    rng = random.Random(0)
-    counts = collections.Counter()
-    for _ in range(300):
-        tokens = ["[CLS]", *rng.choices(vocab_words, k=98), "[SEP]"]
-        output, positions, labels = masking.create_masked_lm_predictions(
-            tokens,
-            vocab_words,
-            rng,
-            InstanceOptions(mask_token_prob=mask, same_token_prob=same),
-        )
-        for position, label in zip(positions, labels, strict=True):
-            token = output[position]
-            counts["mask" if token == "[MASK]" else token == label] += 1
-    total = counts.total()
-    assert abs(counts["mask"] / total - mask) < 0.03
-    assert abs(counts[True] / total - same) < 0.03

@@ -1,3 +1,4 @@
+import collections
 import gzip
 import json
 import os
@@ -8,77 +9,118 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, text_files
-from data.pretraining import instances
-from data.pretraining.at_scale import stages, token_store
+from data.pretraining import documents, instances, job, parts
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from tests import golden
 from tests.shards import CORPUS, VOCAB, create, digests, read
 
 
-def test_blocks_give_each_document_once(tmp_path):
-    path = tmp_path / "corpus.txt"
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Cuts the sample corpora into parts, too."""
+    monkeypatch.setattr(parts, "_LEAST_PART_BYTES", 300)
+
+
+def test_parts_give_each_document_once(tmp_path, monkeypatch):
     rng = random.Random(0)
-    path.write_text(
-        "".join(rng.choice(["ab\n", "c\n", "\n", " \n"]) for _ in range(400))
-        + "the end"
-    )
-    whole = "\n".join(text_files.read_block(path, 0, None)).split("\n\n")
-    whole = [text.strip() for text in whole if text.strip()]
+    paths = []
+    for name in "abc":
+        paths.append(str(tmp_path / name))
+        with open(paths[-1], "w") as file:
+            file.write(
+                "".join(
+                    rng.choice(["ab\n", "c\n", "\n", " \n"]) for _ in range(200)
+                )
+                + "the end"
+            )
+    (tmp_path / "b").write_text("")
+
+    def read(blocks):
+        text = ""
+        for block in blocks:
+            lines = text_files.read_block(block.path, block.start, block.end)
+            text += "\n".join(lines) + "\n\n"
+        return [found.strip() for found in text.split("\n\n") if found.strip()]
+
+    whole = read([documents.Block(path) for path in paths])
     for size in (1, 2, 3, 7, 64, 10000):
-        found = []
-        for start in range(0, path.stat().st_size, size):
-            lines = text_files.read_block(path, start, start + size)
-            found += "\n".join(lines).split("\n\n")
-        assert [text.strip() for text in found if text.strip()] == whole
+        monkeypatch.setattr(parts, "_PART_BYTES", size)
+        found = parts.split_to_parts(paths, ())
+        assert (len(found) > 1) == (size < 10000)
+        assert sum(map(read, found), []) == whole
 
 
-def test_store_holds_what_the_original_reads(tmp_path, monkeypatch):
-    monkeypatch.setattr(token_store, "BLOCK_BYTES", 300)
-    options = token_store.TextOptions(VOCAB, True)
-    blocks = token_store.split_to_blocks(CORPUS)
-    assert len(blocks) > 5
-    parts = [
-        (path, token_store.tokenize_block(options, block, path))
-        for path, block in (
-            (str(tmp_path / str(number)), block)
-            for number, block in enumerate(blocks)
-        )
+@pytest.mark.parametrize(
+    ("num_parts", "num_shards", "sizes"),
+    [
+        (1, 3, [(1, 3)]),
+        (3, 1, [(3, 1)]),
+        (5, 2, [(2, 1), (3, 1)]),
+        (2, 3, [(1, 1), (1, 2)]),
+    ],
+)
+def test_tasks_share_parts_and_shards(num_parts, num_shards, sizes):
+    blocks = [[documents.Block(str(number))] for number in range(num_parts)]
+    shards = list("abc"[:num_shards])
+    tasks = list(parts.share_out(blocks, shards))
+    assert [(len(numbered), len(paths)) for numbered, paths in tasks] == sizes
+    assert sum((numbered for numbered, _ in tasks), []) == [*enumerate(blocks)]
+    assert sum((paths for _, paths in tasks), []) == shards
+
+
+def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    monkeypatch.setattr(parts, "_MAX_SEARCH", 20)
+    path = tmp_path / "corpus.txt"
+    lines = [f"line {number}" for number in range(100)]
+    path.write_text("\n".join(lines))
+    found = [
+        list(text_files.read_block(block.path, block.start, block.end))
+        for (block,) in parts.split_to_parts([str(path)], ())
     ]
-    token_store.merge(parts, str(tmp_path / "store"))
-    tokenizer = tokenization.FullTokenizer(VOCAB)
-    store = token_store.TokenStore(
-        str(tmp_path / "store"), len(tokenizer.vocab)
-    )
-    expected = [
-        document
-        for path in CORPUS
-        for document in instances.read_documents([path], tokenizer)
+    assert sum(found, []) == lines
+    assert len(found) == path.stat().st_size // 100
+    assert max(map(len, found)) < 2 * min(map(len, found))
+
+
+def test_documents_are_grouped_and_very_long_ones_cut():
+    sentence = [b"a", b"b"]
+    lines = [
+        sentence,
+        None,
+        None,
+        [],
+        sentence,
+        sentence,
+        None,
+        *[sentence] * 9,
     ]
-    assert store.num_documents == len(expected)
-    for number, document in enumerate(expected):
-        offsets = store.offsets(*store.sentences(number))
-        assert offsets[0] == store.document_start(number)
-        for start, end, tokens in zip(
-            offsets[:-1], offsets[1:], document, strict=True
-        ):
-            codes = store.tokens[start:end]
-            assert tokenizer.convert_ids_to_tokens(codes & 0x7FFF) == tokens
-            goes_on = [token.startswith("##") for token in tokens]
-            assert (codes >> 15).tolist() == goes_on
-    store.release()
+    counts = collections.Counter()
+    groups = list(documents.group_documents(lines, 4, counts))
+    assert [list(map(len, group)) for group in groups] == [
+        [1, 2],
+        [4],
+        [4],
+        [1],
+    ]
+    assert list(documents.group_documents([None, []], 4, counts)) == []
+    assert counts["num_documents"] == 3
 
 
-def test_same_bytes_for_any_number_of_processes(tmp_path):
-    one, _ = create(tmp_path / "1", num_processes=1)
-    two, _ = create(tmp_path / "2", num_processes=2)
-    assert digests(one) == digests(two)
-    assert one["statistics"] == two["statistics"]
+def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
+    made = [
+        create(tmp_path / str(number), num_processes=number)[0]
+        for number in (1, 2, 3)
+    ]
+    for manifest in made[1:]:
+        assert digests(made[0]) == digests(manifest)
+        assert made[0]["statistics"] == manifest["statistics"]
     assert not os.path.exists(tmp_path / "1" / "out.work")
-    other, _ = create(tmp_path / "3", random_seed=7)
-    assert digests(one) != digests(other)
+    other, _ = create(tmp_path / "other", random_seed=7)
+    assert digests(made[0]) != digests(other)
     with open(tmp_path / "1" / "out.manifest.json") as file:
-        assert json.load(file) == one
+        assert json.load(file) == made[0]
 
 
 def test_instances_are_pairs_of_the_corpus(tmp_path):
@@ -86,10 +128,13 @@ def test_instances_are_pairs_of_the_corpus(tmp_path):
     spec = feature_specs.unmasked_features(64)
     features = read(manifest, spec)
     tokenizer = tokenization.FullTokenizer(VOCAB)
-    documents = [
-        " ".join(" ".join(tokens) for tokens in document)
+    reader = documents.create_reader(documents.TextOptions(VOCAB, True))
+    texts = [
+        " ".join(map(reader.pieces.decode, document))
         for path in CORPUS
-        for document in instances.read_documents([path], tokenizer)
+        for document in instances.read_documents(
+            [path], reader, collections.Counter()
+        )
     ]
     cls, sep = tokenizer.vocab["[CLS]"], tokenizer.vocab["[SEP]"]
     kinds = set()
@@ -107,7 +152,7 @@ def test_instances_are_pairs_of_the_corpus(tmp_path):
             " ".join(tokenizer.convert_ids_to_tokens(ids[start:end]))
             for start, end in ((1, a_end), (a_end + 1, length - 1))
         )
-        homes = [{i for i, d in enumerate(documents) if x in d} for x in (a, b)]
+        homes = [{i for i, d in enumerate(texts) if x in d} for x in (a, b)]
         assert all(homes)
         if not label[0]:
             assert homes[0] & homes[1]
@@ -129,10 +174,9 @@ def test_statistics_are_the_originals(tmp_path):
         )
     )
     vocab = str(golden.shared("data/vocab/uncased.txt"))
-    tokenizer = tokenization.FullTokenizer(vocab)
     original = instances.create_training_instances(
         [str(path)],
-        tokenizer,
+        documents.TextReader(documents.TextOptions(vocab, True)),
         InstanceOptions(
             max_seq_length=64,
             max_predictions_per_seq=10,
@@ -161,7 +205,7 @@ def test_statistics_are_the_originals(tmp_path):
     share = features["next_sentence_labels"].mean()
     assert share == pytest.approx(statistics["share_random_next"])
     assert abs(share - np.mean(is_random)) < 0.02
-    assert 0.1 < statistics["share_short"] < 0.25
+    assert statistics["share_short"] == pytest.approx((lengths < 64).mean())
     counts = [len(instance.masked_lm_positions) for instance in original]
     made = (features["masked_lm_weights"] > 0).sum(1)
     assert abs(made.mean() / np.mean(counts) - 1) < 0.01
@@ -176,31 +220,59 @@ class Stop(Exception):
     pass
 
 
-def test_interrupted_work_resumes(tmp_path, monkeypatch):
+@pytest.fixture
+def written(monkeypatch):
+    """Numbers of the first shards that tasks were to write."""
+    numbers = []
+    write_shards = parts.write_shards
+
+    def note(task):
+        numbers.append(int(task.shards[0][-14:-9]))
+        write_shards(task)
+
+    monkeypatch.setattr(parts, "write_shards", note)
+    return numbers
+
+
+def stop(*unused_args):
+    raise Stop
+
+
+def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole, _ = create(tmp_path / "whole")
-    write_shard = stages.shards.write_shard
-    made = []
+    assert written == [0, 1, 2]
+    written.clear()
+    write_json = parts.write_json
 
-    def fail_at_last(options, store, vocab, rows, shard, path):
-        made.append(shard)
-        if len(made) == 3:
+    def stop_at_last(path, contents):
+        if path.endswith("2.json"):
             raise Stop
-        return write_shard(options, store, vocab, rows, shard, path)
+        write_json(path, contents)
 
-    monkeypatch.setattr(stages.shards, "write_shard", fail_at_last)
-    with pytest.raises(Stop):
-        create(tmp_path)
-    shards = sorted(tmp_path.glob("out-*"))
-    assert len(shards) == 2
-    shards[0].unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(parts, "write_json", stop_at_last)
+        with pytest.raises(Stop):
+            create(tmp_path)
+    (tmp_path / "out-00000-of-00003").unlink()
     with pytest.raises(ValueError, match="dupe_factor=3.*start again"):
         create(tmp_path, dupe_factor=4)
     manifest, _ = create(tmp_path)
-    assert made == [0, 1, 2, 0, 2]
+    assert written == [0, 1, 2, 0, 2]
     assert digests(manifest) == digests(whole)
     # All is done: nothing is made again.
     assert create(tmp_path)[0] == manifest
-    assert len(made) == 5
+    assert len(written) == 5
+
+
+def test_work_of_an_earlier_version_does_not_go_on(tmp_path):
+    manifest, _ = create(tmp_path)
+    path = tmp_path / "out.manifest.json"
+    del manifest["version"]
+    path.write_text(json.dumps(manifest))
+    assert create(tmp_path)[0] == manifest
+    (tmp_path / "out-00000-of-00003").unlink()
+    with pytest.raises(ValueError, match="earlier version.*to start again"):
+        create(tmp_path)
 
 
 def test_changed_input_is_noticed(tmp_path):
@@ -252,21 +324,49 @@ def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path):
     create(tmp_path, [path])
 
 
-def test_shards_suit_the_corpus(tmp_path):
-    assert len(create(tmp_path / "a", num_shards=0)[0]["shards"]) == 1
+def test_shards_suit_the_corpus(tmp_path, monkeypatch):
+    path = tmp_path / "corpus.txt"
+    path.write_text("The old harbor.\nThe keeper.\n\n" * 100)
+
+    def count():
+        output = tmp_path / str(len(os.listdir(tmp_path)))
+        return len(create(output, [path], num_shards=0)[0]["shards"])
+
+    assert count() == 1
+    monkeypatch.setattr(parts, "_LEAST_PART_BYTES", 100)
+    assert count() == 8
+    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    # Now of 29 parts.
+    assert count() == 8
+    monkeypatch.setattr(job, "_SHARD_BYTES", 400)
+    assert count() == 3 * path.stat().st_size // 400
 
 
-def test_too_many_shards_leave_a_job_that_takes_the_remedy(
-    tmp_path, monkeypatch
-):
-    expected, _ = create(tmp_path / "expected", num_shards=2)
+def test_a_part_without_documents(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    path = tmp_path / "corpus.txt"
+    path.write_text("The harbor.\nThe keeper.\n" + " \n" * 400 + "A light.\n")
+    manifest, _ = create(tmp_path, [path], num_shards=2)
+    assert manifest["corpus"]["num_documents"] == 2
+    with pytest.raises(ValueError, match="--num_shards=3 leaves a shard empty"):
+        create(tmp_path / "a", [path], num_shards=3)
+    assert not (tmp_path / "a").exists()
+
+
+def test_one_document(tmp_path, monkeypatch):
+    """In parts of its lines; random next sentences are from the part itself."""
+    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    path = tmp_path / "corpus.txt"
+    path.write_text("The old harbor.\nThe keeper.\nA light.\n" * 20)
+    manifest, _ = create(tmp_path, [path])
+    assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
+
+
+def test_too_many_shards_leave_nothing(tmp_path):
     with pytest.raises(ValueError, match="--num_shards=10000 leaves a shard"):
         create(tmp_path, num_shards=10_000)
-    # The text is not tokenized again, and other flags still count.
-    monkeypatch.delattr(token_store, "tokenize_block")
-    with pytest.raises(ValueError, match="--dupe_factor=3; give"):
-        create(tmp_path, num_shards=2, dupe_factor=4)
-    assert digests(create(tmp_path, num_shards=2)[0]) == digests(expected)
+    assert os.listdir(tmp_path) == []
+    create(tmp_path, num_shards=2, dupe_factor=4)
 
 
 @pytest.mark.parametrize(
@@ -278,21 +378,12 @@ def test_too_many_shards_leave_a_job_that_takes_the_remedy(
     ],
 )
 @pytest.mark.parametrize("is_finished", [True, False])
-def test_a_damaged_shard_is_rebuilt(tmp_path, monkeypatch, damage, is_finished):
-    write_shard = stages.shards.write_shard
-    made = []
-
-    def note(options, store, vocab, rows, shard, path):
-        made.append(shard)
-        return write_shard(options, store, vocab, rows, shard, path)
-
-    def stop(*unused_args):
-        raise Stop
-
-    monkeypatch.setattr(stages.shards, "write_shard", note)
+def test_a_damaged_shard_is_rebuilt(
+    tmp_path, monkeypatch, small_parts, written, damage, is_finished
+):
     with monkeypatch.context() as patch:
         if not is_finished:
-            patch.setattr(stages.corpus_report, "statistics", stop)
+            patch.setattr(job.corpus_report, "statistics", stop)
             with pytest.raises(Stop):
                 create(tmp_path)
         else:
@@ -302,13 +393,13 @@ def test_a_damaged_shard_is_rebuilt(tmp_path, monkeypatch, damage, is_finished):
     damage(shards[1])
     manifest, _ = create(tmp_path)
     assert [path.read_bytes() for path in shards] == before
-    assert made == [0, 1, 2, 1]
+    assert written == [0, 1, 2, 1]
     assert sorted(os.listdir(tmp_path))[3:] == ["out.manifest.json"]
     assert [shard["bytes"] for shard in manifest["shards"]] == [
         len(content) for content in before
     ]
     assert create(tmp_path)[0] == manifest
-    assert len(made) == 4
+    assert len(written) == 4
 
 
 @pytest.mark.parametrize(
@@ -342,7 +433,7 @@ def test_a_manifest_of_other_contents_is_named(
     assert path.read_bytes() == contents
 
 
-def test_files_of_others_stay(tmp_path):
+def test_files_of_others_stay(tmp_path, monkeypatch):
     """Those at the places of our own unfinished work, too."""
     names = (
         "out-00000-of-00003.partial-good",
@@ -355,13 +446,14 @@ def test_files_of_others_stay(tmp_path):
     killed.write_text("half a shard")
     work = tmp_path / "out.work"
     work.mkdir()
-    (work / "store.json").write_text("mine")
+    (work / "task-00000.json").write_text("mine")
     with pytest.raises(ValueError, match="out.work is where .* other files"):
         create(tmp_path)
-    assert (work / "store.json").read_text() == "mine"
-    (work / "store.json").unlink()
-    with pytest.raises(ValueError, match="leaves a shard empty"):
-        create(tmp_path, num_shards=10_000)
+    assert (work / "task-00000.json").read_text() == "mine"
+    (work / "task-00000.json").unlink()
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(job.corpus_report, "statistics", stop)
+        create(tmp_path)
     (work / "notes.txt").write_text("mine")
     create(tmp_path)
     assert os.listdir(work) == ["notes.txt"]
@@ -370,18 +462,18 @@ def test_files_of_others_stay(tmp_path):
 
 
 def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
-    read = stages.corpus_report.lines
+    read = job.corpus_report.lines
     messages = []
 
     def again(corpus):
-        monkeypatch.setattr(stages.corpus_report, "lines", read)
+        monkeypatch.setattr(job.corpus_report, "lines", read)
         # A lock is held against this process too.
         with pytest.raises(OSError, match="out is in use by proc") as caught:
             create(tmp_path)
         messages.append(str(caught.value))
         return read(corpus)
 
-    monkeypatch.setattr(stages.corpus_report, "lines", again)
+    monkeypatch.setattr(job.corpus_report, "lines", again)
     create(tmp_path)
     assert len(messages) == 1 and f"process {os.getpid()} " in messages[0]
     assert not (tmp_path / "out.lock").exists()

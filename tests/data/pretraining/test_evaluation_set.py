@@ -1,12 +1,16 @@
 """Documents that are held out as an evaluation set."""
 
 import hashlib
+import json
 import os
+import random
 from pathlib import Path
 
 import pytest
 
 from data.io import feature_specs
+from data.pretraining import evaluation_set
+from data.pretraining.documents import Continuation
 from data.text import tokenization
 from tests.shards import VOCAB, create, read
 
@@ -85,3 +89,29 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
         create(tmp_path, eval_fraction=0.1, **given)
     assert path.read_text() == text
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}
+
+
+def test_results_keep_what_continues_a_word(tmp_path):
+    document = [[b"\x85\x10", Continuation(b"\x05")], [b"\x05"]]
+    path = tmp_path / "task.json"
+    lines = evaluation_set.format_document(document)
+    path.write_text(json.dumps({"held_out": [lines, lines]}))
+    (group,) = evaluation_set.read([str(path)])
+    assert group == [document, document]
+    kinds = [[type(piece) for piece in sentence] for sentence in group[0]]
+    assert kinds == [[bytes, Continuation], [bytes]]
+
+
+def test_the_fraction_is_right_on_average():
+    rng = random.Random(0)
+
+    def count(size, fraction, least=0):
+        group = [[[bytes([number])]] for number in range(size)]
+        held_out = evaluation_set.hold_out(group, fraction, least, rng)
+        assert len(group) + len(held_out) == size
+        return len(held_out)
+
+    counts = [count(10, 0.25) for _ in range(1000)]
+    assert set(counts) == {2, 3} and abs(sum(counts) - 2500) < 100
+    assert count(10, 0.01, least=1) == 1
+    assert count(1, 0.5, least=1) == 0

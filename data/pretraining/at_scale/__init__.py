@@ -1,1 +1,0 @@
-"""Pretraining records of any corpus in bounded memory, by many processes."""

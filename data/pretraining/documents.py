@@ -1,0 +1,215 @@
+"""Reads text as documents: lists of sentences, each a list of WordPieces.
+
+A WordPiece is the bytes that encode its id in a record, so that those of an
+instance only need to be joined.
+"""
+
+import dataclasses
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from data.io import records, text_files
+from data.text import characters, sentences, tokenization
+
+Document = list[list[bytes]]
+
+
+class Continuation(bytes):
+    """A WordPiece that continues the word of the one before it."""
+
+
+class Pieces(dict[str, bytes]):
+    """Encoded WordPieces of a vocabulary.
+
+    Args:
+        vocab: dict of WordPiece to id.
+
+    Attributes:
+        words: list of the encoded WordPieces, in the vocabulary's order.
+    """
+
+    def __init__(self, vocab: Mapping[str, int]) -> None:
+        ids = np.array(list(vocab.values()))
+        for token, code in zip(
+            vocab, records.encode_rows(ids[:, None]), strict=True
+        ):
+            self[token] = Continuation(code) if token[:2] == "##" else code
+        self.words = list(self.values())
+
+    def decode(self, pieces: Iterable[bytes]) -> str:
+        """Returns WordPieces as text, with spaces between them."""
+        tokens = dict(zip(self.words, self, strict=True))
+        return " ".join(tokens[piece] for piece in pieces)
+
+
+@dataclasses.dataclass(frozen=True)
+class TextOptions:
+    """Options for turning text into WordPieces.
+
+    Attributes:
+        vocab_file: path of the vocabulary.
+        do_lower_case: whether to lower-case the text and strip accents.
+        sentence_split: language code to split lines into sentences by, or "".
+        segmenter: "module:function" that splits a text into words, or "".
+    """
+
+    vocab_file: str
+    do_lower_case: bool
+    sentence_split: str = ""
+    segmenter: str = ""
+
+
+class Block(NamedTuple):
+    """Lines of a text file.
+
+    Attributes:
+        path: the text file.
+        start: first byte.
+        end: end byte, exclusive; None = the end of the file.
+        boundaries: file with the same lines, their words separated by spaces,
+            or "".
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    boundaries: str = ""
+
+
+class TextReader:
+    """Reads text as WordPieces.
+
+    Args:
+        options: TextOptions.
+
+    Attributes:
+        pieces: Pieces of the vocabulary.
+
+    Raises:
+        OSError: the vocabulary cannot be read.
+        ValueError: an option is invalid.
+    """
+
+    def __init__(self, options: TextOptions) -> None:
+        tokenizer = tokenization.FullTokenizer(
+            options.vocab_file, options.do_lower_case
+        )
+        self.pieces = pieces = Pieces(tokenizer.vocab)
+        self._words = tokenization.WordCache(
+            lambda word: [
+                pieces[token] for token in tokenizer.tokenize_word(word)
+            ]
+        )
+        self._split_sentences = sentences.splitter(options.sentence_split)
+        self._segment = None
+        if options.segmenter:
+            self._segment = sentences.segmenter(options.segmenter)
+
+    def read(
+        self, block: Block, counts: Counter[str], dropped: Counter[str]
+    ) -> Iterator[list[bytes] | None]:
+        """Yields the sentences of a block; None for a blank line.
+
+        Args:
+            block: Block.
+            counts: counts of the corpus, which are added to.
+            dropped: bytes that are not UTF-8 by path, which are added to.
+
+        Raises:
+            ValueError: a line's word boundaries do not match it.
+        """
+        lines = text_files.read_block(
+            block.path, block.start, block.end, dropped
+        )
+        unknown = self.pieces["[UNK]"]
+        for sentence in self._encode_lines(lines, block):
+            if sentence:
+                counts["num_sentences"] += 1
+                counts["num_tokens"] += len(sentence)
+                counts["num_unknown"] += sentence.count(unknown)
+            yield sentence
+
+    def _encode_lines(
+        self, lines: Iterable[str], block: Block
+    ) -> Iterator[list[bytes] | None]:
+        if block.boundaries:
+            yield from self._encode_segmented(lines, block)
+            return
+        for line in lines:
+            if not line:
+                yield None
+                continue
+            for sentence in self._split_sentences(line):
+                encoded = self._encode(sentence)
+                if self._segment is not None:
+                    words = self._segment(sentence)
+                    encoded = self._mark_words(encoded, words) or encoded
+                yield encoded
+
+    def _encode_segmented(
+        self, lines: Iterable[str], block: Block
+    ) -> Iterator[list[bytes] | None]:
+        segmented = text_files.read_lines(block.boundaries)
+        for number, line in enumerate(lines, start=1):
+            words = next(segmented, "").split()
+            if not line:
+                yield None
+                continue
+            marked = self._mark_words(self._encode(line), words)
+            if marked is None:
+                raise ValueError(
+                    f"{block.boundaries}, line {number}: its words are not "
+                    f"those of the same line of {block.path}; give the same "
+                    "lines, with spaces between words"
+                )
+            yield marked
+
+    def _encode(self, text: str) -> list[bytes]:
+        return self._words.of_all(characters.clean_text(text).split())
+
+    def _mark_words(
+        self, encoded: list[bytes], words: Iterable[str]
+    ) -> list[bytes] | None:
+        """Marks what continues a word; None if these are other words."""
+        marked = []
+        for word in words:
+            pieces = self._encode(word)
+            marked += pieces[:1]
+            marked += map(Continuation, pieces[1:])
+        return marked if marked == encoded else None
+
+
+# Created once per process: its vocabulary and cache of words are large.
+create_reader = functools.lru_cache(maxsize=1)(TextReader)
+
+
+def group_documents(
+    lines: Iterable[list[bytes] | None], max_pieces: float, counts: Counter[str]
+) -> Iterator[list[Document]]:
+    """Yields documents, in lists that fit into memory.
+
+    Args:
+        lines: sentences as of `TextReader.read`; None ends a document.
+        max_pieces: WordPieces after which a list ends with its document. A
+            document of twice as many is cut.
+        counts: counts of the corpus, which are added to.
+    """
+    documents: list[Document] = [[]]
+    num_pieces = 0
+    for sentence in itertools.chain(lines, [None]):
+        if sentence:
+            documents[-1].append(sentence)
+            num_pieces += len(sentence)
+        if sentence is None and documents[-1]:
+            counts["num_documents"] += 1
+            documents.append([])
+        if num_pieces >= max_pieces * (1 if sentence is None else 2):
+            yield [document for document in documents if document]
+            documents, num_pieces = [[]], 0
+    if documents[0]:
+        yield [document for document in documents if document]

@@ -1,0 +1,363 @@
+"""Makes pretraining records at any scale: bounded memory, processes, resume.
+
+Each task writes shards of the output from parts of the corpus (parts.py). While
+the job is unfinished, each finished task leaves a file in the folder
+OUTPUT.work; at its end OUTPUT.manifest.json lists the shards with their sizes
+and checksums.
+"""
+
+import contextlib
+import dataclasses
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any
+
+from data.io import records, text_files
+from data.pretraining import (
+    corpus_report,
+    documents,
+    evaluation_set,
+    manifest,
+    parts,
+)
+from data.pretraining.options import InstanceOptions
+from files import locks
+from files.atomic import write_json
+from files.json_files import read_json
+
+MAX_SHARDS = (1 << 16) - 1
+# Bytes of text, times passes over it, in a shard without --num_shards.
+_SHARD_BYTES = 128 << 20
+# Shards of a small corpus without --num_shards, if it has as many parts.
+_FEW_SHARDS = 8
+# Names of the files in OUTPUT.work, complete or not.
+_WORK_FILE = re.compile(r"(job|task-\d{5,})\.json(\.partial-\d+)?")
+
+# Calls a function for each (name, arguments); see workers.run.
+RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
+Progress = Callable[[Iterable, int, str], Iterable]
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """Everything that the output depends on.
+
+    Attributes:
+        text: how text becomes WordPieces.
+        instances: how WordPieces become instances.
+        input_files: paths.
+        boundary_files: for each input the file of its word boundaries, or
+            empty.
+        output_file: prefix of the shards' names.
+        num_shards: number of shards, without the held-out one; 0 = chosen from
+            the corpus size.
+    """
+
+    text: documents.TextOptions
+    instances: InstanceOptions
+    input_files: tuple[str, ...]
+    boundary_files: tuple[str, ...]
+    output_file: str
+    num_shards: int
+
+    @property
+    def manifest_file(self) -> str:
+        """The file that describes how the shards were made."""
+        return f"{self.output_file}.manifest.json"
+
+    @property
+    def _work_dir(self) -> str:
+        return f"{self.output_file}.work"
+
+    @property
+    def _eval_file(self) -> str:
+        # Another prefix, so that no pattern matches it with the shards.
+        folder, name = os.path.split(self.output_file)
+        return os.path.join(folder, f"eval-{name}")
+
+    @property
+    def _inputs(self) -> tuple[str, ...]:
+        return (*self.input_files, *self.boundary_files, self.text.vocab_file)
+
+    def create_shards(
+        self,
+        run: RunTasks,
+        progress: Progress,
+        report: Callable[[str, bool], None],
+    ) -> tuple[dict[str, Any], bool]:
+        """Makes the shards and the manifest, resuming unfinished work.
+
+        Args:
+            run: calls a function for each task, see workers.run.
+            progress: wraps an iteration: progress(iterable, total, label).
+            report: called with each line of the corpus report, and whether it
+                is a warning.
+
+        Returns:
+            (the manifest, a dict; whether anything was made).
+
+        Raises:
+            ValueError: the input holds no text or would be replaced, or the
+                output was started with other flags or input.
+            OSError: a file cannot be read or written, a process was killed, or
+                another process makes the same output.
+        """
+        documents.create_reader(self.text)
+        self._check_eval_file()
+        name = f"--output_file={self.output_file}"
+        with locks.hold(f"{self.output_file}.lock", name):
+            self._remove_partial_files()
+            description = manifest.describe(
+                {
+                    **dataclasses.asdict(self.text),
+                    **dataclasses.asdict(self.instances),
+                    "num_shards": self.num_shards,
+                },
+                self._inputs,
+            )
+            found, whole = self._read(description)
+            if found is not None and all(whole.values()):
+                self._remove_work()
+                return found, False
+            if not whole.get(self._eval_file, True):
+                # It needs the held-out documents of all tasks.
+                found, whole = None, {}
+            tasks = self._create_tasks()
+            try:
+                self._run_tasks(tasks, whole, run, progress)
+                if found is None:
+                    found = self._combine(description, tasks, report)
+            except ValueError:
+                # The input or a flag must change, and then all is made again.
+                self._remove_shards(tasks)
+                self._remove_work()
+                raise
+            write_json(self.manifest_file, found)
+            self._remove_work()
+        return found, True
+
+    def _run_tasks(
+        self,
+        tasks: list[parts.Task],
+        whole: Mapping[str, bool],
+        run: RunTasks,
+        progress: Progress,
+    ) -> None:
+        """Runs the tasks whose shards are missing or damaged."""
+        left = [
+            (f"shard {number} of {len(tasks)}", (task,))
+            for number, task in enumerate(tasks)
+            if not all(whole.get(path) for path in task.shards)
+            and not _is_done(task)
+        ]
+        with contextlib.closing(run(parts.write_shards, left)) as done:
+            for _ in progress(done, len(left), "shard"):
+                pass
+
+    def _check_eval_file(self) -> None:
+        """Refuses an input that held-out documents would replace."""
+        path = self._eval_file
+        if not self.instances.eval_fraction or not os.path.exists(path):
+            return
+        for given in self._inputs:
+            if os.path.exists(given) and os.path.samefile(given, path):
+                raise ValueError(
+                    f"{given} is an input, and the documents of "
+                    f"--eval_fraction are written to {path}; give another "
+                    "--output_file"
+                )
+
+    def _remove_partial_files(self) -> None:
+        """Removes the partial files that killed processes left."""
+        folder, name = os.path.split(self.output_file)
+        partial = re.compile(
+            rf"({re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
+            rf"|eval-{re.escape(name)})\.partial-\d+"
+        )
+        for found in os.listdir(folder or "."):
+            if partial.fullmatch(found):
+                os.remove(os.path.join(folder, found))
+
+    def _read(
+        self, description: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
+        """Reads what is finished, and begins or continues the rest.
+
+        Returns:
+            (the manifest or None; for each of its files, whether it is whole).
+
+        Raises:
+            ValueError: the output, or the folder of unfinished work, is that
+                of other work or of another program.
+        """
+        path = os.path.join(self._work_dir, "job.json")
+        try:
+            found = manifest.read(
+                self.manifest_file,
+                {"shards": list, "statistics": dict},
+                description,
+            )
+            whole = self._find_whole_files(found)
+            if found and all(whole.values()):
+                return found, whole
+            begun = manifest.read(path, {}, description)
+            manifest.check_version(self.manifest_file, found)
+            manifest.check_version(path, begun)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}; give another --output_file, or remove "
+                f"{self.manifest_file} and {self._work_dir} to start again"
+            ) from error
+        if begun is None:
+            self._check_folder()
+        write_json(path, description)
+        return found, whole
+
+    def _find_whole_files(
+        self, found: dict[str, Any] | None
+    ) -> dict[str, bool]:
+        """Returns for each file of a manifest whether it is whole."""
+        if found is None:
+            return {}
+        shards, held_out = found["shards"], found.get("eval_shards", [])
+        # The files may have been moved together with the manifest.
+        paths = [*self._shard_paths(len(shards)), self._eval_file]
+        return {
+            path: manifest.is_whole(path, entry)
+            for path, entry in zip(paths, shards + held_out, strict=False)
+        }
+
+    def _check_folder(self) -> None:
+        """Refuses a folder of unfinished work that is not ours."""
+        names = []
+        with contextlib.suppress(FileNotFoundError):
+            names = os.listdir(self._work_dir)
+        if any(not name.startswith("job.json.partial-") for name in names):
+            raise ValueError(
+                f"{self._work_dir} is where unfinished work is kept, but holds "
+                "other files; give another --output_file, or move it away"
+            )
+
+    def _shard_paths(self, num_shards: int) -> list[str]:
+        return [
+            f"{self.output_file}-{shard:05d}-of-{num_shards:05d}"
+            for shard in range(num_shards)
+        ]
+
+    def _create_tasks(self) -> list[parts.Task]:
+        """Returns tasks of a part or more for a shard or more."""
+        blocks = parts.split_to_parts(self.input_files, self.boundary_files)
+        num_shards = self.num_shards
+        if not num_shards:
+            num_bytes = sum(map(text_files.size, self.input_files))
+            num_bytes *= self.instances.dupe_factor
+            num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
+            num_shards = min(num_shards, len(blocks), MAX_SHARDS)
+        return [
+            parts.Task(
+                self.text,
+                self.instances,
+                numbered,
+                shards,
+                os.path.join(self._work_dir, f"task-{number:05d}.json"),
+            )
+            for number, (numbered, shards) in enumerate(
+                parts.share_out(blocks, self._shard_paths(num_shards))
+            )
+        ]
+
+    def _combine(
+        self,
+        description: dict[str, Any],
+        tasks: list[parts.Task],
+        report: Callable[[str, bool], None],
+    ) -> dict[str, Any]:
+        """Writes the held-out documents, and returns the manifest."""
+        counts: Counter[str] = Counter()
+        shards = []
+        for task in tasks:
+            result = read_json(task.result_file)
+            counts.update(result["counts"])
+            shards += result["shards"]
+        if not counts["num_documents"]:
+            raise ValueError(
+                f"no text in the input: {', '.join(self.input_files)}; give "
+                "files with one sentence a line and blank lines between "
+                "documents"
+            )
+        for line, is_warning in corpus_report.lines(counts):
+            report(line, is_warning)
+        if not all(entry["num_records"] for entry in shards):
+            raise ValueError(
+                f"--num_shards={len(shards)} leaves a shard empty, with "
+                f"{counts['num_instances']} instances in all; give fewer"
+            )
+        found = {
+            **description,
+            "corpus": {
+                name: counts[name] for name in corpus_report.CORPUS_COUNTS
+            },
+            "statistics": corpus_report.statistics(
+                counts, self.instances.max_seq_length
+            ),
+            "shards": shards,
+        }
+        if self.instances.eval_fraction:
+            found["eval_shards"] = self._write_held_out(tasks)
+        return found
+
+    def _write_held_out(self, tasks: list[parts.Task]) -> list[dict[str, Any]]:
+        """Writes the evaluation set, with masks and in one pass.
+
+        Raises:
+            ValueError: no document was held out.
+        """
+        options = dataclasses.replace(
+            self.instances, dynamic_masking=False, dupe_factor=1
+        )
+        pieces = documents.create_reader(self.text).pieces
+        rng = random.Random(f"{options.random_seed}/eval")
+        with records.RecordWriter([self._eval_file]) as writer:
+            for group in evaluation_set.read(
+                task.result_file for task in tasks
+            ):
+                for record in parts.create_records(
+                    group, pieces, options, rng, Counter()
+                ):
+                    writer.write(record)
+            if not writer.num_records:
+                raise ValueError(
+                    f"--eval_fraction={options.eval_fraction} holds out whole "
+                    "documents, and the input has too few; part documents by "
+                    "blank lines"
+                )
+        return manifest.describe_shards([self._eval_file], writer.num_records)
+
+    def _remove_shards(self, tasks: list[parts.Task]) -> None:
+        for task in tasks:
+            if os.path.exists(task.result_file):
+                for path in task.shards:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(path)
+
+    def _remove_work(self) -> None:
+        """Removes the folder of unfinished work, except files of others."""
+        if not os.path.exists(os.path.join(self._work_dir, "job.json")):
+            return
+        # job.json marks the folder as ours, so it goes last.
+        for name in sorted(os.listdir(self._work_dir), key="job.json".__eq__):
+            if _WORK_FILE.fullmatch(name):
+                os.remove(os.path.join(self._work_dir, name))
+        with contextlib.suppress(OSError):
+            os.rmdir(self._work_dir)
+
+
+def _is_done(task: parts.Task) -> bool:
+    """Returns whether a task was finished and its shards are undamaged."""
+    if not os.path.exists(task.result_file):
+        return False
+    entries = read_json(task.result_file)["shards"]
+    return all(map(manifest.is_whole, task.shards, entries))

@@ -1,0 +1,122 @@
+"""The JSON file that says how shards were made, and whether they are whole.
+
+OUTPUT.manifest.json describes finished work: the flags, and the inputs and
+shards with their sizes and checksums. OUTPUT.work/job.json describes unfinished
+work: the flags and inputs alone.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import google_crc32c
+
+from data.io import text_files
+from files.json_files import read_json
+
+# Changes when the same flags and inputs give other records.
+_VERSION = 2
+
+
+def describe(
+    flags: Mapping[str, Any], input_files: Sequence[str]
+) -> dict[str, Any]:
+    """Returns what the output depends on, as it is in the manifest."""
+    return {
+        "version": _VERSION,
+        "flags": flags,
+        "inputs": [
+            {"path": path, **measure_file(path)} for path in input_files
+        ],
+    }
+
+
+def describe_shards(
+    paths: Sequence[str], num_records: int
+) -> list[dict[str, Any]]:
+    """Returns the manifest's entries of shards, which got records in turn."""
+    return [
+        {
+            "path": path,
+            "num_records": len(range(number, num_records, len(paths))),
+            **measure_file(path),
+        }
+        for number, path in enumerate(paths)
+    ]
+
+
+def measure_file(path: str) -> dict[str, Any]:
+    """Returns {"bytes", "crc32c"} of a file."""
+    checksum = google_crc32c.Checksum()
+    with text_files.open_raw(path) as file:
+        for _ in checksum.consume(file, 1 << 20):
+            pass
+    return {
+        "bytes": text_files.size(path),
+        "crc32c": checksum.hexdigest().decode(),
+    }
+
+
+def is_whole(path: str, entry: Any) -> bool:
+    """Returns whether a file is as it was when it was measured."""
+    # If the size differs, it need not be read.
+    return (
+        isinstance(entry, dict)
+        and os.path.isfile(path)
+        and os.path.getsize(path) == entry.get("bytes")
+        and measure_file(path)["crc32c"] == entry.get("crc32c")
+    )
+
+
+def read(
+    path: str, fields: Mapping[str, type], description: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Returns a manifest or job.json; None where there is none.
+
+    Args:
+        path: the file.
+        fields: types of the fields that it must have, besides those of
+            `describe`.
+        description: of `describe`.
+
+    Raises:
+        ValueError: it describes other work, or is another file.
+    """
+    try:
+        contents = read_json(path)
+    except FileNotFoundError:
+        return None
+    for name, kind in {"flags": dict, "inputs": list, **fields}.items():
+        if not isinstance(contents.get(name), kind):
+            raise ValueError(
+                f"{path} was not written by this script: it has no "
+                f"{name!r} of type {kind.__name__}"
+            )
+    flags, inputs = contents["flags"], contents["inputs"]
+    changed = [
+        f"--{name}={flags.get(name)}"
+        for name, value in description["flags"].items()
+        if flags.get(name) != value
+    ]
+    if not changed and inputs != description["inputs"]:
+        changed = [
+            f"another {entry['path']}"
+            for entry in description["inputs"]
+            if entry not in inputs
+        ] or ["more input files"]
+    if changed:
+        raise ValueError(f"{path} records work done with {', '.join(changed)}")
+    return contents
+
+
+def check_version(path: str, contents: Mapping[str, Any] | None) -> None:
+    """Refuses to go on with work whose records would be others now.
+
+    Raises:
+        ValueError: an earlier version of the script made it.
+    """
+    if contents is not None and contents.get("version") != _VERSION:
+        raise ValueError(
+            f"{path} records unfinished work of an earlier version, whose "
+            "records differ"
+        )

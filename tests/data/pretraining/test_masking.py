@@ -1,0 +1,147 @@
+import collections
+import random
+
+import pytest
+
+from data.pretraining import masking
+from data.pretraining.documents import Continuation, Pieces
+from data.pretraining.options import InstanceOptions, MaskingOptions
+from data.text.tokenization import SPECIAL_TOKENS
+
+WORDS = ["un", "##want", "##ed", "dog", "runn", "##ing", "cat"]
+NAMES = [*SPECIAL_TOKENS, *WORDS, *(f"word{i}" for i in range(1000))]
+PIECES = Pieces({name: index for index, name in enumerate(NAMES)})
+TOKENS = [
+    PIECES[name]
+    for name in "[CLS] un ##want ##ed dog [SEP] runn ##ing cat [SEP]".split()
+]
+CANDIDATES = [1, 2, 3, 4, 6, 7, 8]
+
+
+def mask(tokens, candidates, seed, **options):
+    return masking.create_masked_lm_predictions(
+        tokens,
+        list(candidates),
+        PIECES,
+        random.Random(seed),
+        InstanceOptions(**options),
+    )
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_predictions_fit_together(whole):
+    for seed in range(50):
+        output, positions, labels = mask(
+            TOKENS,
+            CANDIDATES,
+            seed,
+            masked_lm_prob=0.5,
+            max_predictions_per_seq=4,
+            do_whole_word_mask=whole,
+        )
+        assert positions == sorted(positions) and set(positions) <= {
+            *CANDIDATES
+        }
+        assert len(positions) <= 4
+        assert labels == [TOKENS[index] for index in positions]
+        for index in set(range(len(TOKENS))) - set(positions):
+            assert output[index] == TOKENS[index]
+
+
+def test_words_are_masked_whole():
+    sizes = set()
+    for seed in range(50):
+        _, positions, _ = mask(
+            TOKENS,
+            CANDIDATES,
+            seed,
+            masked_lm_prob=0.5,
+            max_predictions_per_seq=4,
+            do_whole_word_mask=True,
+        )
+        sizes.add(len(positions))
+        for word in ({1, 2, 3}, {4}, {6, 7}, {8}):
+            assert word <= set(positions) or not word & set(positions)
+    # A word that does not fit is skipped for a later one.
+    assert sizes == {4}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_one_draw_a_word(whole):
+    seen = collections.Counter()
+    for seed in range(2000):
+        output, positions, _ = mask(
+            TOKENS,
+            CANDIDATES,
+            seed,
+            masked_lm_prob=0.5,
+            max_predictions_per_seq=5,
+            do_whole_word_mask=whole,
+            whole_word_draw=True,
+        )
+        kinds = {}
+        for index in positions:
+            kind = "random"
+            if output[index] == PIECES["[MASK]"]:
+                kind = "mask"
+            elif output[index] == TOKENS[index]:
+                kind = "kept"
+            word = index
+            while isinstance(TOKENS[word], Continuation):
+                word -= 1
+            kinds.setdefault(word, set()).add(kind)
+        # Random words are now and then [MASK] or the same.
+        seen["one"] += sum(len(found) == 1 for found in kinds.values())
+        seen["words"] += len(kinds)
+        seen["mask"] += sum("mask" in found for found in kinds.values())
+    assert seen["one"] / seen["words"] > 0.998
+    assert abs(seen["mask"] / seen["words"] - 0.8) < 0.03
+
+
+@pytest.mark.parametrize(("prob", "most", "count"), [(0.0, 20, 1), (1, 5, 5)])
+def test_number_of_predictions_has_bounds(prob, most, count):
+    _, positions, _ = mask(
+        TOKENS,
+        CANDIDATES,
+        0,
+        masked_lm_prob=prob,
+        max_predictions_per_seq=most,
+    )
+    assert len(positions) == count
+
+
+@pytest.mark.parametrize(
+    ("as_mask", "same"),
+    [(0.8, 0.1), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.8, 0.2), (0.2, 0.3)],
+)
+def test_shares_of_the_papers_table_8(as_mask, same):
+    rng = random.Random(0)
+    counts = collections.Counter()
+    for seed in range(300):
+        tokens = [
+            PIECES["[CLS]"],
+            *rng.choices(PIECES.words[4:], k=98),
+            PIECES["[SEP]"],
+        ]
+        output, positions, labels = mask(
+            tokens,
+            range(1, 99),
+            seed,
+            mask_token_prob=as_mask,
+            same_token_prob=same,
+        )
+        assert len(positions) == 15
+        for position, label in zip(positions, labels, strict=True):
+            token = output[position]
+            is_mask = token == PIECES["[MASK]"]
+            counts["mask" if is_mask else token == label] += 1
+    total = counts.total()
+    # A random WordPiece is now and then [MASK] or the same.
+    assert abs(counts["mask"] / total - as_mask) < 0.03
+    assert abs(counts[True] / total - same) < 0.03
+
+
+def test_shares_above_one_are_refused():
+    with pytest.raises(ValueError, match="add up to more than 1"):
+        MaskingOptions(mask_token_prob=0.8, same_token_prob=0.3).check_shares()
+    MaskingOptions(mask_token_prob=0.9, same_token_prob=0.1).check_shares()
