@@ -240,6 +240,20 @@ def create_records(folder, output_file, **flags):
     run("create_pretraining_data.py", folder, **flags).check()
 
 
+def write_on_devices(path, code, count=2):
+    """Writes a script that runs code on devices made of one CPU."""
+    path.write_text(f"""
+import runpy
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * {count}
+)
+{code}
+""")
+    return path
+
+
 def documented_flags():
     """Returns {script: names of its flags} as docs/flags.md has them.
 

@@ -6,17 +6,9 @@ import types
 
 import pytest
 
+from tests.conftest import TINY
 from tests.toy_task import create_config
 from training import checks, costs, run_settings
-
-SIZES = {
-    "vocab_size": 100,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 64,
-}
 
 
 def lengths(path, longest, exported=None):
@@ -44,9 +36,9 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     # Some machines have room for the smallest of these.
     monkeypatch.setattr(costs, "machine_memory", lambda: 16 << 30)
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(SIZES))
+    path.write_text(json.dumps(TINY))
     assert checks.load_config(lengths(path, 64)).hidden_size == 32
-    path.write_text(json.dumps(SIZES | {name: value}))
+    path.write_text(json.dumps(TINY | {name: value}))
     message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
     with pytest.raises(ValueError, match=message):
         checks.load_config(lengths(path, 64))
@@ -54,7 +46,7 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(SIZES))
+    path.write_text(json.dumps(TINY))
     found = checks.load_config(lengths(path, 64, 64))
     assert found.max_position_embeddings == 64
     for given, name in (((65, 8), "max"), ((8, 65), "export")):

@@ -18,17 +18,6 @@ from training.callbacks import stop_signals
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
 
-# Runs a script on two devices made of one CPU.
-TWO_DEVICES = f"""
-import runpy
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * 2
-)
-runpy.run_path("{ROOT}/run_pretraining.py", run_name="__main__")
-"""
-
 
 @pytest.fixture(scope="module")
 def flags(tiny, pretraining_flags, tmp_path_factory):
@@ -91,8 +80,8 @@ def one_device(flags, tmp_path_factory):
     ],
 )
 def test_two_devices_equal_one(flags, one_device, tmp_path, trim_padding):
-    script = tmp_path / "two_devices.py"
-    script.write_text(TWO_DEVICES)
+    code = f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')"
+    script = script_runner.write_on_devices(tmp_path / "two_devices.py", code)
     losses = pretrain(
         flags,
         tmp_path,

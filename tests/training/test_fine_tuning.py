@@ -96,16 +96,10 @@ def test_early_stopping_survives_kills(flags, tmp_path):
         assert (killed / name).read_text() == (undisturbed / name).read_text()
 
 
-ON_DEVICES = """
-import runpy
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * {num_devices}
-)
+WITHOUT_DROPOUT = f"""
 import modeling.tasks
 modeling.tasks.HEAD_DROPOUT_PROB = 0.0
-runpy.run_path("{script}", run_name="__main__")
+runpy.run_path("{ROOT}/run_classifier.py", run_name="__main__")
 """
 
 
@@ -146,11 +140,8 @@ def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path, name, tolerance):
     commands = []
     for each in ("one", name):
         more = CHANGES[each]
-        script = tmp_path / f"{each}.py"
-        script.write_text(
-            ON_DEVICES.format(
-                num_devices=2 if more else 1, script=ROOT / "run_classifier.py"
-            )
+        script = script_runner.write_on_devices(
+            tmp_path / f"{each}.py", WITHOUT_DROPOUT, 2 if more else 1
         )
         commands.append(
             (script, tmp_path, {**flags, **more, "output_dir": each})

@@ -24,17 +24,6 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
     assert [text.split()[1] for text in logged] == ["2", "3"]
 
 
-ON_TWO_DEVICES = """
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * 2
-)
-from tests.training.callbacks import test_nonfinite
-test_nonfinite.overflow_on_all_devices()
-"""
-
-
 def overflow_on_all_devices():
     strategy = devices.create_strategy("mirrored")
     with strategy.scope():
@@ -50,8 +39,9 @@ def overflow_on_all_devices():
 
 
 def test_devices_overflow_together(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(ON_TWO_DEVICES)
+    code = "from tests.training.callbacks import test_nonfinite\n"
+    code += "test_nonfinite.overflow_on_all_devices()"
+    script = script_runner.write_on_devices(tmp_path / "script.py", code)
     script_runner.run(script, tmp_path).check()
 
 
