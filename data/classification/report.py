@@ -200,16 +200,11 @@ def _calibration(
         f"{show(error)}."
     )
     header = ["confidence", "predictions", "mean confidence", "accuracy"]
+    chart = {"points": points, "low": 0.0, "high": 1.0}
     return {
         "title": "Calibration",
         "paragraphs": [text],
-        "chart": {
-            "points": points,
-            "low": 0.0,
-            "high": 1.0,
-            "x_title": "confidence",
-            "y_title": "accuracy",
-        },
+        "chart": chart | {"x_title": "confidence", "y_title": "accuracy"},
         "table": {"header": header, "rows": rows},
     }
 

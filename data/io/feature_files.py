@@ -60,21 +60,19 @@ def json_writer(
     ) -> None:
         nonlocal num_lines
         # In double precision, so that a rounded value is written short.
-        rounded = np.round(layers.astype(np.float64), 6)
+        # [L, N, W] -> [N, L, W]
+        vectors = np.round(layers.astype(np.float64), 6).swapaxes(0, 1)
         line = {
             "linex_index": num_lines,
             "features": [
                 {
                     "token": token,
                     "layers": [
-                        {
-                            "index": name,
-                            "values": rounded[layer, position].tolist(),
-                        }
-                        for layer, name in enumerate(layer_names)
+                        {"index": name, "values": values.tolist()}
+                        for name, values in zip(layer_names, rows, strict=True)
                     ],
                 }
-                for position, token in enumerate(tokens)
+                for token, rows in zip(tokens, vectors, strict=True)
             ],
         }
         if pooled is not None:
@@ -137,17 +135,11 @@ def npz_writer(
             if pooled_of_all:
                 arrays["pooled"] = np.stack(pooled_of_all)
             shape = (len(tokens_of_all), len(layer_names), width)
+            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
             with zipfile.ZipFile(output, "w") as archive:
                 with archive.open("values.npy", "w", force_zip64=True) as npy:
                     # NumPy's format, from a file of the values.
-                    np.lib.format.write_array_header_1_0(
-                        npy,
-                        {
-                            "descr": "<f4",
-                            "fortran_order": False,
-                            "shape": shape,
-                        },
-                    )
+                    np.lib.format.write_array_header_1_0(npy, header)
                     values.seek(0)
                     shutil.copyfileobj(values, npy)
                 for name, array in arrays.items():

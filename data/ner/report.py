@@ -89,14 +89,9 @@ def write_report(
         f"{len(examples)} sentences: F1 {show(scores['f1'])}, precision "
         f"{show(scores['precision'])}, recall {show(scores['recall'])}."
     )
+    header = ["type", "precision", "recall", "F1"]
     sections: list[dict[str, Any]] = [
-        {
-            "title": "Each type",
-            "table": {
-                "header": ["type", "precision", "recall", "F1"],
-                "rows": figures,
-            },
-        },
+        {"title": "Each type", "table": {"header": header, "rows": figures}},
         {
             "title": "Errors by kind",
             "paragraphs": [_KINDS_LEGEND],

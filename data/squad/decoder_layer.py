@@ -50,17 +50,14 @@ class SquadDecoder:
     def __init__(
         self, options: DecodingOptions, use_char_offsets: bool = False
     ) -> None:
-        self.n_best_size = options.n_best_size
-        self.max_answer_length = options.max_answer_length
-        self.version_2_with_negative = options.version_2_with_negative
-        self.null_score_diff_threshold = options.null_score_diff_threshold
+        self.options = options
         self.use_char_offsets = use_char_offsets
 
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
         """Returns the best logits of windows, float [W, F]."""
-        return find_best(start_logits, end_logits, self.n_best_size)
+        return find_best(start_logits, end_logits, self.options.n_best_size)
 
     def __call__(
         self,
@@ -97,7 +94,7 @@ class SquadDecoder:
             windows=windows,
             first_places=first_places,
             best=best,
-            max_answer_length=self.max_answer_length,
+            max_answer_length=self.options.max_answer_length,
         )
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -123,7 +120,7 @@ class SquadDecoder:
 
     def _specs(self) -> dict[str, tf.TensorSpec]:
         """Returns the specs of the outputs for one question."""
-        size = self.n_best_size + 1
+        size = self.options.n_best_size + 1
         return {
             "chosen": tf.TensorSpec([], tf.int32),
             "null_odds": tf.TensorSpec([], tf.float64),
@@ -202,20 +199,20 @@ class SquadDecoder:
             # Texts are created only for spans that may still be among the best.
             worst = tf.reduce_min(nbest.scores)
             return (begin < num_spans) & (
-                (tf.size(texts) < self.n_best_size)
+                (tf.size(texts) < self.options.n_best_size)
                 | (scores[tf.minimum(begin, num_spans)] > worst)
             )
 
         def add_spans(
             begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
-            following = tf.minimum(begin + self.n_best_size, num_spans)
+            following = tf.minimum(begin + self.options.n_best_size, num_spans)
             more = spans.gather(tf.range(begin, following))
             added = alignment.find_texts(more)
             nbest, texts = nbest.concat(more), tf.concat([texts, added], 0)
             order = order_by_score(nbest)
             firsts, _ = first_of_equals(tf.gather(texts, order))
-            order = tf.gather(order, firsts[: self.n_best_size])
+            order = tf.gather(order, firsts[: self.options.n_best_size])
             return following, nbest.gather(order), tf.gather(texts, order)
 
         _, nbest, texts = tf.while_loop(
@@ -230,12 +227,14 @@ class SquadDecoder:
         self, nbest: Spans, texts: tf.Tensor, null: Spans
     ) -> tuple[Spans, tf.Tensor]:
         """Inserts the span of no answer, by its score."""
-        if self.version_2_with_negative:
+        if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)
             # It stays in the list, whatever its score.
             is_last = order[-1] == tf.size(order) - 1
-            order = order[: self.n_best_size + tf.cast(is_last, tf.int32)]
+            order = order[
+                : self.options.n_best_size + tf.cast(is_last, tf.int32)
+            ]
             return nbest.gather(order), tf.gather(texts, order)
         # The original's answer when it finds nothing.
         added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
@@ -269,10 +268,10 @@ class SquadDecoder:
             null_score - nbest.start_logits[best] - nbest.end_logits[best],
             tf.constant(NO_ANSWER_SCORE_DIFF, tf.float64),
         )
-        if self.version_2_with_negative:
-            has_answer &= null_odds <= self.null_score_diff_threshold
+        if self.options.version_2_with_negative:
+            has_answer &= null_odds <= self.options.null_score_diff_threshold
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
-        padding = [[0, self.n_best_size + 1 - tf.size(texts)]]
+        padding = [[0, self.options.n_best_size + 1 - tf.size(texts)]]
         return {
             "chosen": chosen,
             "null_odds": null_odds,

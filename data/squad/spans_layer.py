@@ -51,23 +51,13 @@ def find_best(
     start_logits = tf.convert_to_tensor(start_logits)
     end_logits = tf.convert_to_tensor(end_logits)
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
-    start_values, starts = _top_k(start_logits, num_best)
-    end_values, ends = _top_k(end_logits, num_best)
-    return BestLogits(
-        starts,
-        start_values,
-        ends,
-        end_values,
-        start_logits[:, 0],
-        end_logits[:, 0],
-    )
-
-
-def _top_k(
-    logits: tf.Tensor, num_best: tf.Tensor
-) -> tuple[tf.Tensor, tf.Tensor]:
-    # int16 halves the memory: every short text has a window of its own.
-    return tf.math.top_k(logits, num_best, index_type=tf.int16)
+    best: list[tf.Tensor] = []
+    for logits in (start_logits, end_logits):
+        # int16 halves the memory: every short text has a window of its own.
+        values, places = tf.math.top_k(logits, num_best, index_type=tf.int16)
+        best += [places, values]
+    best += [start_logits[:, 0], end_logits[:, 0]]
+    return BestLogits(*best)
 
 
 def find_spans(

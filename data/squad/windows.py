@@ -109,7 +109,7 @@ def create_features(
     `is_training`.
     """
     windows = _create_windows(
-        enumerate(examples), tokenizer, options, is_training
+        tokenizer, options, is_training, enumerate(examples)
     )
     for unique_id, feature in enumerate(windows, _FIRST_UNIQUE_ID):
         feature.unique_id = unique_id
@@ -128,15 +128,8 @@ def create_records(
     `num_processes` processes make the windows, 0 = one for each processor; the
     records are the same for any number.
     """
-    encode_windows = functools.partial(
-        _encode_windows,
-        tokenizer=tokenizer,
-        options=options,
-        is_training=is_training,
-    )
-    windows = workers.generate(
-        encode_windows, enumerate(examples), num_processes
-    )
+    encode = functools.partial(_encode_windows, tokenizer, options, is_training)
+    windows = workers.generate(encode, enumerate(examples), num_processes)
     for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
         # Two concatenated messages are parsed as their union.
         yield records.encode_example({"unique_ids": [unique_id]}) + window
@@ -164,23 +157,21 @@ def _encode_window(feature: SquadFeatures, is_training: bool) -> bytes:
 
 
 def _encode_windows(
-    numbered_examples: Iterable[tuple[int, SquadExample]],
     tokenizer: FullTokenizer,
     options: WindowOptions,
     is_training: bool,
+    examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[bytes]:
     """Yields the serialized windows of (number, example) pairs, without ids."""
-    for feature in _create_windows(
-        numbered_examples, tokenizer, options, is_training
-    ):
-        yield _encode_window(feature, is_training)
+    windows = _create_windows(tokenizer, options, is_training, examples)
+    return (_encode_window(feature, is_training) for feature in windows)
 
 
 def _create_windows(
-    numbered_examples: Iterable[tuple[int, SquadExample]],
     tokenizer: FullTokenizer,
     options: WindowOptions,
     is_training: bool,
+    examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of (number, example) pairs, ids not set."""
     # Words repeat. The tokenizer caches them too, but only after cleaning.
@@ -188,7 +179,7 @@ def _create_windows(
     find_spans = functools.lru_cache(maxsize=2**16)(
         lambda word: tokenize_with_spans(word, tokenizer)[1]
     )
-    for example_index, example in numbered_examples:
+    for example_index, example in examples:
         words = [*map(tokenize_word, example.doc_tokens)]
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
@@ -274,13 +265,10 @@ def _find_answer(
         )
     if char_spans is not None:
         # All tokens that touch the answer's characters.
-        return (
-            bisect.bisect_right(char_spans, begin, key=lambda span: span[1]),
-            bisect.bisect_left(
-                char_spans, begin + len(text), key=lambda span: span[0]
-            )
-            - 1,
-        )
+        stop = begin + len(text)
+        first = bisect.bisect_right(char_spans, begin, key=lambda span: span[1])
+        after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
+        return first, after - 1
     input_start = orig_to_tok_index[start]
     input_end = orig_to_tok_index[end + 1] - 1
     answer_tokens = tokenizer.tokenize(text)

@@ -103,9 +103,7 @@ class SquadWindows:
         self, tokenizer: TokenizerLayer, options: WindowOptions
     ) -> None:
         self.tokenizer = tokenizer
-        self.max_seq_length = options.max_seq_length
-        self.doc_stride = options.doc_stride
-        self.max_query_length = options.max_query_length
+        self.options = options
 
     def __call__(
         self, questions: tf.Tensor, contexts: tf.Tensor
@@ -119,18 +117,18 @@ class SquadWindows:
             each window its part of the passage begins; Passages.
         """
         passages = read_passages(self.tokenizer, contexts)
-        query = self.tokenizer(questions)[:, : self.max_query_length]
+        query = self.tokenizer(questions)[:, : self.options.max_query_length]
         query_lengths = query.row_lengths()
         windows = cut_windows(
             passages.ids.row_splits,
-            self.max_seq_length - 3 - query_lengths,
-            self.doc_stride,
+            self.options.max_seq_length - 3 - query_lengths,
+            self.options.doc_stride,
         )
         first_places = tf.gather(query_lengths, windows.rows) + 2
 
         def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
             return windows.slice(begin, end).pack(
-                self.tokenizer, passages.ids, self.max_seq_length, query
+                self.tokenizer, passages.ids, self.options.max_seq_length, query
             )
 
         return pack, windows, first_places, passages

@@ -1,7 +1,5 @@
 """Where tokens stand, over the golden texts and in the hard cases."""
 
-import gzip
-import json
 import unicodedata
 
 import pytest
@@ -9,18 +7,15 @@ import pytest
 from data.text import tokenization
 from data.text.alignment import tokenize_with_spans
 from tests import golden
+from tests.data.text.test_tokenization import load_recorded
 
 
-@pytest.mark.parametrize("do_lower_case", [True, False])
+@pytest.mark.parametrize("casing", ["uncased", "cased"])
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
-def test_tokens_stand_where_they_are_said_to(path, do_lower_case):
-    vocab = "uncased.txt" if do_lower_case else "cased.txt"
-    tokenizer = tokenization.FullTokenizer(
-        str(path.parent.parent / "vocab" / vocab), do_lower_case
-    )
-    recorded = json.loads(gzip.decompress(path.read_bytes()))
+def test_tokens_stand_where_they_are_said_to(path, casing):
+    tokenizer, texts, _ = load_recorded(path, casing)
     num_checked = 0
-    for text in recorded["text"]:
+    for text in texts:
         tokens, spans = tokenize_with_spans(text, tokenizer)
         assert tokens == tokenizer.tokenize(text)
         previous = (0, 0)
@@ -35,7 +30,7 @@ def test_tokens_stand_where_they_are_said_to(path, do_lower_case):
                 token = token.removeprefix("##")
                 assert found.replace("ς", "σ") == token.replace("ς", "σ")
                 num_checked += 1
-    assert num_checked > len(recorded["text"])
+    assert num_checked > len(texts)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +41,7 @@ def test_tokens_stand_where_they_are_said_to(path, do_lower_case):
             "e\u0301a! \u200be",
             True,
             ["e", "##a", "!", "e"],
-            ["e\u0301", "a", "!", "e"],
+            ["e\u0301", *"a!e"],
         ),
         ("İa", True, ["i", "##a"], ["İ", "a"]),
         ("Éa", False, ["[UNK]"], ["Éa"]),

@@ -1,3 +1,4 @@
+import contextlib
 import gzip
 import json
 import random
@@ -33,17 +34,19 @@ def random_strings(count, seed):
     ]
 
 
+def load_recorded(path, casing):
+    """Returns the tokenizer of a recording, the texts and their ids."""
+    recorded = json.loads(gzip.decompress(path.read_bytes()))
+    vocab = path.parent.parent / "vocab" / f"{casing}.txt"
+    tokenizer = tokenization.FullTokenizer(vocab, casing == "uncased")
+    return tokenizer, recorded["text"], recorded[f"{casing}_ids"]
+
+
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 def test_golden(path, casing):
-    with gzip.open(path, "rt") as file:
-        recorded = json.load(file)
-    tokenizer = tokenization.FullTokenizer(
-        path.parent.parent / "vocab" / f"{casing}.txt", casing == "uncased"
-    )
-    for text, ids in zip(
-        recorded["text"], recorded[f"{casing}_ids"], strict=True
-    ):
+    tokenizer, texts, recorded = load_recorded(path, casing)
+    for text, ids in zip(texts, recorded, strict=True):
         tokens = tokenizer.tokenize(text)
         assert tokenizer.convert_tokens_to_ids(tokens) == ids, text
 
@@ -72,9 +75,8 @@ def test_equals_the_reference_on_every_code_point(do_lower_case):
 
 def test_full_tokenizer(tmp_path):
     vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text(
-        "\n".join("[UNK] [CLS] want ##want ##ed wa un runn ##ing ,".split())
-    )
+    tokens = "[UNK] [CLS] want ##want ##ed wa un runn ##ing ,".split()
+    vocab_file.write_text("\n".join(tokens))
     tokenizer = tokenization.FullTokenizer(str(vocab_file))
     tokens = tokenizer.tokenize("UNwant\u00e9d,running")
     assert tokens == ["un", "##want", "##ed", ",", "runn", "##ing"]
@@ -91,12 +93,11 @@ def test_wordpiece_tokenizer():
         vocab={"[UNK]", "want", "##want", "##ed", "un", "runn", "##ing"}
     )
     assert tokenizer.tokenize("") == []
-    assert tokenizer.tokenize("unwanted running") == [
-        *("un", "##want", "##ed", "runn", "##ing")
-    ]
-    assert tokenizer.tokenize("unwantedX running") == [
-        *("[UNK]", "runn", "##ing")
-    ]
+    for text, tokens in (
+        ("unwanted running", "un ##want ##ed runn ##ing"),
+        ("unwantedX running", "[UNK] runn ##ing"),
+    ):
+        assert tokenizer.tokenize(text) == tokens.split()
     assert tokenizer.tokenize("want" * 50) == ["want"] + ["##want"] * 49
     assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
 
@@ -125,10 +126,8 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
     ],
 )
 def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
-    if wrong:
-        with pytest.raises(ValueError, match="--do_lower_case"):
-            tokenization.validate_case_matches_checkpoint(do_lower_case, path)
-    else:
+    error = pytest.raises(ValueError, match="--do_lower_case")
+    with error if wrong else contextlib.nullcontext():
         tokenization.validate_case_matches_checkpoint(do_lower_case, path)
 
 
@@ -148,10 +147,9 @@ def test_check_vocab(tmp_path, lines, vocab_size, message):
     tokenizer = tokenization.FullTokenizer(vocab_file)
     if message is None:
         tokenizer.check_vocab(vocab_size)
-    else:
-        with pytest.raises(ValueError, match=message) as caught:
-            tokenizer.check_vocab(vocab_size)
-        assert str(vocab_file) in str(caught.value)
+        return
+    with pytest.raises(ValueError, match=f"{vocab_file}.*{message}"):
+        tokenizer.check_vocab(vocab_size)
 
 
 def test_released_vocabularies_pass():

@@ -1,5 +1,3 @@
-import gzip
-import json
 import pickle
 import random
 
@@ -11,7 +9,7 @@ import tensorflow as tf
 from data.classification.features import InputExample, convert_single_example
 from data.text import packing_layer, tokenization
 from tests import golden
-from tests.data.text.test_tokenization import random_strings
+from tests.data.text.test_tokenization import load_recorded, random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
@@ -38,14 +36,10 @@ def assert_equal(pair, texts):
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 def test_golden(path, casing):
-    with gzip.open(path, "rt") as file:
-        recorded = json.load(file)
-    layer = tokenization.FullTokenizer(
-        path.parent.parent / "vocab" / f"{casing}.txt", casing == "uncased"
-    ).layer
-    ids = layer(tf.constant(recorded["text"]))
+    tokenizer, texts, recorded = load_recorded(path, casing)
+    ids = tokenizer.layer(tf.constant(texts))
     assert ids.dtype == tf.int32
-    assert ids.to_list() == recorded[f"{casing}_ids"]
+    assert ids.to_list() == recorded
 
 
 def test_random_text(pair):
