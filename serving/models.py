@@ -248,7 +248,12 @@ class TextModel:
         ]
         for request in requests:
             task.check(request)
-        replies = task.answer(requests)
+        try:
+            replies = task.answer(requests)
+        except ValueError as error:
+            # `answer` itself numbers the texts of longer lists.
+            where = "text 1: " if counts and len(requests) == 1 else ""
+            raise ValueError(f"{where}{error}") from None
         return replies if counts else replies[0]
 
 

@@ -203,12 +203,13 @@ class Server:
             record.num_texts = 1
             call = Call(Key(name), body, 1, texts)
             row = await self._compute(model, None, call)
-            answer = await asyncio.to_thread(task.read, body, row)
+            return await asyncio.to_thread(
+                lambda: to_json(task.read(body, row))
+            )
         except TooLarge as error:
             raise RestError(413, str(error)) from None
         except ValueError as error:
             raise BadRequest(str(error)) from None
-        return await asyncio.to_thread(to_json, answer)
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Answers by TensorFlow Serving's protocol."""
@@ -271,8 +272,7 @@ class Server:
         )
         record.num_texts, texts = self.limits.check_size(arrays)
         shapes = tuple(array.shape[1:] for array in arrays.values())
-        key = Key(signature, shapes)
-        call = Call(key, arrays, record.num_texts, texts)
+        call = Call(Key(signature, shapes), arrays, record.num_texts, texts)
         outputs = await self._compute(model, number, call)
         return await asyncio.to_thread(
             lambda: to_json(replies.to_reply(body, outputs))

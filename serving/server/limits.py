@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,13 +128,6 @@ class Limits:
         if not texts:
             self.check_wordpieces(max(a.size for a in arrays.values()))
         return num_rows, texts
-
-    def may_be_long(self, texts: Sequence[bytes]) -> bool:
-        """Returns whether texts may have more WordPieces than are allowed.
-
-        A WordPiece has at least one byte, and usually more.
-        """
-        return sum(map(len, texts)) > self.max_wordpieces
 
     def check_wordpieces(self, count: int) -> None:
         """Refuses too many WordPieces.

@@ -134,7 +134,8 @@ class LoadedVersion:
             raise RestError(409, f"a new version does not {key.name}")
         if key.shapes is not None and key.name not in self.inputs:
             raise RestError(409, "a new version has no such signature")
-        is_long = self.limits.may_be_long(texts)
+        # A WordPiece has at least one byte, and usually more.
+        is_long = sum(map(len, texts)) > self.limits.max_wordpieces
         if not is_long and self._can_batch(key):
             return self.batcher.submit(key, payload, num_rows)
 

@@ -141,12 +141,19 @@ def test_attention_can_be_limited(load):
 
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     bert = load("classifier")
+    far = "boat " * 40 + "[MASK]"
     for call, message in [
         (lambda: bert.tag("a"), "does not tag; it does attention, classify"),
         (lambda: bert.classify(["a", 7]), "must be a text. Received: 7"),
         (lambda: bert.classify(["a"], ["b", "c"]), "give as many of each"),
         (lambda: bert.classify("\ud800"), "half of a surrogate pair"),
         (lambda: load("pretraining").fill_mask("a"), "no .MASK. in 'text'"),
+        (lambda: load("pretraining").fill_mask(far), "^every .MASK. is beyond"),
+        (lambda: load("pretraining").fill_mask([far]), "^text 1: every .MASK."),
+        (
+            lambda: load("pretraining").fill_mask(["[MASK]", far]),
+            "^text 2: every .MASK.",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             call()
