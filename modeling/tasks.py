@@ -244,10 +244,9 @@ class BertClassifier(TaskModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
-        batch_size, *length = get_feature(features_shape, "input_ids")
-        if self.head_input == "pooled_output":
-            return (batch_size, self.num_labels)
-        return (batch_size, *length, self.num_labels)
+        shape = get_feature(features_shape, "input_ids")
+        kept = shape[:1] if self.head_input == "pooled_output" else shape
+        return (*kept, self.num_labels)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
