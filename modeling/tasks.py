@@ -201,9 +201,7 @@ class BertPretrainer(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of what `call` returns."""
-        masked = get_feature(
-            self.check_features(features_shape), "masked_lm_positions"
-        )
+        masked = get_feature(features_shape, "masked_lm_positions")
         return {
             "masked_lm_logits": (*masked, self.config.vocab_size),
             "next_sentence_logits": (masked[0], 2),
@@ -247,12 +245,9 @@ class BertClassifier(TaskModel):
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
-        batch_size, *length = get_feature(
-            self.check_features(features_shape), "input_ids"
-        )
-        if self.head_input == "pooled_output":
-            return (batch_size, self.num_labels)
-        return (batch_size, *length, self.num_labels)
+        shape = get_feature(features_shape, "input_ids")
+        kept = shape[:1] if self.head_input == "pooled_output" else shape
+        return (*kept, self.num_labels)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -310,9 +305,7 @@ class BertSpanLabeler(TaskModel):
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
         """Returns the shapes of what `call` returns."""
-        input_shape = get_feature(
-            self.check_features(features_shape), "input_ids"
-        )
+        input_shape = get_feature(features_shape, "input_ids")
         return {"start_logits": input_shape, "end_logits": input_shape}
 
 

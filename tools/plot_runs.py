@@ -120,11 +120,26 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
         ValueError: two runs have the same name, or a line is malformed.
         OSError: a folder has no history.
     """
-    runs = [
-        run
-        for name, folder in folders
-        for run in _read_folder(name, Path(folder))
-    ]
+    runs = []
+    for name, path in folders:
+        folder = Path(path)
+        name = name or folder.resolve().name
+        if (folder / history.FILE).is_file():
+            runs.append(Run(name, history.read(folder / history.FILE)))
+            continue
+        found = sorted(
+            (int(number), file)
+            for file in folder.glob(f"run_*/{history.FILE}")
+            if (number := file.parent.name.removeprefix("run_")).isdecimal()
+        )
+        if not found:
+            raise FileNotFoundError(
+                f"--runs: {folder} has no {history.FILE}; use the --output_dir "
+                "of a training"
+            )
+        for _, file in found:
+            lines, is_repeated = history.read(file), len(found) > 1
+            runs.append(Run(f"{name}/{file.parent.name}", lines, is_repeated))
     for name, count in collections.Counter(run.name for run in runs).items():
         if count > 1:
             raise ValueError(
@@ -132,27 +147,6 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
                 "NAME=FOLDER"
             )
     return runs
-
-
-def _read_folder(name: str, folder: Path) -> list[Run]:
-    """Reads the history in a folder, or those in its folders run_*."""
-    name = name or folder.resolve().name
-    if (folder / history.FILE).is_file():
-        return [Run(name, history.read(folder / history.FILE))]
-    found = sorted(
-        (int(number), path)
-        for path in folder.glob(f"run_*/{history.FILE}")
-        if (number := path.parent.name.removeprefix("run_")).isdecimal()
-    )
-    if not found:
-        raise FileNotFoundError(
-            f"--runs: {folder} has no {history.FILE}; use the --output_dir of "
-            "a training"
-        )
-    return [
-        Run(f"{name}/{path.parent.name}", history.read(path), len(found) > 1)
-        for _, path in found
-    ]
 
 
 def join_ends(runs: Sequence[Run]) -> list[Run]:

@@ -74,11 +74,6 @@ class Run(NamedTuple):
     settings: Mapping[str, Any]
     figures: Mapping[str, float]
 
-    @property
-    def task(self) -> str:
-        """The task's name in lower case, "" if its script has only one."""
-        return (self.settings.get("task_name") or "").lower()
-
 
 class Row(NamedTuple):
     """A line of the table: figures of several seeds, by name.
@@ -167,7 +162,8 @@ def make_rows(
             ", ".join(differing),
         )
     for group in groups.values():
-        settings, task = group[0].settings, group[0].task
+        settings = group[0].settings
+        task = (settings.get("task_name") or "").lower()
         shown = [f"{name}={settings.get(name)}" for name in differing]
         names = metrics or glue.METRICS.get(task) or group[0].figures
         figures = {

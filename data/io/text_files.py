@@ -194,7 +194,7 @@ def find_document(
 def _check_first_line(line: bytes, path: str | os.PathLike[str]) -> None:
     """Refuses files that would be read as one line, or as no text at all."""
     # Every second byte of English in UTF-16 is zero.
-    is_wide = line.count(0) > len(line) // 3
+    is_wide = line.count(0) > max(len(line) // 3, 4)
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(
             f"{path} is not UTF-8 but, by its first line, UTF-16; save it as "

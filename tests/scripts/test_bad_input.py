@@ -103,7 +103,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--max_seq_length=31", "=31; choose --max_seq_length=32"),
         (
             "--max_predictions_per_seq=6",
-            "=6; choose --max_predictions_per_seq=5",
+            "=6; choose --max_predictions_per",
         ),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),

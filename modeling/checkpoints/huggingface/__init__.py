@@ -145,8 +145,36 @@ def load_huggingface(
     path = find_huggingface(path)
     if not model.built:
         model.build()
+    # A block that several blocks start from is read once.
+    names = dict.fromkeys(
+        source_name(original_name(weight), layers) for weight in model.weights
+    )
+    shapes: dict[str, list[int]] = {}
+    dtypes = {}
     with _open(path) as file:
-        return _restore(model, path, file, layers)
+        stored_names = {_normalize(name): name for name in file.keys()}
+        if any(name.startswith("cls/predictions/") for name in names):
+            _check_decoder(path, file, stored_names)
+        sources = {
+            name: stored_names.pop(theirs)
+            for name in names
+            if (theirs := _huggingface_name(name)) in stored_names
+        }
+        for name, their_name in sources.items():
+            entry = file.get_slice(their_name)
+            shape, dtype = entry.get_shape(), entry.get_dtype()
+            shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
+            dtypes[name] = _DTYPES.get(dtype, dtype)
+        for name in stored_names.values():
+            # Second copies and constants are not listed as unused.
+            if not re.search(r"position_ids$|predictions\.decoder\.", name):
+                shapes[name] = []
+
+        def read(name: str) -> np.ndarray:
+            tensor = file.get_tensor(sources[name])
+            return tensor.T if name.endswith("/kernel") else tensor
+
+        return restore_variables(model, path, shapes, dtypes, read, layers)
 
 
 @contextlib.contextmanager
@@ -201,43 +229,6 @@ class _Shards:
     def get_slice(self, name: str) -> Any:
         """Returns a tensor's shape and type, without its values."""
         return self._files[name].get_slice(name)
-
-
-def _restore(
-    model: keras.Model,
-    path: str,
-    file: Any,
-    layers: Sequence[int] | None,
-) -> LoadReport:
-    # A block that several blocks start from is read once.
-    names = dict.fromkeys(
-        source_name(original_name(weight), layers) for weight in model.weights
-    )
-    stored_names = {_normalize(name): name for name in file.keys()}
-    if any(name.startswith("cls/predictions/") for name in names):
-        _check_decoder(path, file, stored_names)
-    sources = {
-        name: stored_names.pop(theirs)
-        for name in names
-        if (theirs := _huggingface_name(name)) in stored_names
-    }
-
-    def read(name: str) -> np.ndarray:
-        tensor = file.get_tensor(sources[name])
-        return tensor.T if name.endswith("/kernel") else tensor
-
-    shapes: dict[str, list[int]] = {}
-    dtypes = {}
-    for name, their_name in sources.items():
-        entry = file.get_slice(their_name)
-        shape, dtype = entry.get_shape(), entry.get_dtype()
-        shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
-        dtypes[name] = _DTYPES.get(dtype, dtype)
-    for name in stored_names.values():
-        # Second copies and constants are not listed as unused.
-        if not re.search(r"position_ids$|predictions\.decoder\.", name):
-            shapes[name] = []
-    return restore_variables(model, path, shapes, dtypes, read, layers)
 
 
 def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
