@@ -95,14 +95,35 @@ def run(
 
 def _submit(executor: futures.Executor, file: Path) -> futures.Future:
     """Submits a call, which may start a worker."""
-    # A worker inherits the mask, so that Ctrl-C ends the parent alone. The
-    # start of the tracker would lift it.
+    # Its own start would lift the mask.
     resource_tracker.ensure_running()
+    with _delayed_interrupt():
+        return executor.submit(_call, file)
+
+
+@contextlib.contextmanager
+def _delayed_interrupt() -> Iterator[None]:
+    """Delays Ctrl-C to the end of the block, and keeps it from new processes.
+
+    Another thread may receive the signal, whatever the mask of this one is; and
+    a worker whose start is interrupted ends with a traceback.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    handler = signal.signal(
+        signal.SIGINT, lambda number, _: received.append(number)
+    )
+    # A worker inherits the mask, so that Ctrl-C ends the parent alone.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return executor.submit(_call, file)
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        for number in received[:1]:
+            signal.raise_signal(number)
 
 
 def _take_oldest(pending: collections.deque[_Call]) -> Any:
@@ -185,8 +206,9 @@ def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
     return list(function(items))
 
 
-# What a worker calls, and whether it must end.
+# What a worker calls, whether it is at it, and whether it must end.
 _function: Callable
+_is_calling = False
 _is_ending = False
 
 
@@ -205,6 +227,9 @@ def _start(
 def _end(*unused_args: object) -> NoReturn:
     """Ends a worker, which removes half-written output on the way."""
     global _is_ending
+    if not _is_calling:
+        # Nothing to remove, and the executor would print a traceback.
+        os._exit(1)
     _is_ending = True
     sys.exit(1)
 
@@ -226,8 +251,10 @@ def _call(file: Path) -> None:
 
     The result is (error, result), one of them None.
     """
+    global _is_calling
     note = _note(file, os.getpid())
     note.touch()
+    _is_calling = True
     try:
         result = pickle.dumps(
             (None, _function(*pickle.loads(file.read_bytes())))
@@ -238,6 +265,7 @@ def _call(file: Path) -> None:
         # Otherwise the executor, or what the clean-up raised, would keep it.
         if _is_ending:
             os._exit(1)
+        _is_calling = False
     file.write_bytes(result)
     note.unlink()
 
