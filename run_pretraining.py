@@ -5,7 +5,7 @@ newest checkpoint of --output_dir, if there is one.
 """
 
 import serving
-from data.text.tokenization import FullTokenizer
+from data.text.tokenization import load_tokenizer
 from training.command_line import cli
 from training.config import PretrainingConfig as Config
 
@@ -19,8 +19,7 @@ def main(options: Config) -> None:
     config = checks.check(options)
     serving_options = tokenizer = None
     if options.vocab_file:
-        tokenizer = FullTokenizer(options.vocab_file, options.do_lower_case)
-        tokenizer.check_vocab(config.vocab_size)
+        tokenizer = load_tokenizer(options, config.vocab_size)
         serving_options = serving.ServingOptions(
             tokenizer, options.max_seq_length, export=options
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from absl import logging
 
 import modeling
-from data.text import tokenization, vocabulary
+from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.paths import Kind
 from training.command_line import cli
@@ -190,8 +190,8 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
         ValueError: --do_lower_case contradicts the checkpoint's name.
     """
     if do_lower_case is None:
-        return modeling.huggingface.read_do_lower_case(checkpoint)
-    tokenization.validate_case_matches_checkpoint(do_lower_case, checkpoint)
+        return casing.read_do_lower_case(os.path.dirname(checkpoint))
+    casing.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     return do_lower_case
 
 
@@ -264,16 +264,16 @@ def main(options: Config) -> None:
     labels = None
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(checkpoint, model.num_labels)
-    casing = find_casing(options.do_lower_case, checkpoint)
+    is_lower_case = find_casing(options.do_lower_case, checkpoint)
     tokenizer = find_tokenizer(
-        options.vocab_file, casing, checkpoint, is_needed=becomes_theirs
+        options.vocab_file, is_lower_case, checkpoint, is_needed=becomes_theirs
     )
     if tokenizer:
         tokenizer.check_vocab(config.vocab_size)
     rows = None
     if options.extended_vocab_file:
         extended = tokenization.FullTokenizer(
-            options.extended_vocab_file, casing
+            options.extended_vocab_file, is_lower_case
         )
         rows, tokenizer = find_extension(extended, tokenizer), extended
     leave_out = load_weights(model, checkpoint, name)

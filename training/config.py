@@ -74,7 +74,12 @@ class TextConfig:
     )
     do_lower_case: bool = flag(
         True,
-        "Lower-case the text: True for uncased models, False for cased ones.",
+        "Lower-case the text: True for uncased models, False for cased ones. "
+        "A tokenizer_config.json beside the model or the vocabulary decides "
+        "where the flag is not given.",
+    )
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
     )
 
 

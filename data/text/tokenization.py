@@ -14,6 +14,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from data.io import text_files
+from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 if TYPE_CHECKING:
@@ -24,45 +25,6 @@ MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
-
-# Whether each release of Google's is lower-cased, by the folder it unpacks to.
-_RELEASES = {
-    "uncased_L-24_H-1024_A-16": True,
-    "uncased_L-12_H-768_A-12": True,
-    "multilingual_L-12_H-768_A-12": True,
-    "chinese_L-12_H-768_A-12": True,
-    "cased_L-12_H-768_A-12": False,
-    "cased_L-24_H-1024_A-16": False,
-    "multi_cased_L-12_H-768_A-12": False,
-}
-
-
-def validate_case_matches_checkpoint(
-    do_lower_case: bool, init_checkpoint: str | None
-) -> None:
-    """Checks the casing against the checkpoint's name.
-
-    Args:
-        do_lower_case: whether the text will be lower-cased.
-        init_checkpoint: path of a checkpoint, or None. Only paths of the
-            form `.../NAME/bert_model.ckpt` with a released NAME are judged.
-
-    Raises:
-        ValueError: the two contradict each other.
-    """
-    match = re.match(
-        "^.*?([A-Za-z0-9_-]+)/bert_model.ckpt", init_checkpoint or ""
-    )
-    name = match.group(1) if match else ""
-    is_lower_case = _RELEASES.get(name, do_lower_case)
-    if is_lower_case != do_lower_case:
-        raise ValueError(
-            f"--do_lower_case={do_lower_case} contradicts "
-            f"--init_checkpoint={init_checkpoint}: {name} is a "
-            f"{'lowercased' if is_lower_case else 'cased'} model; give "
-            f"--do_lower_case={is_lower_case}, or rename the checkpoint's "
-            "folder if its name misleads"
-        )
 
 
 def convert_to_unicode(text: str | bytes) -> str:
@@ -144,9 +106,13 @@ class FullTokenizer:
                 token == token.lower() or re.fullmatch(r"\[.*\]|<.*>", token)
                 for token in self.tokens
             )
+        self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
+        self.set_casing(do_lower_case)
+
+    def set_casing(self, do_lower_case: bool) -> None:
+        """Changes whether text is lower-cased, before any text is read."""
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
-        self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._word_pieces = WordCache(self.tokenize_word)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -225,24 +191,22 @@ class FullTokenizer:
         return convert_by_vocab(self.inv_vocab, ids)
 
 
-def load_tokenizer(options: Any, vocab_size: int) -> FullTokenizer:
+def load_tokenizer(
+    options: Any, vocab_size: int | None = None
+) -> FullTokenizer:
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command, with `vocab_file`, `do_lower_case` and
-            `init_checkpoint`.
-        vocab_size: the model's number of WordPieces.
+        options: of the command; see `casing.find_casing`.
+        vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: as `FullTokenizer.check_vocab` and
-            `validate_case_matches_checkpoint`.
+        ValueError: as `FullTokenizer.check_vocab` and `casing.find_casing`.
         OSError: the vocabulary cannot be read.
     """
-    validate_case_matches_checkpoint(
-        options.do_lower_case, options.init_checkpoint
-    )
-    tokenizer = FullTokenizer(options.vocab_file, options.do_lower_case)
+    tokenizer = FullTokenizer(options.vocab_file)
     tokenizer.check_vocab(vocab_size)
+    tokenizer.set_casing(casing.find_casing(options, tokenizer.tokens))
     return tokenizer
 
 

@@ -28,7 +28,6 @@ from modeling.checkpoints.huggingface.config import (
 )
 from modeling.checkpoints.huggingface.tokenizer import (
     find_pad_id,
-    read_do_lower_case,
     write_tokenizer,
 )
 from modeling.checkpoints.labels import default_labels
@@ -43,7 +42,6 @@ __all__ = [
     "load_config",
     "load_huggingface",
     "read_architectures",
-    "read_do_lower_case",
     "read_huggingface_shapes",
     "save_huggingface",
 ]

@@ -10,7 +10,6 @@ import os
 from typing import Any
 
 from files.atomic import write_bytes, write_text
-from files.json_files import read_json
 
 CONFIG_FILE = "tokenizer_config.json"
 _SPECIAL_TOKENS = {
@@ -22,30 +21,6 @@ _SPECIAL_TOKENS = {
 }
 # The original's; transformers has 100.
 _MAX_WORD_LENGTH = 200
-
-
-def read_do_lower_case(checkpoint: str | os.PathLike[str]) -> bool | None:
-    """Returns `do_lower_case` of the tokenizer_config.json next to weights.
-
-    Args:
-        checkpoint: prefix of a TF1 checkpoint, or a `.safetensors` file.
-
-    Returns:
-        whether text is lower-cased; None if unknown.
-
-    Raises:
-        ValueError: the value is neither true nor false.
-    """
-    path = os.path.join(os.path.dirname(checkpoint), CONFIG_FILE)
-    if not os.path.isfile(path):
-        return None
-    value = read_json(path).get("do_lower_case")
-    if value is not None and not isinstance(value, bool):
-        raise ValueError(
-            f"{path}: `do_lower_case` must be true or false. "
-            f"Received: {value!r}"
-        )
-    return value
 
 
 def find_pad_id(tokenizer: Any, vocab_size: int) -> int:

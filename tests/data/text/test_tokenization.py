@@ -1,4 +1,3 @@
-import contextlib
 import gzip
 import json
 import random
@@ -109,26 +108,6 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
     first = tokenizer.tokenize(" ".join(words))
     assert tokenizer.tokenize(" ".join(words)) == first
     assert len(tokenizer._word_pieces) <= 10
-
-
-@pytest.mark.parametrize(
-    ("do_lower_case", "path", "wrong"),
-    [
-        (True, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", False),
-        (False, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", True),
-        (False, "x/chinese_L-12_H-768_A-12/bert_model.ckpt", True),
-        (True, "x/cased_L-24_H-1024_A-16/bert_model.ckpt", True),
-        (True, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", True),
-        (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
-        (False, "x/my_own/bert_model.ckpt", False),
-        (False, "model.ckpt", False),
-        (False, None, False),
-    ],
-)
-def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
-    error = pytest.raises(ValueError, match="--do_lower_case")
-    with error if wrong else contextlib.nullcontext():
-        tokenization.validate_case_matches_checkpoint(do_lower_case, path)
 
 
 @pytest.mark.parametrize(

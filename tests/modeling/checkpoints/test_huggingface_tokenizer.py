@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from data.text import tokenization
+from data.text import casing, tokenization
 from modeling import BertConfig, BertModel, save_huggingface
-from modeling.checkpoints import huggingface
 from tests.modeling.checkpoints.test_huggingface import CONFIG, POSITIONS, V
 from tests.models import built
 
@@ -49,7 +48,7 @@ def test_a_tokenizer_goes_with_the_weights(
     assert config["model_max_length"] == POSITIONS
     assert config["tokenizer_class"] == "BertTokenizer"
     assert special["pad_token"] == "[PAD]"
-    assert huggingface.read_do_lower_case(folder / "x.ckpt") is expected
+    assert casing.read_do_lower_case(folder) is expected
     assert json.loads((folder / "config.json").read_text())["pad_token_id"] == 4
 
 
@@ -88,15 +87,6 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
         with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
             save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
     assert not (tmp_path / "new").exists()
-
-
-def test_a_casing_that_is_no_truth_value_is_refused(tmp_path):
-    path = tmp_path / "tokenizer_config.json"
-    path.write_text('{"do_lower_case": "yes"}')
-    with pytest.raises(ValueError, match="tokenizer_config.json: `do_lower_"):
-        huggingface.read_do_lower_case(tmp_path / "model.safetensors")
-    path.write_text("{}")
-    assert huggingface.read_do_lower_case(tmp_path / "bert_model.ckpt") is None
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path, bert):

@@ -1,0 +1,158 @@
+"""Finds whether a model lower-cases text, and refuses to guess.
+
+What says so, first to last: tokenizer_config.json beside the weights or the
+vocabulary, the name of a release, the words of the vocabulary.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from files.json_files import read_json
+
+_CONFIG_FILE = "tokenizer_config.json"
+# Whether each release of Google's is lower-cased, by the folder it unpacks to.
+_RELEASES = {
+    "uncased_L-24_H-1024_A-16": True,
+    "uncased_L-12_H-768_A-12": True,
+    "multilingual_L-12_H-768_A-12": True,
+    "chinese_L-12_H-768_A-12": True,
+    "cased_L-12_H-768_A-12": False,
+    "cased_L-24_H-1024_A-16": False,
+    "multi_cased_L-12_H-768_A-12": False,
+}
+# The shares of words with A to Z: 29% and 16% in the cased releases, a few
+# words in the others.
+_CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
+# Fewer lower-case words say nothing.
+_FEWEST_WORDS = 5000
+
+
+def find_casing(options: Any, tokens: Sequence[str]) -> bool:
+    """Returns whether to lower-case the text.
+
+    Args:
+        options: of the command, with `vocab_file`, `do_lower_case`,
+            `given_flags` and, unless it needs no model, `init_checkpoint`.
+        tokens: the vocabulary's WordPieces.
+
+    Raises:
+        ValueError: --do_lower_case contradicts a file or a release's name; or
+            it is not given, and the vocabulary is a cased one.
+    """
+    flag = options.do_lower_case
+    is_given = not flag or "do_lower_case" in options.given_flags
+    checkpoint = getattr(options, "init_checkpoint", None)
+    for path, is_lower_case in _settings(options.vocab_file, checkpoint):
+        if not is_given:
+            flag, is_given = is_lower_case, True
+        elif flag != is_lower_case:
+            raise ValueError(
+                f"--do_lower_case={flag} contradicts {path}, which says "
+                f"{str(is_lower_case).lower()}; leave the flag out, or correct "
+                "the file"
+            )
+    validate_case_matches_checkpoint(flag, checkpoint)
+    if not is_given and casing_of(tokens) is False:
+        raise ValueError(
+            f"{options.vocab_file} is the vocabulary of a cased model, to "
+            "judge by its words with capitals; pass --do_lower_case=False, or "
+            "--do_lower_case=True if the model reads lower-cased text"
+        )
+    return flag
+
+
+def casing_of(tokens: Sequence[str]) -> bool | None:
+    """Returns whether a vocabulary is lower-cased, by its words, or None.
+
+    Special tokens in brackets do not count.
+    """
+    words = [token for token in tokens if not re.fullmatch(r"\[.*\]", token)]
+    num_cased = sum(bool(re.search("[A-Z]", word)) for word in words)
+    if num_cased > _CASED_SHARE * len(words):
+        return False
+    num_lower = sum(bool(re.search("[a-z]", word)) for word in words)
+    if num_cased < _UNCASED_SHARE * len(words) and num_lower >= _FEWEST_WORDS:
+        return True
+    return None
+
+
+def _settings(
+    vocab_file: str | os.PathLike[str], checkpoint: str | None
+) -> Iterator[tuple[str, bool]]:
+    """Yields (path, do_lower_case) of the files that say it."""
+    places = [os.path.dirname(vocab_file)]
+    if checkpoint:
+        is_folder = os.path.isdir(checkpoint)
+        places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
+    for place in dict.fromkeys(map(os.path.normpath, places)):
+        is_lower_case = read_do_lower_case(place)
+        if is_lower_case is not None:
+            yield os.path.join(place, _CONFIG_FILE), is_lower_case
+
+
+def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
+    """Returns `do_lower_case` of a folder's tokenizer_config.json.
+
+    Returns:
+        whether text is lower-cased; None if unknown.
+
+    Raises:
+        ValueError: the value is neither true nor false, or the file asks for a
+            way of cutting text that there is not here.
+    """
+    path = os.path.join(folder, _CONFIG_FILE)
+    if not os.path.isfile(path):
+        return None
+    settings = read_json(path)
+    value = settings.get("do_lower_case")
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(
+            f"{path}: `do_lower_case` must be true or false. "
+            f"Received: {value!r}"
+        )
+    # None means: as the casing says.
+    accents = settings.get("strip_accents")
+    if value is not None and accents not in (None, value):
+        raise ValueError(
+            f"{path}: `strip_accents` is {str(accents).lower()}, but here "
+            f"accents are stripped where text is lower-cased, and "
+            f"`do_lower_case` is {str(value).lower()}; the model reads another "
+            "text than it was trained on"
+        )
+    if settings.get("tokenize_chinese_chars") is False:
+        raise ValueError(
+            f"{path}: `tokenize_chinese_chars` is false, but here ideographs "
+            "are always words; the model reads another text than it was "
+            "trained on"
+        )
+    return value
+
+
+def validate_case_matches_checkpoint(
+    do_lower_case: bool, init_checkpoint: str | None
+) -> None:
+    """Checks the casing against the checkpoint's name.
+
+    Args:
+        do_lower_case: whether the text will be lower-cased.
+        init_checkpoint: path of a checkpoint, or None. Only a released NAME is
+            judged: `.../NAME/bert_model.ckpt`, or the folder `.../NAME`.
+
+    Raises:
+        ValueError: the two contradict each other.
+    """
+    match = re.match(
+        r"^.*?([A-Za-z0-9_-]+)/*(?:/bert_model.ckpt.*)?$", init_checkpoint or ""
+    )
+    name = match.group(1) if match else ""
+    is_lower_case = _RELEASES.get(name, do_lower_case)
+    if is_lower_case != do_lower_case:
+        raise ValueError(
+            f"--do_lower_case={do_lower_case} contradicts "
+            f"--init_checkpoint={init_checkpoint}: {name} is a "
+            f"{'lowercased' if is_lower_case else 'cased'} model; give "
+            f"--do_lower_case={is_lower_case}, or rename the checkpoint's "
+            "folder if its name misleads"
+        )

@@ -1,0 +1,163 @@
+"""Which models lower-case text: by their files, names and vocabularies."""
+
+import contextlib
+import itertools
+import json
+import types
+
+import pytest
+
+from data.text import casing, tokenization
+from tests import golden
+from tests.script_runner import SAMPLES
+
+
+@pytest.mark.parametrize(
+    ("do_lower_case", "path", "wrong"),
+    [
+        (True, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", False),
+        (False, "x/uncased_L-12_H-768_A-12/bert_model.ckpt", True),
+        (False, "x/chinese_L-12_H-768_A-12/bert_model.ckpt", True),
+        (True, "x/cased_L-24_H-1024_A-16/bert_model.ckpt", True),
+        (True, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", True),
+        (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
+        # The folder alone, as --init_checkpoint may name it.
+        (True, "x/cased_L-12_H-768_A-12", True),
+        (True, "cased_L-12_H-768_A-12/", True),
+        (False, "x/cased_L-12_H-768_A-12//", False),
+        (False, "x/my_own/bert_model.ckpt", False),
+        (True, "cased_L-12_H-768_A-12/mine", False),
+        (False, "model.ckpt", False),
+        (False, None, False),
+    ],
+)
+def test_casing_against_the_checkpoints_name(do_lower_case, path, wrong):
+    error = pytest.raises(ValueError, match="--do_lower_case")
+    with error if wrong else contextlib.nullcontext():
+        casing.validate_case_matches_checkpoint(do_lower_case, path)
+
+
+# Words enough for a verdict, and few with capitals.
+UNCASED = [
+    "".join(word) for word in itertools.product("abcdefghijklmnopqr", repeat=3)
+]
+
+
+@pytest.mark.parametrize(
+    "name, verdict",
+    [
+        ("cased.txt", False),
+        ("multilingual_cased.txt", False),
+        ("uncased.txt", True),
+    ],
+)
+def test_released_vocabularies(name, verdict):
+    path = golden.shared(f"data/vocab/{name}")
+    tokens = tokenization.FullTokenizer(path).tokens
+    assert casing.casing_of(tokens) is verdict
+
+
+def test_the_chinese_vocabulary_is_not_a_cased_one():
+    path = golden.shared("data/vocab/chinese.txt")
+    assert (
+        casing.casing_of(tokenization.FullTokenizer(path).tokens) is not False
+    )
+
+
+def test_vocabularies_that_say_nothing():
+    # Small, or between the two.
+    assert casing.casing_of(["a", "b", "[CLS]", "[UNUSED]"]) is None
+    assert casing.casing_of(UNCASED + ["A"] * 20) is None
+    assert casing.casing_of(UNCASED + ["[A]"] * 2000) is True
+    assert casing.casing_of(UNCASED + ["A"] * 400) is False
+
+
+def load(vocab_file, **flags):
+    """Returns the casing that a command takes; `flags` are those given."""
+    options = {"do_lower_case": True, "init_checkpoint": None} | flags
+    return tokenization.load_tokenizer(
+        types.SimpleNamespace(
+            **options, vocab_file=vocab_file, given_flags=flags
+        )
+    ).do_lower_case
+
+
+@pytest.fixture
+def vocab_file(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes((SAMPLES / "vocab.txt").read_bytes())
+    return path
+
+
+@pytest.fixture
+def cased_file(tmp_path):
+    path = tmp_path / "cased.txt"
+    tokens = (SAMPLES / "vocab.txt").read_text().splitlines()
+    words = [f"Word{number}" for number in range(200)]
+    path.write_text("\n".join([*tokens, *words]))
+    return path
+
+
+def test_a_cased_vocabulary_asks_for_the_flag(cased_file):
+    with pytest.raises(ValueError, match="cased.txt is .* pass --do_lower_cas"):
+        load(cased_file)
+    assert load(cased_file, do_lower_case=False) is False
+    # Given, it holds.
+    assert load(cased_file, do_lower_case=True) is True
+
+
+def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
+    settings = tmp_path / "tokenizer_config.json"
+    model = tmp_path / "model"
+    model.mkdir()
+    for path, flags in (
+        (settings, {}),
+        (model / settings.name, {"init_checkpoint": str(model)}),
+        (
+            model / settings.name,
+            {"init_checkpoint": f"{model}/bert_model.ckpt"},
+        ),
+    ):
+        for file in (vocab_file, cased_file):
+            path.write_text(json.dumps({"do_lower_case": False}))
+            assert load(file, **flags) is False
+            assert load(file, **flags, do_lower_case=False) is False
+            with pytest.raises(ValueError, match="=True contradicts .*_conf"):
+                load(file, **flags, do_lower_case=True)
+            path.write_text(json.dumps({"do_lower_case": True}))
+            assert load(file, **flags) is True
+            with pytest.raises(ValueError, match="=False contradicts"):
+                load(file, **flags, do_lower_case=False)
+        path.unlink()
+    # Two that say different things.
+    settings.write_text('{"do_lower_case": true}')
+    (model / settings.name).write_text('{"do_lower_case": false}')
+    with pytest.raises(ValueError, match="contradicts .*model/tokenizer"):
+        load(vocab_file, init_checkpoint=str(model))
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"do_lower_case": "yes"}, "`do_lower_case` must be true or false"),
+        ({"do_lower_case": True, "strip_accents": False}, "`strip_accents` is"),
+        ({"do_lower_case": False, "strip_accents": True}, "`strip_accents` is"),
+        (
+            {"tokenize_chinese_chars": False},
+            "`tokenize_chinese_chars` is f",
+        ),
+    ],
+)
+def test_text_that_is_cut_in_other_ways_is_refused(
+    tmp_path, vocab_file, settings, message
+):
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=f"tokenizer_config.json: {message}"):
+        load(vocab_file)
+
+
+def test_settings_that_say_nothing(tmp_path, vocab_file):
+    for settings in ({}, {"do_lower_case": None, "strip_accents": None}):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+        assert casing.read_do_lower_case(tmp_path) is None
+        assert load(vocab_file) is True
