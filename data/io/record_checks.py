@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import tensorflow as tf
+from absl import logging
 
 from data.io import records, tfrecords
 from data.io.feature_specs import Feature, Spec
@@ -23,6 +24,9 @@ _LENGTH_FLAGS = {
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
 }
+# In the errors of `tfrecords.decode` about a record that does not fit: its own
+# text, and the name of TensorFlow's operation.
+_WRONG_RECORD = (tfrecords.OUT_OF_RANGE, "ParseExample")
 # The entry of the configuration that bounds a feature.
 _SIZES = {
     "input_ids": "vocab_size",
@@ -134,9 +138,13 @@ def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
     try:
         yield
     except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-        for files, spec, _ in read:
-            for path in files:
-                _check_file(path, spec)
-        if isinstance(error, tf.errors.DataLossError):
+        is_corrupt = isinstance(error, tf.errors.DataLossError)
+        # Others are not about records, and the search takes a while.
+        if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
+            logging.info("Looking for the record that cannot be read")
+            for files, spec, _ in read:
+                for path in files:
+                    _check_file(path, spec)
+        if is_corrupt:
             raise ValueError(str(error)) from error
         raise

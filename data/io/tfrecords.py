@@ -37,6 +37,8 @@ __all__ = [
     "trim_padding",
 ]
 
+# The message about a value, which `record_checks` looks for.
+OUT_OF_RANGE = "a record has a value out of its range"
 # In training: records that the next one is drawn from, and files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
 _NUM_PARALLEL_READS = 8
@@ -89,9 +91,7 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         for name, feature in spec.items()
     }
     values = tf.io.parse_example(serialized, features)
-    check = tf.debugging.Assert(
-        _are_right(values, spec), ["a record holds a value out of its range"]
-    )
+    check = tf.debugging.Assert(_are_right(values, spec), [OUT_OF_RANGE])
     with tf.control_dependencies([check]):
         return {
             name: tf.cast(value, tf.int32)

@@ -93,7 +93,7 @@ class NerProcessor(SetReader[NerExample]):
         if not sentences:
             raise ValueError(f"{path} holds no sentence")
         width = len(sentences[0][1][0][1])
-        text_column = self._checked(path, "text_column", width) or 1
+        text_column = self._checked(path, "text_column", width)
         # A test set may lack the tags.
         label_column = self._checked(
             path, "label_column", width, needed=name != "test"
@@ -105,9 +105,19 @@ class NerProcessor(SetReader[NerExample]):
                 f"{path}: a line must hold a word and its tag, parted by a "
                 "tab or blanks; its lines hold one column"
             )
+        if text_column is None:
+            text_column = 2 if label_column == 1 else 1
+        if text_column == label_column:
+            raise ValueError(
+                f"{path}: column {text_column} cannot hold both the words and "
+                "the tags; name another --text_column or --label_column"
+            )
         examples: list[NerExample] = []
         for document, lines in sentences:
             words = [columns[text_column - 1] for _, columns in lines]
+            if "" in words:
+                number = lines[words.index("")][0]
+                raise ValueError(f"{path}, line {number}: the word is missing")
             tags = ["O"] * len(lines)
             if label_column:
                 tags = [

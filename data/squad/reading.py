@@ -135,7 +135,8 @@ def read_questions(
     entries = field(read_json(input_file), "data", list, str(input_file))
     for i, entry in enumerate(entries):
         where = f"{input_file}: data[{i}]"
-        if isinstance(entry, dict) and "context" in entry:
+        is_flat = isinstance(entry, dict) and "paragraphs" not in entry
+        if is_flat and "context" in entry:
             if "qas" in entry:
                 yield from _read_paragraph(entry, where)
             else:
@@ -170,10 +171,11 @@ def _in_squad_form(qa: Any) -> Any:
     if isinstance(answers, dict):
         # {"text": [...], "answer_start": [...]}, as in transformers' files.
         columns = [answers.get(name) for name in ("text", "answer_start")]
-        if all(isinstance(column, list) for column in columns):
+        lengths = [len(x) if isinstance(x, list) else -1 for x in columns]
+        if lengths[0] == lengths[1] >= 0:
             qa["answers"] = [
                 {"text": text, "answer_start": start}
-                for text, start in zip(*columns, strict=False)
+                for text, start in zip(*columns, strict=True)
             ]
             qa.setdefault("is_impossible", not qa["answers"])
     return qa

@@ -134,7 +134,18 @@ def _stored_names(reader: Any) -> dict[str, str]:
         if (match := _WORD_EMBEDDINGS.fullmatch(name))
     ]
     scope = (scopes[0] or "") if len(scopes) == 1 else ""
-    return {name.removeprefix(scope): name for name in names}
+    scoped = {
+        name.removeprefix(scope): name
+        for name in names
+        if name.startswith(scope)
+    }
+    # Outside the scope there may be another variable of the same name.
+    others = {
+        f"/{name}" if name in scoped else name: name
+        for name in names
+        if not name.startswith(scope)
+    }
+    return others | scoped
 
 
 def check_tf1_files(prefix: str) -> None:
@@ -304,11 +315,16 @@ def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
         # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
         state = tf.train.get_checkpoint_state(path)
         if state:
-            # Written on Windows, too.
-            name = re.split(r"[/\\]", state.model_checkpoint_path)[-1]
-            newest = os.path.join(path, name)
-            if gfile.exists(f"{newest}.index"):
-                return newest
+            recorded = state.model_checkpoint_path
+            # Perhaps in a subfolder; perhaps written on Windows.
+            is_below = recorded.startswith(os.path.join(path, ""))
+            name = re.split(r"[/\\]", recorded)[-1]
+            for newest in (
+                *([recorded] if is_below else []),
+                os.path.join(path, name),
+            ):
+                if gfile.exists(f"{newest}.index"):
+                    return newest
         indexes = sorted(
             os.path.join(path, name)
             for name in gfile.listdir(path)

@@ -96,7 +96,7 @@ def _huggingface_name(name: str) -> str:
 
 def is_huggingface(path: str | os.PathLike[str]) -> bool:
     """Returns whether `path` is a `.safetensors` file or a folder with some."""
-    return str(path).endswith((".safetensors", f"/{INDEX_FILE}")) or any(
+    return str(path).endswith((".safetensors", INDEX_FILE)) or any(
         os.path.isfile(os.path.join(path, name))
         for name in (WEIGHTS_FILE, INDEX_FILE)
     )

@@ -150,3 +150,11 @@ def test_compressed_records_are_refused(tmp_path):
     )
     with pytest.raises(ValueError, match="a.tfrecord.gz: unpack"):
         record_checks.check_records([str(path)], SPEC)
+
+
+def test_other_errors_are_raised_without_a_search(tmp_path):
+    files = one_wrong(tmp_path / "a.tfrecord", SPEC, "input_ids", -1)
+    read = [tfrecords.Records(files, SPEC)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
+        with record_checks.naming_wrong_records(read):
+            tf.reshape(tf.range(6), [4])

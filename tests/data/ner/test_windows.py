@@ -66,6 +66,8 @@ def test_iob1_becomes_iob2(tmp_path):
             ["B-X", "O"],
         ),
         ("#\tO\n#1\tO\n# a comment\n", {}, ["#", "#1"], ["O", "O"]),
+        ("B-X a\nO b\n", {"label_column": 1}, ["a", "b"], ["B-X", "O"]),
+        ("B-X 1 a\n", {"label_column": 1, "text_column": 3}, ["a"], ["B-X"]),
         # One type of entity without a name, and Chinese corpora's BMES.
         ("a B\nb I\nc O\n", {}, ["a", "b", "c"], ["B", "I", "O"]),
         (
@@ -114,6 +116,7 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("a NN O\nb NN PER\n", "dev.txt, line 2: a tag must be.*'PER'"),
         ("a O\n\nb B_PER\n", "dev.txt, line 3: a tag .* hyphen.*'B_PER'"),
         ("a O\nb B-\n", "line 2: a tag must be.*'B-'"),
+        ("a\tO\n\tO\n", "dev.txt, line 2: the word is missing"),
         ("1 a O\n2 b O\n\n1 c O\n", "running numbers.*--text_column"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
         ("-DOCSTART-\n\n", "dev.txt holds no sentence"),
@@ -135,6 +138,9 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         message = f"--{flag}=3: the lines of .*dev.txt have 2 columns"
         with pytest.raises(ValueError, match=message):
             processor.get_dev_examples(tmp_path)
+    processor = reading.NerProcessor(text_column=2)
+    with pytest.raises(ValueError, match="column 2 cannot hold both"):
+        processor.get_dev_examples(tmp_path)
     # A test set may lack its tags.
     for text in ("a\nb\n", "a NN\nb NN\n"):
         (tmp_path / "test.txt").write_text(text)

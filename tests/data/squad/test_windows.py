@@ -154,6 +154,24 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
     assert scores["exact_match"] == 100
 
 
+def test_flat_answers_of_unequal_lengths_are_refused(tmp_path):
+    path = tmp_path / "flat.json"
+    entry = {"id": "a", "context": "a b", "question": "c"}
+    answers = {"text": ["a", "b"], "answer_start": [0]}
+    path.write_text(json.dumps({"data": [entry | {"answers": answers}]}))
+    with pytest.raises(ValueError, match=r"data\[0\] has no 'answers' of type"):
+        reading.read_squad_examples(path, True)
+
+
+def test_an_entry_may_have_a_context_beside_its_paragraphs(tmp_path):
+    path = write_squad(tmp_path / "squad.json", [[(0, "a")]], "a b")
+    content = json.loads(path.read_text())
+    content["data"][0]["context"] = "of the article"
+    path.write_text(json.dumps(content))
+    (example,) = reading.read_squad_examples(path, True)
+    assert example.context == "a b"
+
+
 def test_a_flat_question_without_answers_has_none(tmp_path):
     path = tmp_path / "flat.json"
     entry = {"id": "a", "context": "a b", "question": "c"}

@@ -226,18 +226,33 @@ def test_a_folder_that_was_moved_means_its_own_checkpoint(
         assert found == str(tmp_path / "run/model.ckpt-20")
 
 
+def test_a_checkpoint_file_may_name_a_subfolder(source, tmp_path):
+    path, config = source
+    model = BertModel(config)
+    load_checkpoint(model, path)
+    save_checkpoint(model, tmp_path / "best/model.ckpt-5")
+    save_checkpoint(model, tmp_path / "model.ckpt-3")
+    state = 'model_checkpoint_path: "best/model.ckpt-5"\n'
+    (tmp_path / "checkpoint").write_text(state)
+    assert find_checkpoint(tmp_path) == str(tmp_path / "best/model.ckpt-5")
+
+
 def test_names_behind_one_prefix_are_read(tmp_path):
     model = BertModel(SMALL)
     model.build()
     names = {original_name(weight): weight for weight in model.weights}
     path = tmp_path / "hub.ckpt"
-    write_checkpoint(path, {f"module/{n}": w for n, w in names.items()})
+    scoped = {f"module/{n}": w for n, w in names.items()}
+    # Another variable with the name of one of them.
+    outside = {"bert/pooler/dense/bias": keras.Variable([1.0])}
+    write_checkpoint(path, scoped | outside)
     other = BertModel(SMALL)
     report = load_checkpoint(other, path)
-    assert not report.missing and not report.unused
+    assert not report.missing
+    assert report.unused == ["/bert/pooler/dense/bias"]
     for ours, theirs in zip(other.weights, model.weights, strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert read_shapes(path).keys() == names.keys()
+    assert read_shapes(path).keys() == {*names, *report.unused}
 
 
 @pytest.mark.parametrize("ending", [".index", ".meta", ".data-00000-of-00001"])
