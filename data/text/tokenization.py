@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from absl import logging
+
 from data.io import text_files
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
@@ -145,6 +147,7 @@ class FullTokenizer:
                 for token in self.tokens
             )
         self.do_lower_case = do_lower_case
+        self._warnings: set[str] = set()
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._word_pieces = WordCache(self.tokenize_word)
@@ -172,36 +175,57 @@ class FullTokenizer:
     ) -> None:
         """Checks that the vocabulary can serve a model.
 
+        As in Google's code, the last of several equal lines counts, and a
+        model may have more rows than the file has lines: released models do.
+        Each is a warning, once.
+
         Args:
             vocab_size: the model's number of WordPieces; None = not checked.
             special_tokens: WordPieces that must be there.
 
         Raises:
-            ValueError: a WordPiece occurs twice or is missing, or the number of
-                lines is not `vocab_size`.
+            ValueError: a special token is missing, or there are more lines
+                than `vocab_size`.
         """
         path, num_tokens = self.vocab_file, len(self.tokens)
-        first_line: dict[str, int] = {}
-        for line, token in enumerate(self.tokens, start=1):
-            # Released vocabularies hold white-space characters, read as "".
-            if token and first_line.setdefault(token, line) != line:
-                raise ValueError(
-                    f"{path}, line {line}: '{token}' is in line "
-                    f"{first_line[token]} already; list each WordPiece once"
-                )
-        missing = [name for name in special_tokens if name not in first_line]
+        missing = [name for name in special_tokens if name not in self.vocab]
         if missing:
             raise ValueError(
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
                 "lines; give a BERT vocabulary, one WordPiece a line"
             )
-        if vocab_size is not None and num_tokens != vocab_size:
-            kind = "larger" if num_tokens > vocab_size else "smaller"
+        rows_left = 0 if vocab_size is None else vocab_size - num_tokens
+        if rows_left < 0:
             raise ValueError(
-                f"{path} is {kind} than the model: {num_tokens} WordPieces, "
+                f"{path} is larger than the model: {num_tokens} WordPieces, "
                 f"but vocab_size is {vocab_size}; give the vocabulary that the "
                 "model's configuration was made for"
             )
+        if rows_left:
+            self._warn_once(
+                f"{path} is smaller than the model: {num_tokens} WordPieces, "
+                f"but vocab_size is {vocab_size}; the last {rows_left} rows "
+                "stay unused"
+            )
+        # Released vocabularies hold white-space characters, read as "".
+        repeated = [
+            (line, token)
+            for line, token in enumerate(self.tokens, start=1)
+            if token and self.vocab[token] != line - 1
+        ]
+        if repeated:
+            line, token = repeated[0]
+            self._warn_once(
+                f"{path} repeats {len(repeated)} lines, of which the last one "
+                f"counts: line {line}, '{token}', is line "
+                f"{self.vocab[token] + 1} too"
+            )
+
+    def _warn_once(self, message: str) -> None:
+        """Logs a warning that this tokenizer has not logged yet."""
+        if message not in self._warnings:
+            logging.warning("%s", message)
+        self._warnings.add(message)
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
