@@ -31,6 +31,8 @@ MODELS = {
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
 }
+# Beside a checkpoint, in the order of preference.
+_VOCABULARIES = ("vocab.txt", "tokenizer.json")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -59,8 +61,8 @@ class Config:
     )
     vocab_file: str | None = flag(
         None,
-        "The model's vocabulary; by default vocab.txt next to the checkpoint. "
-        "Needed for --output_format=huggingface.",
+        "The model's vocabulary; by default vocab.txt or tokenizer.json next "
+        "to the checkpoint. Needed for --output_format=huggingface.",
         kind=Kind.INPUT_FILE,
     )
     extended_vocab_file: str | None = flag(
@@ -208,16 +210,18 @@ def find_tokenizer(
         ValueError: transformers would make up a vocabulary.
     """
     if vocab_file is None:
-        vocab_file = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
-        if not os.path.isfile(vocab_file):
+        folder = os.path.dirname(checkpoint)
+        places = [os.path.join(folder, name) for name in _VOCABULARIES]
+        vocab_file = next(filter(os.path.isfile, places), None)
+        if vocab_file is None:
             if is_needed:
                 raise ValueError(
-                    f"there is no {vocab_file}, and without a vocabulary "
+                    f"there is no {places[0]}, and without a vocabulary "
                     "transformers makes up one of 5 tokens; give --vocab_file"
                 )
             logging.warning(
                 "There is no %s; give --vocab_file to have a vocabulary copied",
-                vocab_file,
+                places[0],
             )
             return None
     return tokenization.FullTokenizer(vocab_file, do_lower_case)

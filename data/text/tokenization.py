@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from data.io import text_files
+from data.text import tokenizer_json
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def convert_to_unicode(text: str | bytes) -> str:
 
 def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
     """Returns {WordPiece: its id} of a vocabulary file; see `FullTokenizer`."""
-    return FullTokenizer(vocab_file).vocab
+    return FullTokenizer(vocab_file, None).vocab
 
 
 def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
@@ -101,13 +102,16 @@ class FullTokenizer:
     or a copy of the file, is passed this object.
 
     Args:
-        vocab_file: path of the vocabulary, one WordPiece a line.
+        vocab_file: path of the vocabulary, one WordPiece a line, or of a
+            tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents; None =
-            if the vocabulary has no upper-case letters.
+            as tokenizer.json says, else if the vocabulary has no upper-case
+            letters.
 
     Attributes:
         vocab_file: as given.
-        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`.
+        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
+            of a tokenizer.json, those of the vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
@@ -115,7 +119,8 @@ class FullTokenizer:
     Raises:
         OSError: the file cannot be read.
         ValueError: the file begins with a byte order mark, which would be part
-            of its first WordPiece.
+            of its first WordPiece; or it is a tokenizer.json of another
+            kind or casing.
     """
 
     def __init__(
@@ -126,6 +131,12 @@ class FullTokenizer:
         self.vocab_file = vocab_file
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
+        path = os.fspath(vocab_file)
+        self._added: list[str] = []
+        if path.removesuffix(".gz").endswith(".json"):
+            self.vocab_bytes, do_lower_case, self._added = tokenizer_json.parse(
+                self.vocab_bytes, path, do_lower_case
+            )
         # As in the original, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
@@ -147,7 +158,7 @@ class FullTokenizer:
                 for token in self.tokens
             )
         self.do_lower_case = do_lower_case
-        self._warnings: set[str] = set()
+        self._warned: set[str] = set()
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._word_pieces = WordCache(self.tokenize_word)
@@ -201,31 +212,26 @@ class FullTokenizer:
                 f"but vocab_size is {vocab_size}; give the vocabulary that the "
                 "model's configuration was made for"
             )
-        if rows_left:
-            self._warn_once(
-                f"{path} is smaller than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; the last {rows_left} rows "
-                "stay unused"
-            )
         # Released vocabularies hold white-space characters, read as "".
         repeated = [
-            (line, token)
+            f"line {line}, '{token}', is line {self.vocab[token] + 1} too"
             for line, token in enumerate(self.tokens, start=1)
             if token and self.vocab[token] != line - 1
         ]
-        if repeated:
-            line, token = repeated[0]
-            self._warn_once(
-                f"{path} repeats {len(repeated)} lines, of which the last one "
-                f"counts: line {line}, '{token}', is line "
-                f"{self.vocab[token] + 1} too"
-            )
-
-    def _warn_once(self, message: str) -> None:
-        """Logs a warning that this tokenizer has not logged yet."""
-        if message not in self._warnings:
-            logging.warning("%s", message)
-        self._warnings.add(message)
+        warnings = {
+            f"is smaller than the model: {num_tokens} WordPieces, but "
+            f"vocab_size is {vocab_size}; the last {rows_left} rows stay "
+            "unused": rows_left,
+            f"repeats {len(repeated)} lines, of which the last one counts: "
+            f"{''.join(repeated[:1])}": repeated,
+            f"has {len(self._added)} added tokens ({', '.join(self._added)}): "
+            "unlike transformers, this tokenizer does not look for them "
+            "before it splits a text": self._added,
+        }
+        for message, found in warnings.items():
+            if found and message not in self._warned:
+                logging.warning("%s %s", path, message)
+        self._warned |= warnings.keys()
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""

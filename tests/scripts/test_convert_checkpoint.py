@@ -19,6 +19,7 @@ from data.text.tokenization import FullTokenizer
 from serving import classifier, signatures
 from tests import golden, script_runner
 from tests.checkpoints import listed
+from tests.data.text import test_tokenizer_json as tokenizer_json
 from tests.models import built, tiny_config
 from tests.script_runner import check_refusals
 from tools import convert_checkpoint
@@ -318,6 +319,29 @@ def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
     settings.write_text('{"do_lower_case": true}')
     assert find_casing(None, str(checkpoint)) is True
     assert find_casing(False, str(checkpoint)) is False
+
+
+def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
+    """It holds tokenizer.json, and no vocab.txt."""
+    shutil.copytree(RECORDED / "BertModel", tmp_path / "saved")
+    tokenizer_json.write(
+        tmp_path / "saved/tokenizer.json",
+        [
+            ("model", "vocab", {token: i for i, token in enumerate(TOKENS)}),
+            (None, "added_tokens", []),
+            ("normalizer", "lowercase", False),
+        ],
+    )
+    flags = {"init_checkpoint": "saved", "output_dir": "tf1"}
+    script_runner.run(SCRIPT, tmp_path, **flags).check()
+    vocabulary = (tmp_path / "tf1/vocab.txt").read_bytes()
+    assert vocabulary == (converted / "vocab.txt").read_bytes()
+    cases = [
+        ("--do_lower_case=True", "saved/tokenizer.json", "_lower_case=False"),
+        ("--vocab_file=saved/config.json", "this is not BERT's tokenizer"),
+    ]
+    flags["output_dir"] = "new"
+    check_refusals(tmp_path, SCRIPT, flags, cases)
 
 
 def test_minilm(tmp_path):
