@@ -7,6 +7,7 @@ changes. With --extended_vocab_file the model gets rows for new words.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -30,6 +31,12 @@ MODELS = {
     "squad": "BertSpanLabeler",
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
+}
+# --output_mode of run_classifier.py: how transformers calls it. Without a name,
+# it takes the labels for exclusive.
+_PROBLEM_TYPES = {
+    "multilabel": "multi_label_classification",
+    "regression": "regression",
 }
 # Beside a checkpoint, in the order of preference.
 _VOCABULARIES = ("vocab.txt", "tokenizer.json")
@@ -251,6 +258,17 @@ def find_extension(
         ) from None
 
 
+def find_problem_type(name: str, checkpoint: str) -> str | None:
+    """Returns transformers' name of a run's --output_mode; None if unknown."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import run_settings
+
+    if name != "classifier":
+        return None
+    mode = run_settings.read_settings(checkpoint).get("output_mode")
+    return _PROBLEM_TYPES.get(mode or "")
+
+
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
     checkpoint = modeling.find_checkpoint(options.init_checkpoint)
@@ -283,9 +301,12 @@ def main(options: Config) -> None:
     leave_out = load_weights(model, checkpoint, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
-    save: Callable[..., None] = (
-        modeling.save_huggingface if becomes_theirs else modeling.save_release
-    )
+    save: Callable[..., None] = modeling.save_release
+    if becomes_theirs:
+        save = functools.partial(
+            modeling.save_huggingface,
+            problem_type=find_problem_type(name, checkpoint),
+        )
     save(
         model,
         options.output_dir,

@@ -115,6 +115,8 @@ class FullTokenizer:
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
+        stated_casing: whether a tokenizer.json lower-cases; None if the file
+            is another one.
 
     Raises:
         OSError: the file cannot be read.
@@ -132,11 +134,12 @@ class FullTokenizer:
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
         path = os.fspath(vocab_file)
+        self.stated_casing: bool | None = None
         self._added: list[str] = []
         if path.removesuffix(".gz").endswith(".json"):
-            self.vocab_bytes, do_lower_case, self._added = tokenizer_json.parse(
-                self.vocab_bytes, path, do_lower_case
-            )
+            found = tokenizer_json.parse(self.vocab_bytes, path, do_lower_case)
+            self.vocab_bytes, do_lower_case, self._added = found
+            self.stated_casing = do_lower_case
         # As in the original, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
