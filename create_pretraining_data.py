@@ -266,7 +266,9 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if rest and config.pipeline != "beam":
         raise ValueError(f"unknown arguments. Received: {rest}")
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    tokenization.FullTokenizer(config.vocab_file).check_vocab()
+    tokenization.FullTokenizer(
+        config.vocab_file, config.do_lower_case
+    ).check_vocab()
     if config.max_predictions_per_seq > config.max_seq_length:
         raise ValueError(
             f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
