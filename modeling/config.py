@@ -13,6 +13,8 @@ from modeling.ops import ACTIVATIONS
 # Sizes beyond this do not fit into TensorFlow's shapes.
 _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
+# The original's.
+LAYER_NORM_EPS = 1e-12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +29,8 @@ class BertConfig:
         num_attention_heads: attention heads in each block.
         intermediate_size: width of each block's feed-forward layer.
         hidden_act: activation of the feed-forward layer: `"gelu"` (the
-            original's tanh form), `"gelu_erf"` (the exact form), `"relu"`,
-            `"tanh"` or `"linear"`.
+            original's tanh form), `"gelu_erf"` (the exact form) or another
+            key of `ops.ACTIVATIONS`.
         hidden_dropout_prob: in [0, 1), fraction of the outputs of embeddings
             and layers dropped in training.
         attention_probs_dropout_prob: in [0, 1), fraction of the attention
@@ -37,6 +39,8 @@ class BertConfig:
         type_vocab_size: number of segments that `token_type_ids` can name.
         initializer_range: standard deviation of the truncated normal that
             new weights are drawn from.
+        layer_norm_eps: added to the variance in layer normalization; `to_dict`
+            leaves the default out, as the original's files do.
         unused: entries of released files that the network does not use
             (`pooler_fc_size`, `directionality`, ...); `to_dict` writes them
             back.
@@ -56,6 +60,7 @@ class BertConfig:
     max_position_embeddings: int = 512
     type_vocab_size: int = 16
     initializer_range: float = 0.02
+    layer_norm_eps: float = LAYER_NORM_EPS
     unused: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -86,6 +91,12 @@ class BertConfig:
             raise ValueError(
                 "`initializer_range` must be a finite number of at least 0. "
                 f"Received: initializer_range={deviation!r}"
+            )
+        epsilon = self.layer_norm_eps
+        if not _is_number(epsilon) or not 0 < epsilon <= _MAX_FLOAT:
+            raise ValueError(
+                "`layer_norm_eps` must be a finite number above 0. "
+                f"Received: layer_norm_eps={epsilon!r}"
             )
         # A list, because JSON may have an unhashable value here.
         if self.hidden_act not in list(ACTIVATIONS):
@@ -144,6 +155,8 @@ class BertConfig:
         """Returns a new dict of all entries, the unused ones included."""
         values = dataclasses.asdict(self)
         unused = values.pop("unused")
+        if self.layer_norm_eps == LAYER_NORM_EPS:
+            del values["layer_norm_eps"]
         return {**unused, **values}
 
     def to_json_string(self) -> str:

@@ -42,7 +42,9 @@ class BertLayer(keras.layers.Layer):
     def create_layer_norm(self) -> keras.layers.LayerNormalization:
         """Returns a layer normalization as all of BERT's are."""
         return keras.layers.LayerNormalization(
-            epsilon=1e-12, name="LayerNorm", dtype=self.dtype_policy
+            epsilon=self.config.layer_norm_eps,
+            name="LayerNorm",
+            dtype=self.dtype_policy,
         )
 
     def get_config(self) -> dict[str, Any]:

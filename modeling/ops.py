@@ -271,7 +271,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": gelu,
     "gelu_erf": gelu_erf,
     "linear": keras.activations.linear,
+    "mish": keras.activations.mish,
     "relu": keras.activations.relu,
+    "sigmoid": keras.activations.sigmoid,
+    "silu": keras.activations.silu,
     "tanh": keras.activations.tanh,
 }
 

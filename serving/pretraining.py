@@ -98,7 +98,7 @@ def _fill_mask(
     """Returns the function of `fill_mask`; see `export_pretrainer`."""
     packing = options.packing
     vocab = packing.tokenizer.vocab
-    mask_id = vocab.index(MASK)
+    mask_id = packing.tokenizer.id_of(MASK)
     top_k = min(top_k, len(vocab))
 
     def fill_mask(text: tf.Tensor) -> Features:
@@ -117,9 +117,10 @@ def _fill_mask(
             )
             is_mask = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
+            # The model may have more rows than there are WordPieces.
+            named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
-                tf.boolean_mask(outputs["masked_lm_probabilities"], is_mask),
-                top_k,
+                tf.boolean_mask(named, is_mask), top_k
             )
             return {"probabilities": probabilities, "ids": ids}
 

@@ -7,6 +7,7 @@ changes. With --extended_vocab_file the model gets rows for new words.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -31,6 +32,14 @@ MODELS = {
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
 }
+# --output_mode of run_classifier.py: how transformers calls it. Without a name,
+# it takes the labels for exclusive.
+_PROBLEM_TYPES = {
+    "multilabel": "multi_label_classification",
+    "regression": "regression",
+}
+# Beside a checkpoint, in the order of preference.
+_VOCABULARIES = ("vocab.txt", "tokenizer.json")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -59,8 +68,8 @@ class Config:
     )
     vocab_file: str | None = flag(
         None,
-        "The model's vocabulary; by default vocab.txt next to the checkpoint. "
-        "Needed for --output_format=huggingface.",
+        "The model's vocabulary; by default vocab.txt or tokenizer.json next "
+        "to the checkpoint. Needed for --output_format=huggingface.",
         kind=Kind.INPUT_FILE,
     )
     extended_vocab_file: str | None = flag(
@@ -208,16 +217,18 @@ def find_tokenizer(
         ValueError: transformers would make up a vocabulary.
     """
     if vocab_file is None:
-        vocab_file = os.path.join(os.path.dirname(checkpoint), "vocab.txt")
-        if not os.path.isfile(vocab_file):
+        folder = os.path.dirname(checkpoint)
+        places = [os.path.join(folder, name) for name in _VOCABULARIES]
+        vocab_file = next(filter(os.path.isfile, places), None)
+        if vocab_file is None:
             if is_needed:
                 raise ValueError(
-                    f"there is no {vocab_file}, and without a vocabulary "
+                    f"there is no {places[0]}, and without a vocabulary "
                     "transformers makes up one of 5 tokens; give --vocab_file"
                 )
             logging.warning(
                 "There is no %s; give --vocab_file to have a vocabulary copied",
-                vocab_file,
+                places[0],
             )
             return None
     return tokenization.FullTokenizer(vocab_file, do_lower_case)
@@ -245,6 +256,17 @@ def find_extension(
             f"--extended_vocab_file={extended.vocab_file} does not extend "
             f"{tokenizer.vocab_file}: {error}"
         ) from None
+
+
+def find_problem_type(name: str, checkpoint: str) -> str | None:
+    """Returns transformers' name of a run's --output_mode; None if unknown."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import run_settings
+
+    if name != "classifier":
+        return None
+    mode = run_settings.read_settings(checkpoint).get("output_mode")
+    return _PROBLEM_TYPES.get(mode or "")
 
 
 def main(options: Config) -> None:
@@ -279,9 +301,12 @@ def main(options: Config) -> None:
     leave_out = load_weights(model, checkpoint, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
-    save: Callable[..., None] = (
-        modeling.save_huggingface if becomes_theirs else modeling.save_release
-    )
+    save: Callable[..., None] = modeling.save_release
+    if becomes_theirs:
+        save = functools.partial(
+            modeling.save_huggingface,
+            problem_type=find_problem_type(name, checkpoint),
+        )
     save(
         model,
         options.output_dir,

@@ -93,7 +93,9 @@ def main(config: Config) -> None:
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     check_flags(config)
     if config.extend:
-        extended = tokenization.FullTokenizer(config.extend)
+        extended = tokenization.FullTokenizer(
+            config.extend, config.do_lower_case
+        )
         extended.check_vocab()
     dropped: collections.Counter[str] = collections.Counter()
     lines = itertools.chain.from_iterable(

@@ -100,11 +100,23 @@ def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
     """Returns the network options that a run was trained with.
 
     Args:
-        path: a checkpoint, or its folder. Without settings of a run, as in a
-            release, none are set.
+        path: see `read_settings`. Without settings, none are set.
 
     Returns:
         {name in NETWORK: whether it is set}.
+    """
+    saved = read_settings(path)
+    return {name: saved.get(name, False) for name in NETWORK}
+
+
+def read_settings(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Returns the settings of the run that wrote a checkpoint.
+
+    Args:
+        path: the checkpoint, or its folder.
+
+    Returns:
+        dict, empty without settings of a run, as in a release.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -114,9 +126,8 @@ def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:
     # Several runs in a folder share the first one's.
     for place in (folder, folder / "run_1"):
         if (place / FILE).is_file():
-            saved = json_files.read_json(place / FILE)
-            return {name: saved.get(name, False) for name in NETWORK}
-    return dict.fromkeys(NETWORK, False)
+            return json_files.read_json(place / FILE)
+    return {}
 
 
 def _saved_settings(

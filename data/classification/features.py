@@ -31,12 +31,14 @@ class ClassificationFeatures:
         label_id: int, the label's place in the label list; in regression a
             float; in multi-label classification a list of 0 and 1; None
             where it is not known.
+        is_cut: whether the text was longer.
     """
 
     input_ids: list[int]
     input_mask: list[int]
     segment_ids: list[int]
     label_id: int | float | list[int] | None
+    is_cut: bool = False
 
 
 class ColaProcessor(SplitFilesProcessor):
@@ -171,6 +173,7 @@ def convert_single_example(
     # A copy, since the tokenizer may cache the list, which is cut here.
     tokens_a = list(tokenizer.tokenize(example.text_a))
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
+    length = len(tokens_a) + len(tokens_b) + (3 if tokens_b else 2)
     if tokens_b:
         _truncate_seq_pair(tokens_a, tokens_b, max_seq_length - 3)
         tokens_b.append("[SEP]")
@@ -185,6 +188,7 @@ def convert_single_example(
         input_mask=[1] * len(tokens) + padding,
         segment_ids=[0] * first_length + [1] * len(tokens_b) + padding,
         label_id=_label_id(example, label_list),
+        is_cut=length > max_seq_length,
     )
     if ex_index < 5:
         logging.debug(
@@ -203,12 +207,30 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields `convert_single_example` of each, with a log line every 10,000."""
+    """Yields `convert_single_example` of each, with a log line every 10,000.
+
+    A last line says how many texts were cut.
+    """
+    num_cut = 0
     for ex_index, example in enumerate(examples):
         if ex_index % 10000 == 0:
             logging.info("Writing example %d of %d", ex_index, len(examples))
-        yield convert_single_example(
+        features = convert_single_example(
             ex_index, example, label_list, max_seq_length, tokenizer
+        )
+        num_cut += features.is_cut
+        yield features
+    log_cut(num_cut, len(examples), max_seq_length)
+
+
+def log_cut(num_cut: int, num_texts: int, max_seq_length: int) -> None:
+    """Logs how many texts, or pairs of texts, were cut, if any were."""
+    if num_cut:
+        logging.info(
+            "%d of %d texts were longer than --max_seq_length=%d and were cut",
+            num_cut,
+            num_texts,
+            max_seq_length,
         )
 
 

@@ -71,7 +71,7 @@ class NerWindows:
         pieces = self.tokenizer(words.flat_values)
         # Every word needs a token to be tagged by.
         unknown = tf.fill(
-            [tf.size(words.flat_values), 1], self.tokenizer.vocab.index("[UNK]")
+            [tf.size(words.flat_values), 1], self.tokenizer.id_of("[UNK]")
         )
         has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
         pieces = tf.concat(

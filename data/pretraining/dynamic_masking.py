@@ -35,6 +35,8 @@ class DynamicMasking:
         self._is_continuation = np.array(
             [token.startswith("##") for token in tokenizer.tokens]
         )
+        # Each word once, as the original draws them.
+        self._word_ids = np.array([*vocab.values()], np.int32)
         self._max_predictions = max_predictions_per_seq
         self._options = options
         self._seed = seed
@@ -96,10 +98,10 @@ class DynamicMasking:
             ranks = tf.argsort(tf.argsort(keys, axis=1), axis=1)
             chosen = can_be_masked & (ranks < num_to_predict[:, None])
 
-        random_ids = tf.cast(
-            word_draws * tf.cast(len(self._is_continuation), tf.float32),
-            tf.int32,
+        random_words = tf.cast(
+            word_draws * tf.cast(len(self._word_ids), tf.float32), tf.int32
         )
+        random_ids = tf.gather(self._word_ids, random_words)
         kept_prob = options.mask_token_prob + options.same_token_prob
         replacements = tf.where(
             kind_draws < options.mask_token_prob,

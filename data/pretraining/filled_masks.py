@@ -32,7 +32,9 @@ def describe(
     # It takes half a second to load.
     from scipy import special
 
-    vocab = tokenizer.tokens
+    # The model may have more rows than there are WordPieces.
+    rows = range(len(tokenizer.tokens), logits.shape[-1])
+    vocab = [*tokenizer.tokens, *(f"[row {row}]" for row in rows)]
     found = []
     for row in range(len(logits)):
         is_masked = features["masked_lm_weights"][row] > 0

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from absl import logging
 
 from data.io import records, workers
 from data.squad.reading import WORD, SquadExample
@@ -108,9 +109,8 @@ def create_features(
     Memory does not grow with the number of windows. Answers are looked up if
     `is_training`.
     """
-    windows = _create_windows(
-        tokenizer, options, is_training, enumerate(examples)
-    )
+    numbered = enumerate(_count_cut(examples, tokenizer, options))
+    windows = _create_windows(tokenizer, options, is_training, numbered)
     for unique_id, feature in enumerate(windows, _FIRST_UNIQUE_ID):
         feature.unique_id = unique_id
         yield feature
@@ -129,10 +129,36 @@ def create_records(
     records are the same for any number.
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
-    windows = workers.generate(encode, enumerate(examples), num_processes)
+    numbered = enumerate(_count_cut(examples, tokenizer, options))
+    windows = workers.generate(encode, numbered, num_processes)
     for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
         # Two concatenated messages are parsed as their union.
         yield records.encode_example({"unique_ids": [unique_id]}) + window
+
+
+def _count_cut(
+    examples: Iterable[SquadExample],
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+) -> Iterator[SquadExample]:
+    """Yields the examples; at their end logs how many questions are cut.
+
+    Passages are not: windows cover all of a passage.
+    """
+    num_questions = num_cut = 0
+    for example in examples:
+        length = len(tokenizer.tokenize(example.question_text))
+        num_questions += 1
+        num_cut += length > options.max_query_length
+        yield example
+    if num_cut:
+        logging.info(
+            "%d of %d questions were longer than --max_query_length=%d and "
+            "were cut",
+            num_cut,
+            num_questions,
+            options.max_query_length,
+        )
 
 
 def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:

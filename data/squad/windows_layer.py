@@ -163,7 +163,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     with tf.control_dependencies([last_letters]):
         starts = _find_starts(contexts)
     with tf.control_dependencies([starts]):
-        is_unknown = ids.flat_values == tokenizer.vocab.index("[UNK]")
+        is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
         num_unknown = tf.concat([[0], begun], 0)
     return Passages(

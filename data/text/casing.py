@@ -1,7 +1,7 @@
 """Finds whether a model lower-cases text, and refuses to guess.
 
 What says so, first to last: tokenizer_config.json beside the weights or the
-vocabulary, the name of a release, the words of the vocabulary.
+vocabulary, a tokenizer.json, the name of a release, the words of the vocabulary.
 """
 
 import os
@@ -29,13 +29,16 @@ _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
 _FEWEST_WORDS = 5000
 
 
-def find_casing(options: Any, tokens: Sequence[str]) -> bool:
+def find_casing(
+    options: Any, tokens: Sequence[str], stated: bool | None = None
+) -> bool:
     """Returns whether to lower-case the text.
 
     Args:
         options: of the command, with `vocab_file`, `do_lower_case`,
             `given_flags` and, unless it needs no model, `init_checkpoint`.
         tokens: the vocabulary's WordPieces.
+        stated: whether `vocab_file` itself, a tokenizer.json, lower-cases.
 
     Raises:
         ValueError: --do_lower_case contradicts a file or a release's name; or
@@ -44,7 +47,10 @@ def find_casing(options: Any, tokens: Sequence[str]) -> bool:
     flag = options.do_lower_case
     is_given = not flag or "do_lower_case" in options.given_flags
     checkpoint = getattr(options, "init_checkpoint", None)
-    for path, is_lower_case in _settings(options.vocab_file, checkpoint):
+    settings = [*_settings(options.vocab_file, checkpoint)]
+    if stated is not None:
+        settings.append((str(options.vocab_file), stated))
+    for path, is_lower_case in settings:
         if not is_given:
             flag, is_given = is_lower_case, True
         elif flag != is_lower_case:

@@ -123,8 +123,7 @@ class PackingLayer(keras.layers.Layer):
         row = row_ids(row_splits, number)
         place = tf.range(number) - tf.gather(row_splits, row)
         place_b = place - tf.gather(lengths_a, row) - 2
-        vocab = self.tokenizer.vocab
-        special = [vocab.index("[CLS]"), vocab.index("[SEP]")]
+        special = [self.tokenizer.id_of(name) for name in ("[CLS]", "[SEP]")]
         values = [special, tokens_a.flat_values, tokens_b.flat_values]
         starts_a = tokens_a.row_starts() + len(special)
         starts_b = tokens_b.row_starts() + len(special)

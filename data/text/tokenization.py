@@ -13,8 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from absl import logging
+
 from data.io import text_files
-from data.text import casing
+from data.text import casing, tokenizer_json
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def convert_to_unicode(text: str | bytes) -> str:
 
 def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
     """Returns {WordPiece: its id} of a vocabulary file; see `FullTokenizer`."""
-    return FullTokenizer(vocab_file).vocab
+    return FullTokenizer(vocab_file, None).vocab
 
 
 def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
@@ -61,21 +63,27 @@ class FullTokenizer:
     or a copy of the file, is passed this object.
 
     Args:
-        vocab_file: path of the vocabulary, one WordPiece a line.
+        vocab_file: path of the vocabulary, one WordPiece a line, or of a
+            tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents; None =
-            if the vocabulary has no upper-case letters.
+            as tokenizer.json says, else if the vocabulary has no upper-case
+            letters.
 
     Attributes:
         vocab_file: as given.
-        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`.
+        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
+            of a tokenizer.json, those of the vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
+        stated_casing: whether a tokenizer.json lower-cases; None if the file
+            is another one.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file begins with a byte order mark, which would be part
-            of its first WordPiece.
+            of its first WordPiece; or it is a tokenizer.json of another
+            kind or casing.
     """
 
     def __init__(
@@ -86,6 +94,13 @@ class FullTokenizer:
         self.vocab_file = vocab_file
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
+        path = os.fspath(vocab_file)
+        self.stated_casing: bool | None = None
+        self._added: list[str] = []
+        if path.removesuffix(".gz").endswith(".json"):
+            found = tokenizer_json.parse(self.vocab_bytes, path, do_lower_case)
+            self.vocab_bytes, do_lower_case, self._added = found
+            self.stated_casing = do_lower_case
         # As in the original, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
@@ -107,6 +122,7 @@ class FullTokenizer:
                 for token in self.tokens
             )
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
+        self._warned: set[str] = set()
         self.set_casing(do_lower_case)
 
     def set_casing(self, do_lower_case: bool) -> None:
@@ -138,36 +154,52 @@ class FullTokenizer:
     ) -> None:
         """Checks that the vocabulary can serve a model.
 
+        As in Google's code, the last of several equal lines counts, and a
+        model may have more rows than the file has lines: released models do.
+        Each is a warning, once.
+
         Args:
             vocab_size: the model's number of WordPieces; None = not checked.
             special_tokens: WordPieces that must be there.
 
         Raises:
-            ValueError: a WordPiece occurs twice or is missing, or the number of
-                lines is not `vocab_size`.
+            ValueError: a special token is missing, or there are more lines
+                than `vocab_size`.
         """
         path, num_tokens = self.vocab_file, len(self.tokens)
-        first_line: dict[str, int] = {}
-        for line, token in enumerate(self.tokens, start=1):
-            # Released vocabularies hold white-space characters, read as "".
-            if token and first_line.setdefault(token, line) != line:
-                raise ValueError(
-                    f"{path}, line {line}: '{token}' is in line "
-                    f"{first_line[token]} already; list each WordPiece once"
-                )
-        missing = [name for name in special_tokens if name not in first_line]
+        missing = [name for name in special_tokens if name not in self.vocab]
         if missing:
             raise ValueError(
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
                 "lines; give a BERT vocabulary, one WordPiece a line"
             )
-        if vocab_size is not None and num_tokens != vocab_size:
-            kind = "larger" if num_tokens > vocab_size else "smaller"
+        rows_left = 0 if vocab_size is None else vocab_size - num_tokens
+        if rows_left < 0:
             raise ValueError(
-                f"{path} is {kind} than the model: {num_tokens} WordPieces, "
+                f"{path} is larger than the model: {num_tokens} WordPieces, "
                 f"but vocab_size is {vocab_size}; give the vocabulary that the "
                 "model's configuration was made for"
             )
+        # Released vocabularies hold white-space characters, read as "".
+        repeated = [
+            f"line {line}, '{token}', is line {self.vocab[token] + 1} too"
+            for line, token in enumerate(self.tokens, start=1)
+            if token and self.vocab[token] != line - 1
+        ]
+        warnings = {
+            f"is smaller than the model: {num_tokens} WordPieces, but "
+            f"vocab_size is {vocab_size}; the last {rows_left} rows stay "
+            "unused": rows_left,
+            f"repeats {len(repeated)} lines, of which the last one counts: "
+            f"{''.join(repeated[:1])}": repeated,
+            f"has {len(self._added)} added tokens ({', '.join(self._added)}): "
+            "unlike transformers, this tokenizer does not look for them "
+            "before it splits a text": self._added,
+        }
+        for message, found in warnings.items():
+            if found and message not in self._warned:
+                logging.warning("%s %s", path, message)
+        self._warned |= warnings.keys()
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
@@ -204,9 +236,11 @@ def load_tokenizer(
         ValueError: as `FullTokenizer.check_vocab` and `casing.find_casing`.
         OSError: the vocabulary cannot be read.
     """
-    tokenizer = FullTokenizer(options.vocab_file)
+    tokenizer = FullTokenizer(options.vocab_file, None)
     tokenizer.check_vocab(vocab_size)
-    tokenizer.set_casing(casing.find_casing(options, tokenizer.tokens))
+    tokenizer.set_casing(
+        casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
+    )
     return tokenizer
 
 

@@ -51,7 +51,7 @@ class Windows(NamedTuple):
                 `[CLS] window [SEP]`.
         """
         cls, sep = (
-            tf.fill([tf.size(self.rows), 1], tokenizer.vocab.index(name))
+            tf.fill([tf.size(self.rows), 1], tokenizer.id_of(name))
             for name in ("[CLS]", "[SEP]")
         )
         parts = self.tokens()

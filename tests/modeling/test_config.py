@@ -69,6 +69,15 @@ def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
     assert load_config(tmp_path) == load_config(path) == config
 
 
+def test_only_another_epsilon_is_written():
+    for epsilon in (1e-12, 1e-5):
+        values = RELEASED | {"layer_norm_eps": epsilon}
+        config = BertConfig.from_dict(values)
+        assert config.layer_norm_eps == epsilon
+        assert config.to_dict() == (RELEASED if epsilon < 1e-5 else values)
+        assert BertConfig.from_dict(config.to_dict()) == config
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -99,6 +108,9 @@ def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
         ({"initializer_range": "0.02"}, "`initializer_range` must be"),
         ({"initializer_range": [0.02]}, "`initializer_range` must be"),
         ({"initializer_range": {}}, "`initializer_range` must be"),
+        ({"layer_norm_eps": 0}, "`layer_norm_eps` must be a finite .*=0"),
+        ({"layer_norm_eps": NAN}, "`layer_norm_eps` must be a finite .*=nan"),
+        ({"layer_norm_eps": None}, "`layer_norm_eps` must be a finite .*=None"),
     ],
 )
 def test_a_wrong_value_is_named(changes, message):

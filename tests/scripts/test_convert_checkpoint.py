@@ -19,6 +19,7 @@ from data.text.tokenization import FullTokenizer
 from serving import classifier, signatures
 from tests import golden, script_runner
 from tests.checkpoints import listed
+from tests.data.text import test_tokenizer_json as tokenizer_json
 from tests.models import built, tiny_config
 from tests.script_runner import check_refusals
 from tools import convert_checkpoint
@@ -318,6 +319,69 @@ def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
     settings.write_text('{"do_lower_case": true}')
     assert find_casing(None, str(checkpoint)) is True
     assert find_casing(False, str(checkpoint)) is False
+
+
+@pytest.mark.parametrize(
+    ("mode", "num_labels", "expected"),
+    [
+        ("multilabel", 3, "multi_label_classification"),
+        ("regression", 1, "regression"),
+        ("classification", 3, None),
+        (None, 3, None),
+    ],
+)
+def test_the_task_of_a_classifier_goes_with_it(
+    tmp_path, mode, num_labels, expected
+):
+    """A multi-label model's scores are sigmoids, which transformers must know.
+
+    As in a run's folder: its settings, and the best step in a folder of its
+    own.
+    """
+    config = tiny_config(vocab_size=len(TOKENS))
+    model = built(modeling.BertClassifier(config, num_labels))
+    tokenizer = FullTokenizer(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    labels = LABELS if num_labels == 3 else None
+    modeling.save_release(model, tmp_path / "run/best", tokenizer, labels)
+    if mode:
+        settings = json.dumps({"output_mode": mode, "seed": 1})
+        (tmp_path / "run/run_settings.json").write_text(settings)
+    for name in ("classifier", "bert"):
+        convert_checkpoint.main(
+            convert_checkpoint.Config(
+                init_checkpoint=str(tmp_path / "run/best/bert_model.ckpt"),
+                output_dir=str(tmp_path / name),
+                model=name,
+            )
+        )
+    config = json.loads((tmp_path / "classifier/config.json").read_text())
+    assert config.get("problem_type") == expected
+    if num_labels == 3:
+        assert [*config["id2label"].values()] == LABELS
+    assert "problem_type" not in (tmp_path / "bert/config.json").read_text()
+
+
+def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
+    """It holds tokenizer.json, and no vocab.txt."""
+    shutil.copytree(RECORDED / "BertModel", tmp_path / "saved")
+    tokenizer_json.write(
+        tmp_path / "saved/tokenizer.json",
+        [
+            ("model", "vocab", {token: i for i, token in enumerate(TOKENS)}),
+            (None, "added_tokens", []),
+            ("normalizer", "lowercase", False),
+        ],
+    )
+    flags = {"init_checkpoint": "saved", "output_dir": "tf1"}
+    script_runner.run(SCRIPT, tmp_path, **flags).check()
+    vocabulary = (tmp_path / "tf1/vocab.txt").read_bytes()
+    assert vocabulary == (converted / "vocab.txt").read_bytes()
+    cases = [
+        ("--do_lower_case=True", "saved/tokenizer.json", "_lower_case=False"),
+        ("--vocab_file=saved/config.json", "this is not BERT's tokenizer"),
+    ]
+    flags["output_dir"] = "new"
+    check_refusals(tmp_path, SCRIPT, flags, cases)
 
 
 def test_minilm(tmp_path):

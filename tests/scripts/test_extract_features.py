@@ -87,6 +87,23 @@ def deep(tmp_path_factory):
     return folder, flags
 
 
+def test_texts_that_were_cut_are_counted(deep, caplog):
+    caplog.set_level("INFO", logger="absl")
+    _, flags = deep
+    for length in (4, 16):
+        batches = encoder.create_batches(
+            extract_features.read_examples(str(flags["input_file"])),
+            tokenization.FullTokenizer(flags["vocab_file"]),
+            length,
+            batch_size=2,
+            trim=True,
+        )
+        assert len(list(batches)) == 2
+    assert [x for x in caplog.messages if "cut" in x] == [
+        "2 of 3 texts were longer than --max_seq_length=4 and were cut"
+    ]
+
+
 def test_one_vector_a_token_goes_to_arrays(deep):
     folder, _ = deep
     lines = read_lines(folder / "all.jsonl")

@@ -1,5 +1,7 @@
 """SavedModels hold each weight once, and compute what the model does."""
 
+import dataclasses
+
 import keras
 import numpy as np
 import pytest
@@ -69,6 +71,21 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
         loaded.signatures["serve"](**features)["logits"],
         tf.function(predict, autograph=False)(features)["logits"],
     )
+
+
+def test_another_epsilon_and_activation_are_exported(tmp_path):
+    changes = {"layer_norm_eps": 0.1, "hidden_act": "silu"}
+    config = dataclasses.replace(CONFIG, **changes)
+    other, usual = (modeling.BertClassifier(c, 5) for c in (config, CONFIG))
+    for model in (other, usual):
+        model.build()
+    other.set_weights(usual.get_weights())
+    write(tmp_path / "model", other)
+    (features,) = create_inputs("classifier")
+    loaded = tf.saved_model.load(tmp_path / "model")
+    found = loaded.signatures["serve"](**features)["logits"]
+    np.testing.assert_allclose(found, other(features), rtol=0, atol=1e-5)
+    assert np.abs(found - usual(features)).max() > 1e-3
 
 
 @pytest.mark.skipif(

@@ -149,6 +149,35 @@ def test_fill_mask(exports):
     assert counts[-3:] == [1, 2, 2]
 
 
+def test_a_mask_is_never_a_row_without_a_word(tmp_path):
+    """Models are released with more rows than WordPieces."""
+    tokens = [*TOKENIZER.tokens[:1500], "[MASK]", "[CLS]"]
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text("\n".join(tokens) + "\n")
+    tokenizer = FullTokenizer(vocab_file)
+    options = ServingOptions(tokenizer, LENGTH)
+    model = export("pretraining", tmp_path / "export", options)
+    ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
+    assert ids[:2] == [1501, 1500]
+    logits = model(
+        {
+            "input_ids": tf.constant([ids]),
+            "masked_lm_positions": tf.constant([[1]]),
+        }
+    )["masked_lm_logits"][0, 0]
+    expected = tf.nn.softmax(logits).numpy()[:1502]
+    best = np.argsort(-expected)[:1000]
+    (found,) = serving.load(tmp_path / "export").fill_mask("[MASK]", top_k=10)[
+        "masks"
+    ]
+    assert [guess["token"] for guess in found] == [tokens[i] for i in best[:10]]
+    np.testing.assert_allclose(
+        [guess["probability"] for guess in found],
+        expected[best[:10]],
+        atol=1e-5,
+    )
+
+
 def test_masks_with_the_id_of_padding(tmp_path):
     """Any special token may stand in any row of a vocabulary."""
     tokens = list(TOKENIZER.tokens)

@@ -273,6 +273,7 @@ def save_huggingface(
     labels: Sequence[str] | None = None,
     tokenizer: Any = None,
     leave_out: Collection[str] = (),
+    problem_type: str | None = None,
 ) -> None:
     """Writes a folder that transformers reads.
 
@@ -290,6 +291,8 @@ def save_huggingface(
         tokenizer: FullTokenizer of the model, or None.
         leave_out: original names of weights not to write, such as those of the
             next sentence head.
+        problem_type: how transformers makes scores of a classifier's outputs,
+            such as "multi_label_classification"; None = by its own rules.
 
     Raises:
         ValueError: the model is of another class or not built, or `labels` or
@@ -297,6 +300,8 @@ def save_huggingface(
         OSError: a file cannot be written.
     """
     values = _config_entries(model, labels, leave_out)
+    if problem_type:
+        values["problem_type"] = problem_type
     if tokenizer:
         values["pad_token_id"] = find_pad_id(tokenizer, model.config.vocab_size)
     with staged_folder(directory, last=WEIGHTS_FILE) as stage:

@@ -3,6 +3,7 @@
 Their "gelu" is the exact form, ours (the original's) the tanh form.
 """
 
+import dataclasses
 import os
 from typing import Any
 
@@ -11,16 +12,22 @@ from modeling.config import BertConfig
 
 CONFIG_FILE = "config.json"
 
-# theirs: ours
+# theirs: ours; of several names the last one is written.
 _ACTIVATIONS = {
+    "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
-    "gelu_new": "gelu",
+    "gelu_accurate": "gelu",
+    "gelu_fast": "gelu",
     "gelu_pytorch_tanh": "gelu",
+    "gelu_new": "gelu",
     "linear": "linear",
+    "mish": "mish",
     "relu": "relu",
+    "sigmoid": "sigmoid",
+    "swish": "silu",
+    "silu": "silu",
     "tanh": "tanh",
 }
-_LAYER_NORM_EPSILON = 1e-12
 # Their loader's own defaults, where they differ from ours.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
 
@@ -38,7 +45,6 @@ def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
         ("model_type", "bert"),
         ("position_embedding_type", "absolute"),
         ("is_decoder", False),
-        ("layer_norm_eps", _LAYER_NORM_EPSILON),
     ):
         if values.get(name, expected) != expected:
             raise ValueError(
@@ -51,10 +57,10 @@ def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
             f"`hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
             f"Received: hidden_act={activation!r}"
         )
-    ours = BertConfig(vocab_size=1).to_dict()
+    ours = {field.name for field in dataclasses.fields(BertConfig)}
     return BertConfig.from_dict(
         {
-            **{name: values[name] for name in ours.keys() & values.keys()},
+            **{name: values[name] for name in ours & values.keys()},
             "hidden_act": _ACTIVATIONS[activation],
         }
     )
@@ -68,8 +74,8 @@ def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
     activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
     return {
         **values,
-        "hidden_act": {**activations, "gelu": "gelu_new"}[config.hidden_act],
-        "layer_norm_eps": _LAYER_NORM_EPSILON,
+        "hidden_act": activations[config.hidden_act],
+        "layer_norm_eps": config.layer_norm_eps,
         "model_type": "bert",
         "pad_token_id": 0,
         "position_embedding_type": "absolute",

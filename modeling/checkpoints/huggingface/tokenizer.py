@@ -27,12 +27,12 @@ def find_pad_id(tokenizer: Any, vocab_size: int) -> int:
     """Returns the id of [PAD] in a vocabulary that fits a model.
 
     Raises:
-        ValueError: its size is not `vocab_size`, a special token is missing,
+        ValueError: it is larger than `vocab_size`, a special token is missing,
             or the file is not UTF-8.
     """
-    tokens = _all_tokens(tokenizer)
+    _all_tokens(tokenizer)
     tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
-    return tokens.index("[PAD]")
+    return tokenizer.vocab["[PAD]"]
 
 
 def write_tokenizer(

@@ -94,6 +94,26 @@ def test_layout(tokenizer, text_a, text_b, ids, segments):
     assert features.input_mask == [int(i > 0) for i in ids]
 
 
+def test_texts_that_were_cut_are_counted(tokenizer, caplog):
+    caplog.set_level("INFO", logger="absl")
+    pairs = [
+        ("a b a b a b", None),  # As long as fits.
+        ("a b a b a b a", None),
+        ("a a a", "b b"),
+        ("a a a", "b b b"),
+        ("a a a a a a", ""),
+        ("", "b b b b b b"),
+    ]
+    examples = [InputExample("g", *pair, "0") for pair in pairs]
+    found = list(convert_examples_to_features(examples, ["0"], 8, tokenizer))
+    cut = [False, True, False, True, False, True]
+    assert [feature.is_cut for feature in found] == cut
+    message = "3 of 6 texts were longer than --max_seq_length=8 and were cut"
+    assert caplog.messages[-1] == message
+    list(convert_examples_to_features(examples, ["0"], 10, tokenizer))
+    assert not [x for x in caplog.messages if "--max_seq_length=10" in x]
+
+
 @pytest.mark.parametrize(
     "label, label_list, label_id, kind",
     [

@@ -71,7 +71,8 @@ def test_real_rows_as_csv_and_as_json_lines(tmp_path):
         assert other.label == example.label
 
 
-def test_features(tokenizer):
+def test_features(tokenizer, caplog):
+    caplog.set_level("INFO", logger="absl")
     example = swag.SwagExample("g", "a a", "b", ["c", "c d", "d d d", ""], 2)
     (feature,) = swag.create_features([example], 8, tokenizer)
     ids = [
@@ -82,6 +83,9 @@ def test_features(tokenizer):
         [2, 4, 4, 3, 5, 3, 0, 0],
     ]
     assert feature.input_ids == sum(ids, [])
+    assert caplog.messages == [
+        "1 of 4 texts were longer than --max_seq_length=8 and were cut"
+    ]
     assert feature.input_mask == [int(i > 0) for i in feature.input_ids]
     assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
     record = encode_classification_features(feature)

@@ -96,6 +96,20 @@ def test_features_are_those_of_masked_records(records, vocab_file):
         assert not features["masked_lm_ids"][row, count:].any()
 
 
+def test_random_words_are_drawn_as_often_as_googles(records, tmp_path):
+    """Google's code draws each word once, by the last of its lines."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join([*WORDS, *["d"] * 20]))
+    options = {"mask_token_prob": 0.0, "same_token_prob": 0.0}
+    features = read(records, path, masked_lm_prob=0.2, **options)
+    _, chosen = original_ids(features)
+    found = np.bincount(features["input_ids"][chosen], minlength=35)
+    shares = found / chosen.sum()
+    assert not found[WORDS.index("d")] and not found[15:34].any()
+    np.testing.assert_allclose(shares[shares > 0], 1 / len(WORDS), atol=0.01)
+    assert (shares > 0).sum() == len(WORDS)
+
+
 def test_shares_are_the_originals(records, vocab_file):
     features = read(records, vocab_file, count=20 * N, masked_lm_prob=0.2)
     ids, chosen = original_ids(features)

@@ -17,7 +17,8 @@ def test_words_in_the_order_of_their_places(tmp_path):
         "masked_lm_ids": np.array([[3, 6, 0]]),
         "masked_lm_weights": np.array([[1.0, 1.0, 0.0]]),
     }
-    logits = np.full([1, 3, len(VOCAB)], -100.0)
+    # The model has a row more than there are WordPieces.
+    logits = np.full([1, 3, len(VOCAB) + 1], -100.0)
     # At the fourth place the model is torn between two WordPieces.
     logits[0, 0, [3, 6]] = np.log([0.75, 0.25])
     logits[0, 1, 4] = 0.0
@@ -29,3 +30,6 @@ def test_words_in_the_order_of_their_places(tmp_path):
             "predicted": "har 100.0% | a 75.0%",
         }
     ]
+    logits[0, 1, 7] = 9.0
+    (found,) = filled_masks.describe(features, logits, tokenizer)
+    assert found["predicted"] == "[row 7] 100.0% | a 75.0%"

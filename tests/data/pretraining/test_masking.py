@@ -28,6 +28,16 @@ def mask(tokens, candidates, seed, **options):
     )
 
 
+def test_random_words_are_those_of_googles_ordered_dict():
+    """Each word of the vocabulary once, in the order of its first line."""
+    names = [*NAMES[:8], "b", "a", "b"]
+    vocab = {name: index for index, name in enumerate(names)}
+    assert [*vocab] == names[:-1] and vocab["b"] == 10
+    pieces = Pieces(vocab)
+    assert pieces.words == [pieces[name] for name in names[:-1]]
+    assert pieces.decode(pieces.words[-2:]) == "b a"
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_predictions_fit_together(whole):
     for seed in range(50):

@@ -336,6 +336,27 @@ def test_get_final_text(pred_text, orig_text, final_text):
     assert found == final_text
 
 
+@pytest.mark.parametrize("num_processes", [None, 1, 2])
+def test_questions_that_were_cut_are_counted(
+    tmp_path, tokenizer, caplog, num_processes
+):
+    """Passages never are: windows cover them."""
+    caplog.set_level("INFO", logger="absl")
+    texts = ["a b c d", "a b c d a", "q", "q " * 9]
+    path = write_squad(
+        tmp_path / "squad.json", [{"question": x} for x in texts], "a b " * 20
+    )
+    args = reading.read_squad_examples(path, False), tokenizer, OPTIONS, False
+    if num_processes is None:
+        list(windows.create_features(*args))
+    else:
+        list(windows.create_records(*args, num_processes))
+    found = [x for x in caplog.messages if "cut" in x]
+    assert found == [
+        "2 of 4 questions were longer than --max_query_length=4 and were cut"
+    ]
+
+
 def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     (example,), _ = create(
         tmp_path, tokenizer, "a b c d " * 5, (2, "b"), training=True

@@ -113,10 +113,8 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
 @pytest.mark.parametrize(
     ("lines", "vocab_size", "message"),
     [
-        ("[CLS] [SEP] [MASK] [UNK] a a", None, "line 6: 'a' .* line 5"),
         ("[CLS] [SEP] a", None, r"no \[MASK\], \[UNK\] among its 3"),
         ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
-        ("[CLS] [SEP] [MASK] [UNK] a", 6, "smaller .* 5 .* vocab_size is 6"),
         ("[CLS] [SEP] [MASK] [UNK] a", 5, None),
     ],
 )
@@ -129,6 +127,29 @@ def test_check_vocab(tmp_path, lines, vocab_size, message):
         return
     with pytest.raises(ValueError, match=f"{vocab_file}.*{message}"):
         tokenizer.check_vocab(vocab_size)
+
+
+def test_repeated_lines_and_rows_without_a_word_are_googles(tmp_path, caplog):
+    lines = "[PAD] a [CLS] [SEP] b [MASK] [UNK] a  [CLS] ##a".split(" ")
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(lines) + "\n")
+    tokenizer = tokenization.FullTokenizer(path)
+    # Google's load_vocab: an ordered dict, in which a later line overwrites.
+    expected = {}
+    for index, line in enumerate(lines):
+        expected[line] = index
+    assert [*tokenizer.vocab.items()] == [*expected.items()]
+    assert tokenization.load_vocab(path) == expected
+    tokens = ["[CLS]", *tokenizer.tokenize("aa b")]
+    assert tokenizer.convert_tokens_to_ids(tokens) == [9, 7, 10, 4]
+    for _ in range(2):
+        tokenizer.check_vocab(14)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path} is smaller than the model: 11 WordPieces, but vocab_size is "
+        "14; the last 3 rows stay unused",
+        f"{path} repeats 2 lines, of which the last one counts: line 2, 'a', "
+        "is line 8 too",
+    ]
 
 
 def test_released_vocabularies_pass():

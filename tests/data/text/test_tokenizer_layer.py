@@ -42,6 +42,28 @@ def test_golden(path, casing):
     assert ids.to_list() == recorded
 
 
+def test_repeated_lines(tmp_path):
+    """Of equal lines the last one counts, special tokens included."""
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    tokens = [*tokenizer.tokens, ""]
+    random.Random(1).shuffle(tokens)
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join([*tokenizer.tokens, *tokens]) + "\n")
+    repeated = tokenization.FullTokenizer(path)
+    ids = repeated.convert_tokens_to_ids(["[UNK]", "[CLS]", "[SEP]"])
+    assert min(ids) >= len(tokenizer.tokens)
+    assert [repeated.layer.id_of(x) for x in ("[UNK]", "[CLS]", "[SEP]")] == ids
+    texts = [*random_strings(300, seed=6), "unaffable, the cat \u4e2d"]
+    assert_equal((repeated.layer, repeated), texts)
+    packed = packing_layer.PackingLayer(repeated.layer, 12)(
+        tf.constant(texts), tf.constant(texts[::-1])
+    )
+    for row, pair in enumerate(zip(texts, texts[::-1], strict=True)):
+        example = InputExample("", *pair, label="0")
+        expected = convert_single_example(9, example, ["0"], 12, repeated)
+        assert packed["input_ids"][row].numpy().tolist() == expected.input_ids
+
+
 def test_random_text(pair):
     assert_equal(pair, random_strings(3000, seed=2))
 

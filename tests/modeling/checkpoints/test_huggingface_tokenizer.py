@@ -59,8 +59,9 @@ def test_tokenizer_json_tokenizes_as_the_project_does(
     tokenizers = pytest.importorskip("tokenizers")
     vocab_file = create_vocab(tmp_path / "vocab.txt", "e", "Un", "日", "a")
     ours = tokenization.FullTokenizer(vocab_file, do_lower_case)
-    save_huggingface(bert, tmp_path, tokenizer=ours)
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    save_huggingface(bert, tmp_path / "new", tokenizer=ours)
+    path = str(tmp_path / "new/tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(path)
     text = f"Unable unable Un日un é É\u00a0e\u200b, {'a' * 150}"
     encoded = theirs.encode(text, "é")
     assert encoded.ids == ours.convert_tokens_to_ids(
@@ -70,6 +71,27 @@ def test_tokenizer_json_tokenizes_as_the_project_does(
         ]
     )
     assert encoded.type_ids[-2:] == [1, 1]
+
+
+def test_transformers_counts_the_last_of_equal_lines_too(tmp_path, bert):
+    lines = [*TOKENS, "a", "", "un", "[PAD]", "b"]
+    vocab_file = tmp_path / "vocab.txt"
+    vocab_file.write_text("\n".join(lines) + "\n")
+    ours = tokenization.FullTokenizer(vocab_file)
+    save_huggingface(bert, tmp_path / "new", tokenizer=ours)
+    # As transformers reads the file that it is copied to.
+    written = (tmp_path / "new/vocab.txt").read_text("utf-8").splitlines()
+    theirs = {token: index for index, token in enumerate(written)}
+    assert theirs == ours.vocab
+    config = json.loads((tmp_path / "new/config.json").read_text())
+    assert config["pad_token_id"] == theirs["[PAD]"] == 11
+    assert config["vocab_size"] == V > len(lines)
+    tokenizers = pytest.importorskip("tokenizers")
+    path = str(tmp_path / "new/tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(path)
+    text = "unable b un a"
+    expected = ["[CLS]", *ours.tokenize(text), "[SEP]"]
+    assert theirs.encode(text).ids == ours.convert_tokens_to_ids(expected)
 
 
 def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):

@@ -1,0 +1,125 @@
+"""Vocabularies in a tokenizer.json, in the form that transformers 5 saves."""
+
+import copy
+import gzip
+import json
+
+import pytest
+
+from data.text import tokenization
+
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "é", "un", "##able"]
+SAVED = {
+    "version": "1.0",
+    "truncation": None,
+    "padding": None,
+    "added_tokens": [
+        {"id": row, "content": token, "special": True, "normalized": False}
+        for row, token in enumerate(TOKENS[:5])
+    ],
+    "normalizer": {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    },
+    "pre_tokenizer": {"type": "BertPreTokenizer"},
+    "post_processor": {"type": "TemplateProcessing"},
+    "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    "model": {
+        "type": "WordPiece",
+        "unk_token": "[UNK]",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100,
+        "vocab": {token: row for row, token in enumerate(TOKENS)},
+    },
+}
+
+
+def write(path, changes=()):
+    saved = copy.deepcopy(SAVED)
+    for section, name, value in changes:
+        (saved[section] if section else saved)[name] = value
+    path.write_text(json.dumps(saved, ensure_ascii=False), "utf-8")
+    return path
+
+
+def test_reads_what_vocab_txt_would_say(tmp_path):
+    path = write(tmp_path / "tokenizer.json")
+    (tmp_path / "x.json.gz").write_bytes(gzip.compress(path.read_bytes()))
+    for name in ("tokenizer.json", "x.json.gz"):
+        tokenizer = tokenization.FullTokenizer(tmp_path / name, None)
+        assert tokenizer.tokens == TOKENS
+        assert tokenizer.do_lower_case
+        expected = "".join(f"{token}\n" for token in TOKENS)
+        assert tokenizer.vocab_bytes.decode() == expected
+    assert tokenizer.tokenize("Unable É") == ["un", "##able", "[UNK]"]
+    # In any order, and of an older version.
+    shuffled = dict(sorted(SAVED["model"]["vocab"].items()))
+    changes = ("model", "vocab", shuffled), ("model", "type", None)
+    assert tokenization.load_vocab(write(path, changes)) == dict(
+        zip(TOKENS, range(8), strict=True)
+    )
+
+
+def test_the_casing_is_that_of_the_file(tmp_path):
+    change = "normalizer", "lowercase", False
+    path = write(tmp_path / "tokenizer.json", [change])
+    assert not tokenization.FullTokenizer(path, None).do_lower_case
+    tokenizer = tokenization.FullTokenizer(path, do_lower_case=False)
+    assert tokenizer.tokenize("é Unable") == ["é", "[UNK]"]
+    message = "json: `normalizer.lowercase` is false; set --do_lower_case=Fals"
+    with pytest.raises(ValueError, match=message):
+        tokenization.FullTokenizer(path)
+
+
+def test_added_tokens_have_their_rows(tmp_path, caplog):
+    """As in a vocab.txt, rows that nothing has are empty lines."""
+    added = [{"id": 10, "content": "[E1]"}, {"id": 2, "content": "[CLS]"}]
+    path = write(tmp_path / "a.json", [(None, "added_tokens", added)])
+    tokenizer = tokenization.FullTokenizer(path)
+    assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
+    tokenizer.check_vocab(11)
+    (record,) = caplog.records
+    assert "a.json has 1 added tokens ([E1]): " in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("model", "type", "BPE"), "`model.type` must be 'WordPiece'. Rec"),
+        (("model", "unk_token", "<unk>"), "`model.unk_token` .*: '<unk>'"),
+        (("model", "continuing_subword_prefix", None), "prefix` must be '##'"),
+        (("normalizer", "strip_accents", False), "accents` must be True.*Fal"),
+        (("normalizer", "handle_chinese_chars", False), "chinese_chars` must"),
+        (("normalizer", "lowercase", "no"), "`normalizer.lowercase` must be"),
+        (("normalizer", "type", ["a"]), "`normalizer.type` must be 'BertNorm"),
+        ((None, "normalizer", None), "`normalizer.type` must be"),
+        ((None, "pre_tokenizer", {"type": "Metaspace"}), "'BertPreTokenizer'"),
+        ((None, "model", []), "`model.continuing_subword_prefix` must"),
+        (("model", "vocab", None), "`model.vocab` and `added_tokens` must"),
+        (("model", "vocab", {"a": 0, "b": 0}), "a row of its own"),
+        (("model", "vocab", {"a": -1, "b": 10}), "a row of its own"),
+        (("model", "vocab", {"a": 10**12}), "a row of its own"),
+        (("model", "vocab", {"a": "0", "b": 1}), "a row of its own"),
+        (("model", "vocab", {"a": True}), "a row of its own"),
+        (("model", "vocab", {"a\nb": 9}), "a row of its own"),
+        ((None, "added_tokens", [{"id": 7, "content": "un"}]), "of its own"),
+        ((None, "added_tokens", [{"id": 7}]), "a row of its own"),
+        ((None, "added_tokens", 5), "a row of its own"),
+    ],
+)
+def test_another_tokenizer_than_berts_is_refused(tmp_path, change, message):
+    path = write(tmp_path / "tokenizer.json", [change])
+    with pytest.raises(ValueError, match=f"^{path}: .*{message}") as raised:
+        tokenization.FullTokenizer(path)
+    assert "\n" not in str(raised.value)
+
+
+def test_another_json_is_refused(tmp_path):
+    path = tmp_path / "tokenizer_config.json"
+    for contents in ('{"do_lower_case": true}', "[]", "{", "[PAD]\n[UNK]\n"):
+        path.write_text(contents)
+        with pytest.raises(ValueError, match=f"^{path}"):
+            tokenization.FullTokenizer(path)
