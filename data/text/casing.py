@@ -1,7 +1,7 @@
 """Finds whether a model lower-cases text, and refuses to guess.
 
 What says so, first to last: tokenizer_config.json beside the weights or the
-vocabulary, a tokenizer.json, the name of a release, the words of the vocabulary.
+vocabulary, a tokenizer.json, a release's name, the words of the vocabulary.
 """
 
 import os
