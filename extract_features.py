@@ -229,12 +229,17 @@ def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import encoder
-    from training import checks, devices
+    from training import checks, devices, run_settings
     from training.prediction import BatchPredictor
 
     devices.pack_weights(options)
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
+    run_settings.check_identity(
+        "--init_checkpoint",
+        options.init_checkpoint,
+        {"tokenizer": tokenizer.identity, "bert_config": config.to_dict()},
+    )
     name, num_blocks = options.token_features, config.num_hidden_layers
     layer_names = parse_features(name, options.layers, num_blocks)
     block_weights = parse_weights(options.layer_weights, name, num_blocks)

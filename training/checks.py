@@ -96,6 +96,7 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
         check_networks(config)
     saved_labels = _read_labels(config)
     task.prepare(bert_config, saved_labels)
+    _check_identity(task, config, bert_config)
     if task.labels and saved_labels and list(task.labels) != list(saved_labels):
         raise ValueError(
             f"the model was trained with the labels {saved_labels}, in this "
@@ -133,15 +134,34 @@ def _check_num_train_runs(config: FineTuningConfig) -> None:
         )
 
 
+def _models(config: FineTuningConfig) -> list[tuple[str, str]]:
+    """Returns (flag, path) of the models whose weights a command uses."""
+    if config.ensemble:
+        return [("--ensemble", path) for path in config.ensemble.split(",")]
+    if config.init_checkpoint and not config.has_checkpoint:
+        return [("--init_checkpoint", config.init_checkpoint)]
+    return [("--output_dir", config.output_dir)]
+
+
+def _check_identity(
+    task: Task, config: FineTuningConfig, bert_config: modeling.BertConfig
+) -> None:
+    """Refuses another tokenizer, network or output than a model's own."""
+    given: dict[str, Any] = {}
+    if tokenizer := getattr(task, "tokenizer", None):
+        given["tokenizer"] = tokenizer.identity
+    if not config.do_train:
+        # A student starts from some layers of its teacher, with another head.
+        given["bert_config"] = bert_config.to_dict()
+        if "output_mode" in task.settings:
+            given["output_mode"] = task.settings["output_mode"]
+    for flag, path in _models(config):
+        run_settings.check_identity(flag, path, given)
+
+
 def check_networks(config: FineTuningConfig) -> None:
     """Refuses weights that were trained with other flags of the network."""
-    if config.ensemble:
-        given = [("--ensemble", path) for path in config.ensemble.split(",")]
-    elif config.init_checkpoint and not config.has_checkpoint:
-        given = [("--init_checkpoint", config.init_checkpoint)]
-    else:
-        given = [("--output_dir", config.output_dir)]
-    for flag, path in given:
+    for flag, path in _models(config):
         for name, trained in run_settings.read_network(path).items():
             if config.network[name] != trained:
                 needed = f"--{name}" if trained else f"--no{name}"

@@ -97,6 +97,7 @@ class _Flow:
     def _plan_training(self) -> None:
         """Finds the length of the training, and what a resume must keep."""
         task, config = self.task, self.config
+        records = self.splits.records["train"]
         num_records = self.splits.num_records["train"]
         self.num_steps = config.num_steps(
             self.splits.num_examples["train"]
@@ -107,10 +108,17 @@ class _Flow:
         self.settings = {
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
-            "train_records": run_settings.fingerprint(
-                self.splits.records["train"].files
-            ),
+            "train_records": run_settings.fingerprint(records.files),
+            # The run has just written them.
+            "train_records_checksum": [
+                checksum
+                for *_, checksum in run_settings.fingerprint(
+                    records.files, whole=True
+                )
+            ],
         }
+        if tokenizer := getattr(task, "tokenizer", None):
+            self.settings["tokenizer"] = tokenizer.identity
         if self.teacher and not config.distill_layers:
             # Before the long computation; the run itself checks them all.
             settings = self.settings | self.teacher.settings
@@ -118,8 +126,7 @@ class _Flow:
                 run_settings.check_same(
                     variant.output_dir, settings, are_all=False
                 )
-            records = self.teacher.add_outputs(self.splits.records["train"])
-            self.splits.records["train"] = records
+            self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""

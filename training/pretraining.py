@@ -50,6 +50,8 @@ def run(
         "batch_size_warmup": config.batch_size_warmup,
         **_masking_settings(config, records),
     }
+    if tokenizer:
+        settings["tokenizer"] = tokenizer.identity
     callbacks = []
     if config.eval_input_file:
         evaluated = find_records(config, "eval_input_file", *expected)

@@ -15,8 +15,17 @@ from training.config import NETWORK
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 FILE = "run_settings.json"
-# Changes nothing that is trained: a resumed run may add it, or do without it.
-MAY_BE_MISSING = frozenset({"eval_input_file"})
+# Changes nothing that is trained, or earlier versions did not record it: a
+# resumed run may add it, or do without it.
+MAY_BE_MISSING = frozenset(
+    {"eval_input_file", "tokenizer", "train_records_checksum"}
+)
+# Of a configuration, what only training reads.
+_TRAINING_ONLY = (
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+)
 
 
 def check_same(
@@ -62,6 +71,36 @@ def check_same(
             Path(output_dir) / FILE,
             json.dumps(settings, indent=2, sort_keys=True) + "\n",
         )
+
+
+def check_identity(
+    flag: str, path: str | os.PathLike[str], given: Mapping[str, Any]
+) -> None:
+    """Refuses to use a model as another one than it was trained as.
+
+    Args:
+        flag: the flag that named the model, for the message.
+        path: the checkpoint, or its folder.
+        given: {setting: value} of the model; those that its run did not record
+            are not compared.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    saved = read_settings(path)
+    for name in given.keys() & saved.keys():
+        former, now = (
+            {k: v for k, v in value.items() if k not in _TRAINING_ONLY}
+            if isinstance(value, dict)
+            else value
+            for value in (saved[name], given[name])
+        )
+        if former != now:
+            name, former, now = _difference(name, former, now)
+            raise ValueError(
+                f"{flag}={os.fspath(path)} was trained with {name}={former}; "
+                f"received {now}. Use what it was trained with"
+            )
 
 
 def are_evaluated(

@@ -9,6 +9,7 @@ natural text, so each is tokenized once and cached.
 import functools
 import os
 import re
+import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -146,6 +147,12 @@ class FullTokenizer:
 
         self.check_vocab()
         return TokenizerLayer(self.tokens, self.do_lower_case)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Casing, and a checksum of the words: what tells tokenizers apart."""
+        checksum = zlib.crc32("\n".join(self.tokens).encode())
+        return {"do_lower_case": self.do_lower_case, "vocab": f"{checksum:08x}"}
 
     def check_vocab(
         self,

@@ -1,4 +1,6 @@
+import json
 import re
+import shutil
 
 import numpy as np
 import tensorflow as tf
@@ -7,7 +9,7 @@ import run_classifier  # noqa: F401, it registers the files of its runs
 from files import run_files
 from tests import events, script_runner
 from tests.data.report_page import ReportPage
-from tests.script_runner import parse_flags, read_results
+from tests.script_runner import check_refusals, parse_flags, read_results
 
 
 def test_results_are_the_originals(classified):
@@ -107,3 +109,72 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
     for name, tolerance in (("a", 1e-6), ("b", 0.02)):
         found = np.loadtxt(tmp_path / name / "test_results.tsv", delimiter="\t")
         np.testing.assert_allclose(found, rows, atol=tolerance)
+
+
+def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
+    run = tmp_path / "run"
+    shutil.copytree(classified[0] / "run", run)
+    tokens = model_flags["vocab_file"].read_text("utf-8").splitlines()
+    tokens[-1], tokens[-2] = tokens[-2:]
+    (tmp_path / "other.txt").write_text("\n".join(tokens))
+    config = json.loads(model_flags["bert_config_file"].read_text())
+    for name, change in (
+        ("heads.json", {"num_attention_heads": 1}),
+        ("relu.json", {"hidden_act": "relu"}),
+        # Only training reads it.
+        ("dropout.json", {"hidden_dropout_prob": 0.5}),
+    ):
+        (tmp_path / name).write_text(json.dumps(config | change))
+    trained = f"{run} was trained with "
+    cases = [
+        ("--do_lower_case=False", trained + "tokenizer.do_lower_case=True"),
+        ("--vocab_file=other.txt", trained + "tokenizer.vocab="),
+    ]
+    networks = [
+        ("--bert_config_file=heads.json", "bert_config.num_attention_heads=2"),
+        ("--bert_config_file=relu.json", "bert_config.hidden_act=gelu"),
+    ]
+    flags = model_flags | parse_flags(f"""
+        --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue
+        --max_seq_length=32
+    """)
+    predicting = {
+        "do_predict": True,
+        "output_dir": "new",
+        "init_checkpoint": run,
+    }
+    check_refusals(
+        tmp_path, "run_classifier.py", flags | predicting, cases + networks
+    )
+    starting = {"do_train": True, "output_dir": "new", "init_checkpoint": run}
+    check_refusals(tmp_path, "run_classifier.py", flags | starting, cases)
+    evaluating = {"do_eval": True, "output_dir": run}
+    check_refusals(
+        tmp_path, "run_classifier.py", flags | evaluating, cases + networks
+    )
+    done = script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        **flags | predicting | {"bert_config_file": "dropout.json"},
+    )
+    done.check()
+
+
+def test_a_train_set_that_was_changed_within_is_refused(
+    tmp_path, classified, model_flags
+):
+    """300 labels in its middle; size, beginning and end stay the same."""
+    shutil.copytree(classified[0] / "run", tmp_path / "run")
+    shutil.copytree(script_runner.SAMPLES / "glue", tmp_path / "data")
+    path = tmp_path / "data/train.tsv"
+    lines = path.read_text("utf-8").splitlines()
+    for number in range(300, 600):
+        label = lines[number][0]
+        lines[number] = "10"[int(label)] + lines[number][1:]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    flags = model_flags | parse_flags("""
+        --task_name=mrpc --data_dir=data --output_dir=run --do_train
+        --max_seq_length=32 --num_train_epochs=1
+    """)
+    done = script_runner.run("run_classifier.py", tmp_path, **flags)
+    assert "holds a run with train_records_checksum=" in done.error
