@@ -20,7 +20,6 @@ and the exit status is then 1.
 draws the attention instead, as a page to open in a browser.
 """
 
-import contextlib
 import dataclasses
 import json
 import os
@@ -123,17 +122,23 @@ def write_answers(
     """
     num_answers = num_errors = 0
     for batch in batches:
-        together = _answer_together(task, batch)
+        good: dict[int, dict[str, Any]] = {}
+        found: dict[int, Any] = {}
+        for number, item in batch:
+            try:
+                good[number] = check_request(task, item)
+            except ValueError as error:
+                found[number] = error
+        found |= zip(good, task.answer_each([*good.values()]), strict=True)
         answers: list[dict[str, Any]] = []
         for number, item in batch:
             request_id = {}
             if isinstance(item, dict) and _can_write(item.get("id")):
                 request_id = {"id": item["id"]} if "id" in item else {}
+            answer = found[number]
             try:
-                if number in together:
-                    answer = together[number]
-                else:
-                    (answer,) = task.answer([check_request(task, item)])
+                if isinstance(answer, ValueError):
+                    raise answer
                 format_json(answer, "the answer")
                 num_answers += 1
             except ValueError as error:
@@ -146,20 +151,6 @@ def write_answers(
             answers.append(request_id | answer)
         write(answers)
     return num_answers, num_errors
-
-
-def _answer_together(
-    task: "text_tasks.TextTask", batch: Sequence["requests.Numbered"]
-) -> dict[int, dict[str, Any]]:
-    """Returns the answers to the good lines; none if one of them fails."""
-    good = {}
-    for number, item in batch:
-        with contextlib.suppress(ValueError):
-            good[number] = check_request(task, item)
-    try:
-        return dict(zip(good, task.answer([*good.values()]), strict=True))
-    except ValueError:
-        return {}
 
 
 def check_request(

@@ -8,9 +8,9 @@
 
 Only one contestant computes at a time, and they take turns (race.py), so that
 all share the machine's fast and slow minutes. A row contains the median of the
-repeats. If a peer can work in several ways, each is
-tried once and the fastest stays. Rows in bfloat16 are left out if the
-processor only emulates it, unless --rows names them in full.
+repeats. If a peer can work in several ways, each is tried once and the fastest
+stays. Rows in bfloat16 are left out if the processor only emulates it, unless
+--rows names them in full.
 
 MFU is the operations of the work over its seconds, as a fraction of the rate of
 TensorFlow's product of two large matrices in the same precision, measured
@@ -27,6 +27,7 @@ With --device=cuda the rows `pretrain` and `inference` are computed by a GPU:
 ours and KerasHub's by TensorFlow (the package tensorflow[and-cuda]).
 """
 
+import contextlib
 import fnmatch
 import importlib.util
 import json
@@ -84,7 +85,7 @@ def is_installed(name):
     return name not in PEERS or bool(importlib.util.find_spec(name))
 
 
-def start(name, row, precision, way, folder):
+def start(name, row, precision, way, folder, stack):
     """Starts a contestant; prints a failure and returns None."""
     spec = row._asdict() | {"precision": precision, "variant": way}
     spec |= {"device": FLAGS.device, "shared": folder}
@@ -95,7 +96,7 @@ def start(name, row, precision, way, folder):
         value = FLAGS[flag].value
         spec[flag] = value and os.path.abspath(value)
     try:
-        contestant = race.Contestant(name, spec, folder)
+        contestant = race.Contestant(name, spec, folder, stack)
         contestant.repeat()
         if contestant.seconds() < 2:
             # One short repeat says little.
@@ -108,7 +109,7 @@ def start(name, row, precision, way, folder):
     return contestant
 
 
-def start_all(row, precision, folder):
+def start_all(row, precision, *where):
     """Starts the contestants of a row, each in the fastest of its ways."""
     contestants = []
     for name, by_precision in row.ways.items():
@@ -121,7 +122,7 @@ def start_all(row, precision, folder):
         for ways in several if isinstance(several[0], list) else [several]:
             if ways[0].startswith("student") and not FLAGS.student_dir:
                 continue
-            started = [start(name, row, precision, way, folder) for way in ways]
+            started = [start(name, row, precision, way, *where) for way in ways]
             started = [each for each in started if each]
             started.sort(key=lambda each: each.seconds(min))
             for slower in started[1:]:
@@ -133,11 +134,12 @@ def start_all(row, precision, folder):
 
 def time_row(row, precision, matmul, folder):
     """Times the contestants of a row; yields a line of the table for each."""
-    contestants = start_all(row, precision, folder)
-    for each in contestants:
-        each.replies.clear()
-    rates = [matmul.repeat()]
-    race.take_turns(contestants, FLAGS.repeats or row.repeats)
+    with contextlib.ExitStack() as stack:
+        contestants = start_all(row, precision, folder, stack)
+        for each in contestants:
+            each.replies.clear()
+        rates = [matmul.repeat()]
+        race.take_turns(contestants, FLAGS.repeats or row.repeats)
     rates.append(matmul.repeat())
     # Operations of int8 are no floating-point ones.
     rate = max(rate.get(precision, 0.0) for rate in rates)
@@ -180,17 +182,14 @@ def choose_rows(rates):
             if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
                 continue
             slow = emulated and precision == "bfloat16"
-            on_gpu = row.work in ("pretrain", "inference")
-            on_gpu = on_gpu and precision != "int8"
+            is_plain = precision != "int8"
+            on_gpu = is_plain and row.work in ("pretrain", "inference")
             if row.work == "load" and not importlib.util.find_spec("uvicorn"):
                 print(f"{name} needs requirements/serve.txt: not timed")
             elif missing:
                 print(f"{name} needs {' and '.join(missing)}: not timed")
             elif slow and name not in FLAGS.rows:
-                print(
-                    f"{name}: bfloat16 is emulated on this processor, so it "
-                    f"is timed with --rows={name} only"
-                )
+                print(f"{name} needs --rows={name}: bfloat16 is emulated here")
             elif on_gpu or FLAGS.device == "cpu":
                 yield row, precision
 
@@ -221,11 +220,12 @@ def main(_):
         if not is_installed(name):
             print(f"{name} is not installed: not timed")
     results = []
-    with tempfile.TemporaryDirectory() as folder:
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
         # The machine's rate of a large matrix product in each precision.
         spec = {"work": "matmul", "device": FLAGS.device}
         spec |= {"num_steps": 1, "warmup_steps": 1}
-        matmul = race.Contestant("ours", spec, folder)
+        matmul = race.Contestant("ours", spec, folder, stack)
         for row, precision in choose_rows(matmul.repeat()):
             race.say(f"{row.name}_{precision}")
             results += time_row(row, precision, matmul, folder)
@@ -234,7 +234,6 @@ def main(_):
                 content = {"command": sys.argv[1:], "results": results}
                 text = json.dumps(content, indent=2)
                 Path(FLAGS.output_file).write_text(text + "\n")
-        matmul.close()
     print_results(results)
     # Each failure has been reported.
     return int(bool(FAILED))

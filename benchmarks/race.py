@@ -70,21 +70,14 @@ def serve(name, spec, connection):
     work, num_steps = getattr(module, spec["work"])(spec), spec["num_steps"]
     if spec["warmup_steps"]:
         work.repeat(spec["warmup_steps"])
-    connection.send(
-        {
-            "num_sequences": num_steps * work.num_sequences,
-            "flops": num_steps * work.flops,
-            "versions": versions,
-            "loaded_gib": loaded,
-        }
-    )
+    ready = {"num_sequences": num_steps * work.num_sequences}
+    ready |= {"flops": num_steps * work.flops, "versions": versions}
+    connection.send(ready | {"loaded_gib": loaded})
     while connection.recv():
         started = time.perf_counter()
         notes = work.repeat(num_steps) or {}
-        seconds, peak = time.perf_counter() - started, _peak_memory_gib()
-        connection.send(
-            {"seconds": seconds, "notes": notes, "peak_memory_gib": peak}
-        )
+        reply = {"seconds": time.perf_counter() - started, "notes": notes}
+        connection.send(reply | {"peak_memory_gib": _peak_memory_gib()})
 
 
 def _peak_memory_gib():
@@ -116,9 +109,7 @@ def random_inputs(spec, vocab_size, num_batches=1):
 
 def read_corpus(spec):
     """Returns the lines of --corpus, and their megabytes."""
-    lines = [
-        line for line in Path(spec["corpus"]).read_text().split("\n") if line
-    ]
+    lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
@@ -162,32 +153,30 @@ class Contestant:
         name: module of benchmarks.contestants.
         spec: its work and settings.
         folder: where it may write.
+        stack: ExitStack that closes it.
 
     Attributes:
         ready: its reply once it was warm.
         replies: its replies after each repeat.
     """
 
-    def __init__(self, name, spec, folder):
+    def __init__(self, name, spec, folder, stack):
         self.name, self.replies = name, []
         self.spec = spec | {"folder": tempfile.mkdtemp(dir=folder)}
         self._connection, theirs = PROCESSES.Pipe()
-        self._process = PROCESSES.Process(
-            target=serve, args=(name, self.spec, theirs)
-        )
+        arguments = name, self.spec, theirs
+        self._process = PROCESSES.Process(target=serve, args=arguments)
         self._process.start()
+        stack.callback(self.close)
         theirs.close()
-        try:
-            self.ready = self._read()
-        except RuntimeError:
-            self.close()
-            raise
+        self.ready = self._read()
 
     def _read(self):
         try:
             return self._connection.recv()
         except EOFError:
             log = Path(self.spec["folder"], "log").read_text()
+            self.close()
             raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
     def repeat(self):
@@ -203,30 +192,38 @@ class Contestant:
         return average(reply["seconds"] for reply in self.replies)
 
     def close(self):
-        """Ends the process."""
-        os.killpg(self._process.pid, signal.SIGKILL)
+        """Ends the process and its children, unless that is done.
+
+        Python waits at its end for each process that is still there.
+        """
+        if self._connection.closed:
+            return
+        self._connection.close()
+        # A process that has just been started has no group of its own yet.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
         self._process.join()
         shutil.rmtree(self.spec["folder"], ignore_errors=True)
 
 
 def take_turns(contestants, repeats):
-    """Lets each contestant make its repeats, in turns, and ends them all."""
-    try:
-        if (busy := busy_processors()) > 0.2:
-            say(f"  OTHER WORK keeps {busy:.1f} processors busy: no fair times")
-        for _ in range(repeats):
-            for each in contestants:
-                each.repeat()
-    finally:
+    """Lets each contestant make its repeats, in turns."""
+    if (busy := busy_processors()) > 0.2:
+        say(f"  OTHER WORK keeps {busy:.1f} processors busy: no fair times")
+    for _ in range(repeats):
         for each in contestants:
-            each.close()
+            each.repeat()
 
 
-def busy_processors():
+def busy_processors(stat="/proc/stat"):
     """Returns how many processors others keep busy while all here wait."""
+    if not Path(stat).exists():
+        # Only Linux counts them there.
+        return 0.0
     ticks = []
     for _ in range(2):
-        line = Path("/proc/stat").read_text().split("\n", 1)[0]
+        line = Path(stat).read_text().split("\n", 1)[0]
         ticks.append(np.array(line.split()[1:9], int))
         time.sleep(0.5)
     passed = ticks[1] - ticks[0]

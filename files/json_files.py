@@ -3,10 +3,10 @@
 Any problem becomes a one-line ValueError that names the file.
 """
 
+import contextlib
 import json
 import math
 import os
-import re
 from typing import Any, NoReturn
 
 from files.named_errors import named_errors
@@ -128,10 +128,18 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
 
     Reads the text again: keeping track of keys would slow down valid files.
     """
-    if isinstance(text, bytes):
-        text = text.decode("utf-8-sig")
-    string = r'"(?:[^"\\]|\\.)*"'
-    # Other values of the same list may stand before it.
-    before = rf"(?:[\[\],\s\d.eE+-]|null|true|false|{string})*"
-    found = re.search(rf"({string})\s*:{before}{re.escape(str(error))}", text)
-    return f"{found[1]}: {error}" if found else str(error)
+    keys: list[str] = []
+
+    def is_bad(value: Any) -> bool:
+        if isinstance(value, list):
+            return any(map(is_bad, value))
+        return isinstance(value, float) and not math.isfinite(value)
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys.extend(key for key, value in pairs if is_bad(value))
+        return dict(pairs)
+
+    # The text may be damaged after that number.
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, object_pairs_hook=look)
+    return f'"{keys[0]}": {error}' if keys else str(error)

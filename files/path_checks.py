@@ -10,7 +10,7 @@ import glob
 import os
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NoReturn
 
 from files import manifests
@@ -308,6 +308,8 @@ def _lineage(path: str) -> list[object]:
     """Returns identities of a real path and each folder above it."""
     if is_remote(path):
         scheme, _, rest = path.partition("://")
-        folders = PurePosixPath("/" + rest.strip("/"))
-        return [f"{scheme}:/{each}" for each in (folders, *folders.parents)]
+        # Not pathlib, which merges a//x and a/x: they are different keys.
+        parts = rest.strip("/").split("/")
+        lengths = range(len(parts), 0, -1)
+        return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]
     return [*map(_identity, [path, *map(str, Path(path).parents)])]

@@ -229,7 +229,7 @@ class SpanLoss(WeightedLoss):
     ) -> Features:
         """Returns each example's mean of start and end, float [B]."""
         start, end = (
-            _divergence(outputs[name], teacher_outputs[name], temperature)
+            _token_divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("start_logits", "end_logits")
         )
         return {"loss": (start + end) / 2.0}
@@ -252,6 +252,14 @@ class TokenLoss(WeightedLoss):
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each WordPiece's loss, float [B, T]."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
+
+    def value_divergences(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Features:
+        """Returns the divergence at each WordPiece, float [B, T]."""
+        return {
+            "loss": _token_divergence(outputs, teacher_outputs, temperature)
+        }
 
 
 class PretrainingLoss(WeightedLoss):
@@ -330,11 +338,17 @@ def _divergence(
     teacher's and of the student's logits over the temperature. Multiplied by
     the squared temperature, by which the gradient shrinks (Hinton et al. 2015).
     """
-    # A teacher's sequences may be longer.
-    teacher_logits = teacher_logits[:, : keras.ops.shape(logits)[1]]
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
         for each in (logits, teacher_logits)
     )
     terms = keras.ops.exp(teacher) * (teacher - student)
     return temperature**2 * keras.ops.sum(terms, axis=-1)
+
+
+def _token_divergence(
+    logits: Tensor, teacher_logits: Tensor, temperature: float
+) -> Tensor:
+    """Returns `_divergence` of logits [B, T, ...], of the teacher's first T."""
+    length = keras.ops.shape(logits)[1]
+    return _divergence(logits, teacher_logits[:, :length], temperature)

@@ -84,24 +84,39 @@ class TextTask(abc.ABC):
     def answer(self, requests: Sequence[Request]) -> list[Reply]:
         """Returns the answer to each request.
 
-        If the model fails on them together, they are tried one by one.
-
         Raises:
             ValueError: one of them has no answer.
         """
+        answers: list[Reply] = []
+        for number, answer in enumerate(self.answer_each(requests), start=1):
+            if isinstance(answer, ValueError):
+                if len(requests) == 1:
+                    raise answer
+                raise ValueError(f"text {number}: {answer}")
+            answers.append(answer)
+        return answers
+
+    def answer_each(
+        self, requests: Sequence[Request]
+    ) -> list[Reply | ValueError]:
+        """Returns the answer to each request, or why it has none.
+
+        If the model fails on them together, they are tried one by one.
+        """
+        answers: list[Reply | ValueError] = []
         try:
-            return [
-                *map(self.read, requests, self.model.compute(self, requests))
-            ]
-        except ValueError:
+            rows = self.model.compute(self, requests)
+        except ValueError as error:
             if len(requests) == 1:
-                raise
-        answers = []
-        for number, request in enumerate(requests, start=1):
+                return [error]
+            for request in requests:
+                answers += self.answer_each([request])
+            return answers
+        for request, row in zip(requests, rows, strict=True):
             try:
-                answers += self.answer([request])
+                answers.append(self.read(request, row))
             except ValueError as error:
-                raise ValueError(f"text {number}: {error}") from None
+                answers.append(error)
         return answers
 
     @abc.abstractmethod

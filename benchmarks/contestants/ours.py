@@ -190,28 +190,22 @@ def squad(spec):
         # A new tokenizer each time: it remembers words.
         task = run_squad.SquadTask(options)
         task.prepare(config, None)
-        return task, Splits(task, options, config)
+        splits = Splits(task, options, config)
+        return task, splits.create_dataset("eval", options.predict_batch_size)
 
-    task, splits = create_task()
+    task, batches = create_task()
     if options.quantizes:
-        batches = splits.create_dataset("eval", options.predict_batch_size)
         trainer.quantize(batches, options.quantize_ranges == "static")
 
     def repeat(_):
-        task, splits = create_task()
-        batches = splits.create_dataset("eval", options.predict_batch_size)
+        task, batches = create_task()
         task.answer(trainer.predict(batches))
 
     return race.Work(repeat, len(task.features))
 
 
 def export(spec, source):
-    """Exports a classifier of random weights; returns the folder.
-
-    Args:
-        spec: the contestant's.
-        source: folder of its configuration and its vocabulary.
-    """
+    """Exports a random classifier; `source` has its configuration and words."""
     path = os.path.join(spec["folder"], "model")
     dtype = "float32" if spec["precision"] == "float32" else "mixed_bfloat16"
     config = modeling.load_config(source)

@@ -4,6 +4,7 @@ The runtimes are those of --export_format, TensorFlow for a SavedModel, and
 torch for transformers' own model of the same weights.
 """
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -67,9 +68,8 @@ def load_onnx(path):
     """Returns (batch) -> list of outputs."""
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(
-        str(Path(path, "model.onnx")), providers=["CPUExecutionProvider"]
-    )
+    cpu = ["CPUExecutionProvider"]
+    session = onnxruntime.InferenceSession(f"{path}/model.onnx", providers=cpu)
     names = [each.name for each in session.get_inputs()]
     return lambda batch: session.run(
         None, {name: batch[name.partition(":")[0]] for name in names}
@@ -80,12 +80,9 @@ def load_openvino(path, precision="float32"):
     """Returns (batch) -> list of outputs."""
     import openvino
 
-    hints = {"float32": "f32", "bfloat16": "bf16"}
-    compiled = openvino.compile_model(
-        str(Path(path, "model.xml")),
-        "CPU",
-        {"INFERENCE_PRECISION_HINT": hints[precision]},
-    )
+    # It calls them f32 and bf16.
+    options = {"INFERENCE_PRECISION_HINT": precision.replace("float", "f")}
+    compiled = openvino.compile_model(f"{path}/model.xml", "CPU", options)
     inputs = {
         each: name
         for each in compiled.inputs
@@ -109,23 +106,14 @@ def load_torch(path, precision="float32"):
     def run(batch):
         tensors = [torch.from_numpy(batch[name]).long() for name in NAMES]
         with torch.no_grad():
-            logits = model(
-                input_ids=tensors[0],
-                attention_mask=tensors[1],
-                token_type_ids=tensors[2],
-            ).logits
+            logits = model(*tensors).logits
         return [logits.float().softmax(-1).numpy()]
 
     return run
 
 
-LOADERS = {
-    "saved_model": load_saved_model,
-    "litert": load_litert,
-    "onnx": load_onnx,
-    "openvino": load_openvino,
-    "torch": load_torch,
-}
+LOADERS = {"saved_model": load_saved_model, "litert": load_litert}
+LOADERS |= {"onnx": load_onnx, "openvino": load_openvino, "torch": load_torch}
 
 
 def export(spec, runtime, precision, more):
@@ -183,10 +171,8 @@ def accuracy(run, spec):
     encoded = features.convert_examples_to_features(
         examples, labels, length, tokenizer
     )
-    encoded, size = [*encoded], spec["batch_size"]
-    right = []
-    for start in range(0, len(encoded), size):
-        rows = encoded[start : start + size]
+    encoded, right = iter(encoded), []
+    while rows := list(itertools.islice(encoded, spec["batch_size"])):
         batch = {
             name: np.array([getattr(row, name) for row in rows], "int32")
             for name in NAMES

@@ -4,7 +4,6 @@ The model has random weights, which take as long as trained ones. The clients
 share this process; the server has a process of its own.
 """
 
-import atexit
 import concurrent.futures
 import http.client
 import json
@@ -36,7 +35,6 @@ def start_server(spec):
     command += ["--port=0", *shlex.split(spec["variant"])]
     with log.open("wb") as writer:
         process = subprocess.Popen(command, stdout=writer, stderr=writer)
-    atexit.register(process.terminate)
     while not (found := re.search(r"ready: .*:(\d+)", log.read_text())):
         if process.poll() is not None:
             raise RuntimeError(log.read_text())

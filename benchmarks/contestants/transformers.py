@@ -147,30 +147,26 @@ def squad(spec):
         )
 
     def network(windows):
-        num_windows = len(windows["input_ids"])
-        for start in range(0, num_windows, batch_size):
-            chosen = slice(start, min(start + batch_size, num_windows))
+        for start in range(0, len(windows["input_ids"]), batch_size):
+            chosen = slice(start, start + batch_size)
             batch = tokenizer.pad(
                 {name: windows[name][chosen] for name in names},
                 return_tensors="pt",
             )
             with torch.no_grad(), precision(spec):
                 outputs = model(**batch)
-            yield from zip(
-                outputs.start_logits.float().numpy(),
-                outputs.end_logits.float().numpy(),
-                strict=True,
-            )
+            logits = outputs.start_logits.float(), outputs.end_logits.float()
+            yield from zip(*map(torch.Tensor.numpy, logits), strict=True)
 
     def repeat(_):
         windows = create_windows()
-        decode(pairs, windows, list(network(windows)))
+        list(decode(pairs, windows, list(network(windows))))
 
     return race.Work(repeat, len(create_windows()["input_ids"]))
 
 
 def decode(pairs, windows, logits, n_best_size=20, max_answer_length=30):
-    """Returns the n best answers of each question."""
+    """Yields the n best answers of each question."""
     found = [[] for _ in pairs]
     for index, (starts, ends) in enumerate(logits):
         question = windows["overflow_to_sample_mapping"][index]
@@ -186,13 +182,9 @@ def decode(pairs, windows, logits, n_best_size=20, max_answer_length=30):
                     score = starts[start] + ends[end]
                     span = offsets[start][0], offsets[end][1]
                     found[question].append((score, *span))
-    return [
-        [
-            context[start:end]
-            for _, start, end in sorted(answers, reverse=True)[:n_best_size]
-        ]
-        for answers, (_, context) in zip(found, pairs, strict=True)
-    ]
+    for answers, (_, context) in zip(found, pairs, strict=True):
+        best = sorted(answers, reverse=True)[:n_best_size]
+        yield [context[start:end] for _, start, end in best]
 
 
 def classify(spec):

@@ -60,7 +60,7 @@ class DataProcessor(SetReader[InputExample]):
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
-        metrics: names of the benchmark's metrics, in training/metrics.py.
+        metrics: names of the benchmark's metrics (metrics.py).
         test_set_has_labels: whether the labels of the test set are real, or
             None where unknown; False if they are all placeholders.
     """

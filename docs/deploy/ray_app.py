@@ -25,17 +25,10 @@ class Model:
     @serve.batch(max_batch_size=32, batch_wait_timeout_s=0.0)
     async def answer(self, requests: Sequence[dict[str, Any]]) -> list[Any]:
         """Returns the answer to each request, or {"error"}."""
-        try:
-            return self._task.answer(requests)
-        except ValueError:
-            # One of them has no answer; the others do not go without theirs.
-            return [self._answer_alone(request) for request in requests]
-
-    def _answer_alone(self, request: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return self._task.answer([request])[0]
-        except ValueError as error:
-            return {"error": str(error)}
+        return [
+            {"error": str(found)} if isinstance(found, ValueError) else found
+            for found in self._task.answer_each(requests)
+        ]
 
     async def __call__(self, request: Request) -> JSONResponse:
         """Answers one request over HTTP."""

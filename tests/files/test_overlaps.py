@@ -65,6 +65,9 @@ TABLE = """
     export_weights=gs://b/new init_checkpoint=gs://b/new/a/b
     export_weights=gs://b/new/ data_dir=gs://b/new -> are the same
     export_weights=gs://b/new vocab_file=gs://b/new/vocab.txt -> be overwritten
+    # Keys of an object store, not folders: an empty part or a dot counts.
+    export_weights=gs://b//new data_dir=gs://b/new
+    export_weights=gs://b/./new data_dir=gs://b/new
 """
 
 

@@ -114,6 +114,20 @@ def test_the_divergence_equals_its_formula(case):
     np.testing.assert_allclose(list(map(float, same.values())), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "case", [mean_of_classes, mean_of_labels, mean_of_masked_words]
+)
+def test_only_sequences_of_a_teacher_may_be_longer(case):
+    loss, student, teacher, features, _ = case()
+    features = {"input_ids": np.zeros((B, T), "int32"), **features}
+    # More classes, more labels, and more predictions.
+    longer = tf.nest.map_structure(
+        lambda each: np.concatenate([each, each[:, :1]], axis=1), teacher
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        loss.divergences(student, longer, features, TEMPERATURE)
+
+
 def test_the_gradient_is_that_of_softened_probabilities():
     """d/ds = T (softmax(s / T) - softmax(t / T)), Hinton et al. 2015."""
     loss, student, teacher, _, _ = mean_of_classes()

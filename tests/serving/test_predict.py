@@ -5,6 +5,7 @@ import json
 import pytest
 import tensorflow as tf
 
+import predict
 import serving
 from tests import script_runner
 
@@ -243,6 +244,40 @@ def test_requests_that_do_not_go_together_are_answered_one_by_one(
     assert [answer["words"] for answer in answers[:40]] == [
         ["the", "boat"]
     ] * 40
+
+
+class CountingModel(serving.TextModel):
+    """A model that counts its batches."""
+
+    num_calls = 0
+
+    def call(self, signature, inputs):
+        self.num_calls += 1
+        return super().call(signature, inputs)
+
+
+def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
+    model = CountingModel(export_folder / "pretraining")
+    task = model.task("fill-mask")
+    end = "boat " * 40
+    texts = [f"The [MASK] light {'boat ' * i}" for i in range(31)]
+
+    def answers(last):
+        written, lines = [], [{"text": text} for text in (*texts, last)]
+        batch = list(enumerate(lines, start=1))
+        counts = predict.write_answers(task, [batch], written.extend)
+        return written, counts
+
+    # No [MASK] in what the model reads, which only its outputs tell.
+    found, counts = answers(f"{end}[MASK]")
+    assert counts == (31, 1) and found[31]["line"] == 32
+    assert "beyond the WordPieces" in found[31]["error"]
+    assert model.num_calls == 1
+    expected, counts = answers(f"[MASK] {end}")
+    assert counts == (32, 0) and found[:31] == expected[:31]
+    with pytest.raises(ValueError, match="text 2: every .MASK. is beyond"):
+        model.fill_mask([texts[0], f"{end}[MASK]"])
+    assert model.num_calls == 3
 
 
 def test_errors(tmp_path, export_folder):

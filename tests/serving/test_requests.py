@@ -28,7 +28,7 @@ class Damaged:
     def check(self, item):
         pass
 
-    def answer(self, items):
+    def answer_each(self, items):
         return [{"score": float(item["text"])} for item in items]
 
 
