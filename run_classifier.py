@@ -131,6 +131,7 @@ class ClassifierTask(task.Task):
         encoded = features.convert_examples_to_features(
             examples, self.labels, self.options.max_seq_length, self.tokenizer
         )
+        encoded = features.count_cut(encoded, self.options.max_seq_length)
         return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split: str) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class SwagTask(task.Task):
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
+        encoded = features.count_cut(encoded, self.options.max_seq_length)
         return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split: str) -> dict[str, Any]:

@@ -86,18 +86,13 @@ class BertConfig:
                     f"`{name}` must be a number in [0, 1). "
                     f"Received: {name}={value!r}"
                 )
-        deviation = self.initializer_range
-        if not _is_number(deviation) or not 0 <= deviation <= _MAX_FLOAT:
-            raise ValueError(
-                "`initializer_range` must be a finite number of at least 0. "
-                f"Received: initializer_range={deviation!r}"
-            )
-        epsilon = self.layer_norm_eps
-        if not _is_number(epsilon) or not 0 < epsilon <= _MAX_FLOAT:
-            raise ValueError(
-                "`layer_norm_eps` must be a finite number above 0. "
-                f"Received: layer_norm_eps={epsilon!r}"
-            )
+        for name in ("initializer_range", "layer_norm_eps"):
+            value = getattr(self, name)
+            if not _is_number(value) or not 0 <= value <= _MAX_FLOAT:
+                raise ValueError(
+                    f"`{name}` must be a finite number of at least 0. "
+                    f"Received: {name}={value!r}"
+                )
         # A list, because JSON may have an unhashable value here.
         if self.hidden_act not in list(ACTIVATIONS):
             raise ValueError(

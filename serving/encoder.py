@@ -15,7 +15,7 @@ import tensorflow as tf
 from data.classification.features import (
     InputExample,
     convert_single_example,
-    log_cut,
+    count_cut,
 )
 from data.io import tfrecords
 from data.text.ragged import rows
@@ -131,20 +131,17 @@ def create_batches(
         trim: whether to cut batches to their longest example; see
             tfrecords.trim_padding.
     """
-    num_texts = num_cut = 0
     converted = (
         convert_single_example(index, example, ["0"], max_seq_length, tokenizer)
         for index, example in enumerate(examples)
     )
-    while batch := [*itertools.islice(converted, batch_size)]:
-        num_texts += len(batch)
-        num_cut += sum(feature.is_cut for feature in batch)
+    counted = count_cut(converted, max_seq_length)
+    while batch := [*itertools.islice(counted, batch_size)]:
         features = {
             name: tf.constant([getattr(f, name) for f in batch], tf.int32)
             for name in export.INPUT_NAMES
         }
         yield tfrecords.trim_padding(features) if trim else features
-    log_cut(num_cut, num_texts, max_seq_length)
 
 
 class TokenFeatures(keras.Model):

@@ -7,7 +7,6 @@ changes. With --extended_vocab_file the model gets rows for new words.
 """
 
 import dataclasses
-import functools
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -302,17 +301,17 @@ def main(options: Config) -> None:
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
+    entries = {}
     if becomes_theirs:
-        save = functools.partial(
-            modeling.save_huggingface,
-            problem_type=find_problem_type(name, checkpoint),
-        )
+        save = modeling.save_huggingface
+        entries["problem_type"] = find_problem_type(name, checkpoint)
     save(
         model,
         options.output_dir,
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
+        **entries,
     )
     logging.info("Wrote %s", options.output_dir)
 

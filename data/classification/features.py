@@ -5,7 +5,7 @@ table_task.py; both give examples of the same kind (examples.py).
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from absl import logging
@@ -17,6 +17,7 @@ from data.classification.examples import (
     regression_label,
 )
 from data.io import records
+from data.text import windows
 from data.text.tokenization import FullTokenizer
 
 
@@ -207,31 +208,21 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields `convert_single_example` of each, with a log line every 10,000.
-
-    A last line says how many texts were cut.
-    """
-    num_cut = 0
+    """Yields `convert_single_example` of each, with a log line every 10,000."""
     for ex_index, example in enumerate(examples):
         if ex_index % 10000 == 0:
             logging.info("Writing example %d of %d", ex_index, len(examples))
-        features = convert_single_example(
+        yield convert_single_example(
             ex_index, example, label_list, max_seq_length, tokenizer
         )
-        num_cut += features.is_cut
-        yield features
-    log_cut(num_cut, len(examples), max_seq_length)
 
 
-def log_cut(num_cut: int, num_texts: int, max_seq_length: int) -> None:
-    """Logs how many texts, or pairs of texts, were cut, if any were."""
-    if num_cut:
-        logging.info(
-            "%d of %d texts were longer than --max_seq_length=%d and were cut",
-            num_cut,
-            num_texts,
-            max_seq_length,
-        )
+def count_cut(
+    features: Iterable[ClassificationFeatures], max_seq_length: int
+) -> Iterator[ClassificationFeatures]:
+    """Yields the features; see `windows.count_cut`."""
+    what = f"texts were longer than --max_seq_length={max_seq_length}"
+    return windows.count_cut(features, lambda each: each.is_cut, what)
 
 
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:

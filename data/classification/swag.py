@@ -13,7 +13,6 @@ from data.classification.features import (
     ClassificationFeatures,
     InputExample,
     convert_single_example,
-    log_cut,
 )
 from data.io.sets import SetReader, find_set_file
 from data.io.tables import check_text, read_table
@@ -112,7 +111,6 @@ def create_features(
     Raises:
         ValueError: max_seq_length is too small.
     """
-    num_texts = num_cut = 0
     for ex_index, example in enumerate(examples):
         choices = [
             convert_single_example(
@@ -129,15 +127,13 @@ def create_features(
             )
             for i, ending in enumerate(example.endings)
         ]
-        num_texts += len(choices)
-        num_cut += sum(choice.is_cut for choice in choices)
         yield ClassificationFeatures(
             [value for choice in choices for value in choice.input_ids],
             [value for choice in choices for value in choice.input_mask],
             [value for choice in choices for value in choice.segment_ids],
             example.label or 0,
+            any(choice.is_cut for choice in choices),
         )
-    log_cut(num_cut, num_texts, max_seq_length)
 
 
 def describe_example(example: SwagExample) -> dict[str, str]:

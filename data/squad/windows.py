@@ -13,13 +13,12 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from absl import logging
 
 from data.io import records, workers
 from data.squad.reading import WORD, SquadExample
 from data.text.alignment import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
-from data.text.windows import check_is_max_context, cut_spans
+from data.text.windows import check_is_max_context, count_cut, cut_spans
 from files.flags import flag
 
 _FIRST_UNIQUE_ID = 1000000000
@@ -109,7 +108,7 @@ def create_features(
     Memory does not grow with the number of windows. Answers are looked up if
     `is_training`.
     """
-    numbered = enumerate(_count_cut(examples, tokenizer, options))
+    numbered = _number(examples, tokenizer, options)
     windows = _create_windows(tokenizer, options, is_training, numbered)
     for unique_id, feature in enumerate(windows, _FIRST_UNIQUE_ID):
         feature.unique_id = unique_id
@@ -129,36 +128,26 @@ def create_records(
     records are the same for any number.
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
-    numbered = enumerate(_count_cut(examples, tokenizer, options))
+    numbered = _number(examples, tokenizer, options)
     windows = workers.generate(encode, numbered, num_processes)
     for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
         # Two concatenated messages are parsed as their union.
         yield records.encode_example({"unique_ids": [unique_id]}) + window
 
 
-def _count_cut(
+def _number(
     examples: Iterable[SquadExample],
     tokenizer: FullTokenizer,
     options: WindowOptions,
-) -> Iterator[SquadExample]:
-    """Yields the examples; at their end logs how many questions are cut.
-
-    Passages are not: windows cover all of a passage.
-    """
-    num_questions = num_cut = 0
-    for example in examples:
-        length = len(tokenizer.tokenize(example.question_text))
-        num_questions += 1
-        num_cut += length > options.max_query_length
-        yield example
-    if num_cut:
-        logging.info(
-            "%d of %d questions were longer than --max_query_length=%d and "
-            "were cut",
-            num_cut,
-            num_questions,
-            options.max_query_length,
-        )
+) -> Iterator[tuple[int, SquadExample]]:
+    """Yields (number, example) pairs, and logs how many questions are cut."""
+    limit = options.max_query_length
+    counted = count_cut(
+        examples,
+        lambda each: len(tokenizer.tokenize(each.question_text)) > limit,
+        f"questions were longer than --max_query_length={limit}",
+    )
+    return enumerate(counted)
 
 
 def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:

@@ -95,13 +95,18 @@ class FullTokenizer:
         self.vocab_file = vocab_file
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
-        path = os.fspath(vocab_file)
         self.stated_casing: bool | None = None
-        self._added: list[str] = []
+        path = os.fspath(vocab_file)
         if path.removesuffix(".gz").endswith(".json"):
-            found = tokenizer_json.parse(self.vocab_bytes, path, do_lower_case)
-            self.vocab_bytes, do_lower_case, self._added = found
-            self.stated_casing = do_lower_case
+            self.vocab_bytes, stated = tokenizer_json.parse(
+                self.vocab_bytes, path
+            )
+            if do_lower_case not in (None, stated):
+                raise ValueError(
+                    f"{path}: `normalizer.lowercase` is {str(stated).lower()}; "
+                    f"set --do_lower_case={stated}"
+                )
+            do_lower_case = self.stated_casing = stated
         # As in the original, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
@@ -187,26 +192,28 @@ class FullTokenizer:
                 f"but vocab_size is {vocab_size}; give the vocabulary that the "
                 "model's configuration was made for"
             )
+        warnings = []
+        if rows_left:
+            warnings.append(
+                f"{path} is smaller than the model: {num_tokens} WordPieces, "
+                f"but vocab_size is {vocab_size}; the last {rows_left} rows "
+                "stay unused"
+            )
         # Released vocabularies hold white-space characters, read as "".
         repeated = [
             f"line {line}, '{token}', is line {self.vocab[token] + 1} too"
             for line, token in enumerate(self.tokens, start=1)
             if token and self.vocab[token] != line - 1
         ]
-        warnings = {
-            f"is smaller than the model: {num_tokens} WordPieces, but "
-            f"vocab_size is {vocab_size}; the last {rows_left} rows stay "
-            "unused": rows_left,
-            f"repeats {len(repeated)} lines, of which the last one counts: "
-            f"{''.join(repeated[:1])}": repeated,
-            f"has {len(self._added)} added tokens ({', '.join(self._added)}): "
-            "unlike transformers, this tokenizer does not look for them "
-            "before it splits a text": self._added,
-        }
-        for message, found in warnings.items():
-            if found and message not in self._warned:
-                logging.warning("%s %s", path, message)
-        self._warned |= warnings.keys()
+        if repeated:
+            warnings.append(
+                f"{path} repeats {len(repeated)} lines, of which the last one "
+                f"counts: {repeated[0]}"
+            )
+        for message in warnings:
+            if message not in self._warned:
+                logging.warning("%s", message)
+        self._warned.update(warnings)
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""

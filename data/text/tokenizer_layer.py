@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 
 from data.text import ragged, unicode_tables
-from data.text.wordpiece_layer import WordpieceTable, last_index
+from data.text.wordpiece_layer import WordpieceTable
 
 _CAPITAL_SIGMA = 0x3A3
 _FINAL_SIGMA = 0x3C2
@@ -105,7 +105,7 @@ class TokenizerLayer(keras.layers.Layer):
 
     def id_of(self, token: str) -> int:
         """Returns the id of a WordPiece; ValueError if there is none."""
-        return last_index(self.vocab, token)
+        return len(self.vocab) - 1 - self.vocab[::-1].index(token)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

@@ -1,9 +1,12 @@
 """Cuts a long text into overlapping windows of tokens."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from absl import logging
+
+T = TypeVar("T")
 
 
 class DocSpan(NamedTuple):
@@ -11,6 +14,25 @@ class DocSpan(NamedTuple):
 
     start: int
     length: int
+
+
+def count_cut(
+    items: Iterable[T], is_cut: Callable[[T], bool], what: str
+) -> Iterator[T]:
+    """Yields the items, and then logs how many were cut, if any were.
+
+    Args:
+        items: what becomes input of the network.
+        is_cut: whether an item is longer than the input.
+        what: "texts were longer than --max_seq_length=8".
+    """
+    num_items = num_cut = 0
+    for item in items:
+        num_items += 1
+        num_cut += is_cut(item)
+        yield item
+    if num_cut:
+        logging.info("%d of %d %s and were cut", num_cut, num_items, what)
 
 
 def cut_spans(

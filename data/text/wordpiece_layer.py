@@ -15,15 +15,6 @@ _NODE_SHIFT = 21  # bits of a code point
 _FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
 
 
-def last_index(vocab: Sequence[str], token: str) -> int:
-    """Returns the id of a WordPiece: the last of equal lines counts.
-
-    Raises:
-        ValueError: the vocabulary lacks it.
-    """
-    return len(vocab) - 1 - vocab[::-1].index(token)
-
-
 class WordpieceTable:
     """Splits words into the longest WordPieces that match, from the left.
 
@@ -39,7 +30,8 @@ class WordpieceTable:
         unk_token: str = "[UNK]",
         max_input_chars_per_word: int = 200,
     ) -> None:
-        self._unknown = last_index(vocab, unk_token)
+        # The last of equal lines counts.
+        self._unknown = len(vocab) - 1 - vocab[::-1].index(unk_token)
         self._max_length = max_input_chars_per_word
         edges, tokens = {}, {}
         num_nodes = 2

@@ -108,7 +108,7 @@ def test_only_another_epsilon_is_written():
         ({"initializer_range": "0.02"}, "`initializer_range` must be"),
         ({"initializer_range": [0.02]}, "`initializer_range` must be"),
         ({"initializer_range": {}}, "`initializer_range` must be"),
-        ({"layer_norm_eps": 0}, "`layer_norm_eps` must be a finite .*=0"),
+        ({"layer_norm_eps": -1}, "`layer_norm_eps` must be a finite .*=-1"),
         ({"layer_norm_eps": NAN}, "`layer_norm_eps` must be a finite .*=nan"),
         ({"layer_norm_eps": None}, "`layer_norm_eps` must be a finite .*=None"),
     ],

@@ -15,6 +15,7 @@ from data.classification.features import (
     XnliProcessor,
     convert_examples_to_features,
     convert_single_example,
+    count_cut,
     encode_classification_features,
 )
 from data.text import tokenization
@@ -105,12 +106,17 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
         ("", "b b b b b b"),
     ]
     examples = [InputExample("g", *pair, "0") for pair in pairs]
-    found = list(convert_examples_to_features(examples, ["0"], 8, tokenizer))
+
+    def convert(length):
+        args = examples, ["0"], length, tokenizer
+        return list(count_cut(convert_examples_to_features(*args), length))
+
+    found = convert(8)
     cut = [False, True, False, True, False, True]
     assert [feature.is_cut for feature in found] == cut
     message = "3 of 6 texts were longer than --max_seq_length=8 and were cut"
     assert caplog.messages[-1] == message
-    list(convert_examples_to_features(examples, ["0"], 10, tokenizer))
+    convert(10)
     assert not [x for x in caplog.messages if "--max_seq_length=10" in x]
 
 
