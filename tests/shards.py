@@ -17,6 +17,7 @@ CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
     num_shards = options.pop("num_shards", 3)
     boundary_files = options.pop("boundary_files", ())
+    run = options.pop("run", None)
     job = Job(
         documents.TextOptions(
             **{"vocab_file": VOCAB, "do_lower_case": True, **(text or {})}
@@ -36,7 +37,7 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
     )
     reported = []
     manifest, _ = job.create_shards(
-        functools.partial(workers.run, num_processes=num_processes),
+        run or functools.partial(workers.run, num_processes=num_processes),
         lambda iterable, total, label: iterable,
         lambda line, is_warning: reported.append((line, is_warning)),
     )

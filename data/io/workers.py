@@ -230,6 +230,9 @@ def _end(*unused_args: object) -> NoReturn:
     if not _is_calling:
         # Nothing to remove, and the executor would print a traceback.
         os._exit(1)
+    # The parent's thread, Ctrl-C and a batch system may each send one; a second
+    # SystemExit would break off the clean-up of the first.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _is_ending = True
     sys.exit(1)
 

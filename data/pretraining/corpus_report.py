@@ -38,7 +38,10 @@ def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
             "that document too; separate documents by blank lines",
             True,
         )
-    elif num_sentences < _FEW_SENTENCES * num_documents:
+    else:
+        for line in check_next(corpus, "training set"):
+            yield line, True
+    if 1 < num_documents and num_sentences < _FEW_SENTENCES * num_documents:
         yield (
             f"{num_sentences / num_documents:.1f} sentences a document: most "
             "have no next sentence; blank lines belong between documents, "
@@ -62,6 +65,16 @@ def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
             f"dropped {corpus['num_dropped_bytes']:,} bytes of the input "
             "that are not UTF-8",
             True,
+        )
+
+
+def check_next(counts: Mapping[str, int], which: str) -> Iterator[str]:
+    """Yields a warning of random next sentences of the same document."""
+    if number := counts.get("num_same_document"):
+        yield (
+            f"{which}: {number:,} of {counts['num_random_next']:,} random next "
+            "sentences come from the same document, for lack of another one "
+            "in memory; split long documents by blank lines"
         )
 
 

@@ -6,7 +6,6 @@ instance only need to be joined.
 
 import dataclasses
 import functools
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -73,12 +72,14 @@ class Block(NamedTuple):
         end: end byte, exclusive; None = the end of the file.
         boundaries: file with the same lines, their words separated by spaces,
             or "".
+        is_cut: whether its last document goes on after the end.
     """
 
     path: str
     start: int = 0
     end: int | None = None
     boundaries: str = ""
+    is_cut: bool = False
 
 
 class TextReader:
@@ -197,17 +198,22 @@ def group_documents(
         lines: sentences as of `TextReader.read`; None ends a document.
         max_pieces: WordPieces after which a list ends with its document. A
             document of twice as many is cut.
-        counts: counts of the corpus, which are added to.
+        counts: counts of the corpus, which are added to. A document counts
+            where it ends.
     """
     documents: list[Document] = [[]]
     num_pieces = 0
-    for sentence in itertools.chain(lines, [None]):
+    is_open = False
+    for sentence in lines:
         if sentence:
             documents[-1].append(sentence)
             num_pieces += len(sentence)
-        if sentence is None and documents[-1]:
-            counts["num_documents"] += 1
-            documents.append([])
+            is_open = True
+        elif sentence is None:
+            counts["num_documents"] += is_open
+            is_open = False
+            if documents[-1]:
+                documents.append([])
         if num_pieces >= max_pieces * (1 if sentence is None else 2):
             yield [document for document in documents if document]
             documents, num_pieces = [[]], 0

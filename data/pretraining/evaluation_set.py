@@ -1,72 +1,100 @@
 """Holds out documents of a corpus as an evaluation set.
 
-Each task holds out documents of its parts and writes them to its result, a JSON
-file. When all tasks are done, these documents become instances together.
+Each task writes the documents that it holds out to a file: a line for each
+sentence, WordPieces in hexadecimal digits, and a blank line after each
+document. When all tasks are done, these documents become instances together.
 """
 
+import functools
 import random
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
-from data.pretraining.documents import Continuation, Document
-from files.json_files import read_json
+from data.io import text_files
+from data.pretraining.documents import (
+    Continuation,
+    Document,
+    group_documents,
+)
 
-# Documents that are in memory together.
-_MAX_DOCUMENTS = 10_000
+
+def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:
+    """Returns whether a document is held out.
+
+    The draw depends on nothing else, so that a part knows the documents that
+    another part holds out. The corpus's first document always is, so that the
+    evaluation set is not empty.
+
+    Args:
+        part: number of the part.
+        number: number of the document in its part.
+        fraction: probability.
+        seed: random seed.
+    """
+    rng = random.Random(f"{seed}/eval/{part}/{number}")
+    return part == number == 0 or rng.random() < fraction
 
 
 def hold_out(
-    group: list[Document], fraction: float, least: int, rng: random.Random
-) -> list[Document]:
-    """Removes documents from a list, but not all, and returns them.
+    lines: Iterable[list[bytes] | None],
+    is_chosen: Callable[[int], bool],
+    write: Callable[[bytes], object],
+    counts: Counter[str],
+) -> Iterator[list[bytes] | None]:
+    """Yields the sentences of a part that are not held out.
 
     Args:
-        group: list of documents.
-        fraction: of them to hold out; rounded at random, so that it is right on
-            average.
-        least: minimum number to hold out.
-        rng: random.Random.
+        lines: sentences as of `TextReader.read`; None ends a document.
+        is_chosen: called with the number of a document.
+        write: called with each line for the file of held-out documents.
+        counts: counts of the corpus, to which held-out documents are added.
     """
-    number = max(int(fraction * len(group) + rng.random()), least)
-    number = min(number, len(group) - 1)
-    chosen = sorted(rng.sample(range(len(group)), number), reverse=True)
-    return [group.pop(index) for index in chosen]
+    number = 0
+    is_held: bool | None = None  # None between documents
+    for sentence in lines:
+        if sentence and is_held is None:
+            is_held = is_chosen(number)
+        if sentence is None and is_held is not None:
+            number += 1
+            counts["num_documents"] += is_held
+            if is_held:
+                write(b"\n")
+            is_held = None
+        if sentence and is_held:
+            write(format_sentence(sentence))
+        else:
+            yield sentence
+    if is_held:
+        write(b"\n")
 
 
-def format_document(document: Document) -> list[str]:
-    """Returns a document in hexadecimal digits, for JSON."""
-    return [
-        " ".join(
-            ("+" if isinstance(piece, Continuation) else "") + piece.hex()
-            for piece in sentence
-        )
-        for sentence in document
-    ]
+def format_sentence(sentence: Iterable[bytes]) -> bytes:
+    """Returns a sentence as a line of hexadecimal digits."""
+    pieces = (
+        ("+" if isinstance(piece, Continuation) else "") + piece.hex()
+        for piece in sentence
+    )
+    return f"{' '.join(pieces)}\n".encode()
 
 
-def parse_document(lines: Iterable[str]) -> Document:
-    """Returns the document of `format_document`."""
-    return [
-        [
-            Continuation.fromhex(piece[1:])
-            if piece[0] == "+"
-            else bytes.fromhex(piece)
-            for piece in line.split()
-        ]
-        for line in lines
-    ]
+# Each WordPiece of the vocabulary is one object, however often it occurs.
+@functools.cache
+def _parse(piece: str) -> bytes:
+    if piece[0] == "+":
+        return Continuation.fromhex(piece[1:])
+    return bytes.fromhex(piece)
 
 
-def read(result_files: Iterable[str]) -> Iterator[list[Document]]:
+def read(paths: Iterable[str], max_pieces: int) -> Iterator[list[Document]]:
     """Yields the documents that tasks held out, in lists that fit into memory.
 
     Args:
-        result_files: the tasks' JSON files.
+        paths: the tasks' files of held-out documents.
+        max_pieces: as for `group_documents`.
     """
-    group: list[Document] = []
-    for path in result_files:
-        group += map(parse_document, read_json(path)["held_out"])
-        if len(group) > _MAX_DOCUMENTS:
-            yield group
-            group = []
-    if group:
-        yield group
+    lines = (
+        list(map(_parse, line.split())) or None
+        for path in paths
+        for line in text_files.read_lines(path)
+    )
+    return group_documents(lines, max_pieces, Counter())

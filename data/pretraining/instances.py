@@ -88,6 +88,7 @@ def read_documents(
     lines = itertools.chain.from_iterable(
         reader.read(Block(path), counts, dropped) for path in input_files
     )
+    lines = itertools.chain(lines, [None])
     groups = list(group_documents(lines, math.inf, counts))
     if warning := text_files.dropped_bytes_warning(dropped):
         logging.warning(warning)

@@ -9,19 +9,18 @@ and checksums.
 import contextlib
 import dataclasses
 import os
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
-from data.io import records, text_files
+from data.io import text_files
 from data.pretraining import (
     corpus_report,
     documents,
-    evaluation_set,
     manifest,
     parts,
+    splitting,
 )
 from data.pretraining.options import InstanceOptions
 from files import locks
@@ -34,7 +33,7 @@ _SHARD_BYTES = 128 << 20
 # Shards of a small corpus without --num_shards, if it has as many parts.
 _FEW_SHARDS = 8
 # Names of the files in OUTPUT.work, complete or not.
-_WORK_FILE = re.compile(r"(job|task-\d{5,})\.json(\.partial-\d+)?")
+_WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
 # Calls a function for each (name, arguments); see workers.run.
 RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
@@ -107,6 +106,7 @@ class Job:
         """
         documents.create_reader(self.text)
         self._check_eval_file()
+        tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
         with locks.hold(f"{self.output_file}.lock", name):
             self._remove_partial_files()
@@ -122,10 +122,14 @@ class Job:
             if found is not None and all(whole.values()):
                 self._remove_work()
                 return found, False
-            if not whole.get(self._eval_file, True):
-                # It needs the held-out documents of all tasks.
+            num_shards = sum(len(task.shards) for task in tasks)
+            if found is not None and (
+                not whole.get(self._eval_file, True)
+                or len(found["shards"]) != num_shards
+            ):
+                # The held-out documents, and new numbers in place of empty
+                # shards, need all tasks.
                 found, whole = None, {}
-            tasks = self._create_tasks()
             try:
                 self._run_tasks(tasks, whole, run, progress)
                 if found is None:
@@ -147,12 +151,15 @@ class Job:
         progress: Progress,
     ) -> None:
         """Runs the tasks whose shards are missing or damaged."""
-        left = [
-            (f"shard {number} of {len(tasks)}", (task,))
-            for number, task in enumerate(tasks)
-            if not all(whole.get(path) for path in task.shards)
-            and not _is_done(task)
-        ]
+        num_shards = sum(len(task.shards) for task in tasks)
+        left, end = [], 0
+        for task in tasks:
+            first, end = end, end + len(task.shards)
+            name = f"shard {first}"
+            if end > first + 1:
+                name = f"shards {first}-{end - 1}"
+            if not all(map(whole.get, task.shards)) and not parts.is_done(task):
+                left.append((f"{name} of {num_shards}", (task,)))
         with contextlib.closing(run(parts.write_shards, left)) as done:
             for _ in progress(done, len(left), "shard"):
                 pass
@@ -248,24 +255,36 @@ class Job:
         ]
 
     def _create_tasks(self) -> list[parts.Task]:
-        """Returns tasks of a part or more for a shard or more."""
-        blocks = parts.split_to_parts(self.input_files, self.boundary_files)
+        """Returns tasks of a part or more for a shard or more.
+
+        Raises:
+            ValueError: so many shards would be open together.
+        """
+        blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
         if not num_shards:
             num_bytes = sum(map(text_files.size, self.input_files))
             num_bytes *= self.instances.dupe_factor
             num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
             num_shards = min(num_shards, len(blocks), MAX_SHARDS)
+        if num_shards > (most := len(blocks) * parts.MAX_TASK_SHARDS):
+            raise ValueError(
+                f"--num_shards={num_shards} is too many for an input of this "
+                f"size; set at most {most}"
+            )
+        lenders = splitting.find_lenders(blocks)
         return [
             parts.Task(
                 self.text,
                 self.instances,
                 numbered,
+                [lenders[part] for part, _ in numbered],
                 shards,
                 os.path.join(self._work_dir, f"task-{number:05d}.json"),
+                os.path.join(self._work_dir, f"task-{number:05d}.eval"),
             )
             for number, (numbered, shards) in enumerate(
-                parts.share_out(blocks, self._shard_paths(num_shards))
+                splitting.share_out(blocks, self._shard_paths(num_shards))
             )
         ]
 
@@ -275,7 +294,11 @@ class Job:
         tasks: list[parts.Task],
         report: Callable[[str, bool], None],
     ) -> dict[str, Any]:
-        """Writes the held-out documents, and returns the manifest."""
+        """Writes the held-out documents, and returns the manifest.
+
+        Raises:
+            ValueError: there is no text, or nothing to train on.
+        """
         counts: Counter[str] = Counter()
         shards = []
         for task in tasks:
@@ -290,10 +313,11 @@ class Job:
             )
         for line, is_warning in corpus_report.lines(counts):
             report(line, is_warning)
-        if not all(entry["num_records"] for entry in shards):
+        if not counts["num_instances"]:
             raise ValueError(
-                f"--num_shards={len(shards)} leaves a shard empty, with "
-                f"{counts['num_instances']} instances in all; give fewer"
+                f"--eval_fraction={self.instances.eval_fraction} holds out "
+                f"each of {counts['num_documents']} documents; separate more "
+                "documents by blank lines"
             )
         found = {
             **description,
@@ -303,38 +327,39 @@ class Job:
             "statistics": corpus_report.statistics(
                 counts, self.instances.max_seq_length
             ),
-            "shards": shards,
         }
         if self.instances.eval_fraction:
-            found["eval_shards"] = self._write_held_out(tasks)
-        return found
-
-    def _write_held_out(self, tasks: list[parts.Task]) -> list[dict[str, Any]]:
-        """Writes the evaluation set, with masks and in one pass.
-
-        Raises:
-            ValueError: no document was held out.
-        """
-        options = dataclasses.replace(
-            self.instances, dynamic_masking=False, dupe_factor=1
-        )
-        pieces = documents.create_reader(self.text).pieces
-        rng = random.Random(f"{options.random_seed}/eval")
-        with records.RecordWriter([self._eval_file]) as writer:
-            for group in evaluation_set.read(
-                task.result_file for task in tasks
-            ):
-                for record in parts.create_records(
-                    group, pieces, options, rng, Counter()
-                ):
-                    writer.write(record)
-            if not writer.num_records:
-                raise ValueError(
-                    f"--eval_fraction={options.eval_fraction} holds out whole "
-                    "documents, and the input has too few; part documents by "
-                    "blank lines"
+            held_out: Counter[str] = Counter()
+            found["eval_shards"] = parts.write_held_out(
+                self._eval_file,
+                [task.held_out_file for task in tasks],
+                self.text,
+                self.instances,
+                held_out,
+            )
+            for line in corpus_report.check_next(held_out, "evaluation set"):
+                report(line, True)
+        if not all(entry["num_records"] for entry in shards):
+            planned, shards = len(shards), self._drop_empty(shards)
+            if self.num_shards:
+                report(
+                    f"--num_shards={planned}: only {len(shards)} files are "
+                    "written, as parts of the input have too few instances "
+                    "for more",
+                    True,
                 )
-        return manifest.describe_shards([self._eval_file], writer.num_records)
+        return {**found, "shards": shards}
+
+    def _drop_empty(self, shards: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Removes shards without a record, and numbers the others anew."""
+        kept = [entry for entry in shards if entry["num_records"]]
+        for entry, path in zip(kept, self._shard_paths(len(kept)), strict=True):
+            os.replace(entry["path"], path)
+            entry["path"] = path
+        for entry in shards:
+            if not entry["num_records"]:
+                os.remove(entry["path"])
+        return kept
 
     def _remove_shards(self, tasks: list[parts.Task]) -> None:
         for task in tasks:
@@ -353,11 +378,3 @@ class Job:
                 os.remove(os.path.join(self._work_dir, name))
         with contextlib.suppress(OSError):
             os.rmdir(self._work_dir)
-
-
-def _is_done(task: parts.Task) -> bool:
-    """Returns whether a task was finished and its shards are undamaged."""
-    if not os.path.exists(task.result_file):
-        return False
-    entries = read_json(task.result_file)["shards"]
-    return all(map(manifest.is_whole, task.shards, entries))

@@ -15,7 +15,7 @@ from data.io import text_files
 from files.json_files import read_json
 
 # Changes when the same flags and inputs give other records.
-_VERSION = 2
+_VERSION = 3
 
 
 def describe(

@@ -1,38 +1,35 @@
 """Creates pretraining records from parts of a corpus, each on its own.
 
-A corpus is cut at documents into parts of about the same size. The documents of
-a part become instances in memory, as in instances.py, with random draws that
-depend only on the seed and the part. So any number of processes can make the
-parts, in any order.
+The documents of a part (splitting.py) become instances in memory, as in
+instances.py, with random draws that depend only on the seed and the part. So
+any number of processes can make the parts, in any order.
 """
 
-import bisect
+import contextlib
 import dataclasses
+import functools
 import itertools
 import operator
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from data.io import records, text_files
+from data.io import records
 from data.pretraining import documents, evaluation_set, instances, manifest
-from data.pretraining.documents import Block, Document, Pieces
+from data.pretraining.documents import Document, Pieces
 from data.pretraining.masking import shuffle
 from data.pretraining.options import InstanceOptions
-from files.atomic import write_json
+from data.pretraining.splitting import Part
+from files.atomic import atomic_open, write_json
+from files.json_files import read_json
 
-# Bytes of text in a part: hundreds of documents to draw next sentences from.
-_PART_BYTES = 4 << 20
-# Of less text there are eight parts, so that processes can share them, but none
-# smaller than this.
-_LEAST_PARTS = 8
-_LEAST_PART_BYTES = 256 << 10
-# Where no document begins within so many bytes, a part begins with a line.
-_MAX_SEARCH = 1 << 20
 # What is in memory together: the WordPieces of documents, which a packed file
 # can exceed, and bytes of records, which many passes can exceed.
-_MAX_PIECES = 2 << 20
+MAX_PIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
+# Shards that a task writes at a time: each is an open file with a buffer.
+MAX_TASK_SHARDS = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,84 +40,26 @@ class Task:
         text: how text becomes WordPieces.
         instances: how WordPieces become instances.
         parts: (number, blocks) of each part.
+        lenders: for each of these parts, parts of other documents.
         shards: paths of the shards, which get the records in turn.
         result_file: JSON file to write when the shards are complete.
+        held_out_file: file for the documents of --eval_fraction.
     """
 
     text: documents.TextOptions
     instances: InstanceOptions
-    parts: list[tuple[int, list[Block]]]
+    parts: list[Part]
+    lenders: list[list[Part]]
     shards: list[str]
     result_file: str
-
-
-def split_to_parts(
-    input_files: Sequence[str], boundary_files: Sequence[str]
-) -> list[list[Block]]:
-    """Splits text files into parts, which depend only on the files.
-
-    Args:
-        input_files: paths.
-        boundary_files: for each the path of its file of word boundaries, or
-            nothing. A file that has one is not cut, nor is a packed file.
-    """
-    sizes = [text_files.size(path) for path in input_files]
-    starts = list(itertools.accumulate(sizes, initial=0))
-    num_parts = max(
-        starts[-1] // _PART_BYTES,
-        min(starts[-1] // _LEAST_PART_BYTES, _LEAST_PARTS),
-        1,
-    )
-    # (number of a file, first byte) where a part begins.
-    cuts = {(0, 0), (len(sizes), 0)}
-    for number in range(1, num_parts):
-        position = starts[-1] * number // num_parts
-        file = bisect.bisect_right(starts, position) - 1
-        path, start = input_files[file], 0
-        if not boundary_files and not path.endswith(".gz"):
-            start = text_files.find_document(
-                path, position - starts[file], _MAX_SEARCH
-            )
-        cuts.add((file, start) if start < sizes[file] else (file + 1, 0))
-    parts = []
-    for (first, start), (last, end) in itertools.pairwise(sorted(cuts)):
-        parts.append(
-            [
-                Block(
-                    input_files[file],
-                    start if file == first else 0,
-                    end if file == last else None,
-                    boundary_files[file] if boundary_files else "",
-                )
-                for file in range(first, last + bool(end))
-            ]
-        )
-    return parts
-
-
-def share_out(
-    parts: Sequence[list[Block]], shards: Sequence[str]
-) -> Iterator[tuple[list[tuple[int, list[Block]]], list[str]]]:
-    """Yields for each task its parts, numbered, and its shards.
-
-    There are as many tasks as parts or shards, whichever are fewer, and each
-    gets about as many of the others.
-    """
-    number = min(len(parts), len(shards))
-    numbered = list(enumerate(parts))
-    for task in range(number):
-        first, end = (
-            [len(items) * border // number for items in (parts, shards)]
-            for border in (task, task + 1)
-        )
-        yield numbered[first[0] : end[0]], list(shards[first[1] : end[1]])
+    held_out_file: str
 
 
 def write_shards(task: Task) -> None:
-    """Writes the shards of a task, then its result.
+    """Writes the shards of a task and the documents to hold out, then a result.
 
-    The result has the shards' sizes and checksums, counts of the text and of
-    the instances, and the documents to hold out.
+    The result has sizes and checksums of these files, and counts of the text
+    and of the instances.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -129,43 +68,149 @@ def write_shards(task: Task) -> None:
     options = task.instances
     reader = documents.create_reader(task.text)
     counts: Counter[str] = Counter()
-    held_out: list[Document] = []
-    with records.RecordWriter(task.shards) as writer:
-        for number, blocks in task.parts:
-            rng = random.Random(f"{options.random_seed}/{number}")
-            choice = random.Random(f"{options.random_seed}/eval/{number}")
-            for group in _read_part(blocks, reader, counts):
-                least = 1 if options.eval_fraction and number == 0 else 0
-                held_out += evaluation_set.hold_out(
-                    group, options.eval_fraction, least, choice
-                )
+    with contextlib.ExitStack() as stack:
+        held_out = None
+        if options.eval_fraction:
+            held_out = stack.enter_context(atomic_open(task.held_out_file))
+        write = held_out.write if held_out else None
+        writer = stack.enter_context(records.RecordWriter(task.shards))
+        for part, lenders in zip(task.parts, task.lenders, strict=True):
+            rng = random.Random(f"{options.random_seed}/{part[0]}")
+            lines = _read_part(part, reader, options, counts, write)
+            previous: list[Document] = []
+            for group in documents.group_documents(lines, MAX_PIECES, counts):
+                lent: list[Document] = []
+                if len(group) == 1:
+                    size = sum(map(len, group[0]))
+                    lent = _borrow(lenders, reader, options, size) or previous
                 for record in create_records(
-                    group, reader.pieces, options, rng, counts
+                    group, reader.pieces, options, rng, counts, lent
                 ):
                     writer.write(record)
-    write_json(
-        task.result_file,
-        {
-            "shards": manifest.describe_shards(task.shards, writer.num_records),
-            "counts": counts,
-            "held_out": list(map(evaluation_set.format_document, held_out)),
-        },
+                previous = group
+    result = {
+        "shards": manifest.describe_shards(task.shards, writer.num_records),
+        "counts": counts,
+    }
+    if held_out:
+        result["held_out"] = manifest.measure_file(task.held_out_file)
+    write_json(task.result_file, result)
+
+
+def is_done(task: Task) -> bool:
+    """Returns whether a task was finished and its files are undamaged."""
+    try:
+        result = read_json(task.result_file)
+    except (FileNotFoundError, ValueError):
+        # Missing, or cut off by a full disk or a crash.
+        return False
+    entries, paths = result.get("shards"), task.shards
+    if not isinstance(entries, list) or "counts" not in result:
+        return False
+    if task.instances.eval_fraction:
+        entries = [*entries, result.get("held_out")]
+        paths = [*paths, task.held_out_file]
+    return len(entries) == len(paths) and all(
+        map(manifest.is_whole, paths, entries)
     )
+
+
+def write_held_out(
+    path: str,
+    files: Iterable[str],
+    text: documents.TextOptions,
+    options: InstanceOptions,
+    counts: Counter[str],
+) -> list[dict[str, Any]]:
+    """Writes the evaluation set, with masks and in one pass.
+
+    Args:
+        path: the file to write.
+        files: tasks' files of held-out documents.
+        text: as for the tasks.
+        options: as for the tasks.
+        counts: counts of the instances, which are added to.
+
+    Returns:
+        the manifest's entry.
+
+    Raises:
+        ValueError: no document was held out.
+    """
+    pieces = documents.create_reader(text).pieces
+    rng = random.Random(f"{options.random_seed}/eval")
+    options = dataclasses.replace(options, dynamic_masking=False, dupe_factor=1)
+    previous: list[Document] = []
+    with records.RecordWriter([path]) as writer:
+        for group in evaluation_set.read(files, MAX_PIECES):
+            lent = previous if len(group) == 1 else []
+            for record in create_records(
+                group, pieces, options, rng, counts, lent
+            ):
+                writer.write(record)
+            previous = group
+        if not writer.num_records:
+            raise ValueError(
+                f"--eval_fraction={options.eval_fraction} holds out whole "
+                "documents, and drew none; separate more documents by blank "
+                "lines, or set another --random_seed"
+            )
+    return manifest.describe_shards([path], writer.num_records)
 
 
 def _read_part(
-    blocks: Sequence[Block],
+    part: Part,
     reader: documents.TextReader,
+    options: InstanceOptions,
     counts: Counter[str],
-) -> Iterator[list[Document]]:
-    """Yields the documents of a part; each ends with its file."""
+    write: Callable[[bytes], object] | None,
+) -> Iterator[list[bytes] | None]:
+    """Yields the sentences of a part to train on; a file ends its document.
+
+    Args:
+        part: number and blocks.
+        reader: TextReader.
+        options: InstanceOptions.
+        counts: counts of the corpus, which are added to.
+        write: called with each line of a document that is held out.
+    """
+    number, blocks = part
     dropped: Counter[str] = Counter()
-    lines = itertools.chain.from_iterable(
-        itertools.chain(reader.read(block, counts, dropped), [None])
+    lines: Iterator[list[bytes] | None] = itertools.chain.from_iterable(
+        itertools.chain(
+            reader.read(block, counts, dropped), [] if block.is_cut else [None]
+        )
         for block in blocks
     )
-    yield from documents.group_documents(lines, _MAX_PIECES, counts)
+    if write:
+        is_chosen = functools.partial(
+            evaluation_set.is_held_out,
+            number,
+            fraction=options.eval_fraction,
+            seed=options.random_seed,
+        )
+        lines = evaluation_set.hold_out(lines, is_chosen, write, counts)
+    yield from lines
     counts["num_dropped_bytes"] += dropped.total()
+
+
+def _borrow(
+    lenders: Sequence[Part],
+    reader: documents.TextReader,
+    options: InstanceOptions,
+    num_pieces: int,
+) -> list[Document]:
+    """Returns documents of other parts, about as long as one that is alone.
+
+    They are the first ones of their parts, without those held out.
+    """
+    found: list[Document] = []
+    write = len if options.eval_fraction else None  # to nowhere
+    for lender in lenders:
+        lines = _read_part(lender, reader, options, Counter(), write)
+        size = max(num_pieces // len(lenders), 1)
+        found += next(documents.group_documents(lines, size, Counter()), [])
+    return found
 
 
 def create_records(
@@ -174,6 +219,7 @@ def create_records(
     options: InstanceOptions,
     rng: random.Random,
     counts: Counter[str],
+    lent: Sequence[Document] = (),
 ) -> Iterator[bytes]:
     """Yields the records of documents, shuffled.
 
@@ -183,17 +229,21 @@ def create_records(
         options: InstanceOptions.
         rng: random.Random.
         counts: counts of the instances, which are added to.
+        lent: documents for random next sentences alone.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)
+    available = [*group, *lent]
     batch: list[bytes] = []
     num_bytes = 0
     for _ in range(options.dupe_factor):
         for index in range(len(group)):
             for instance in instances.create_instances_from_document(
-                group, index, pieces, rng, options
+                available, index, pieces, rng, options
             ):
                 _count(instance, pieces["[MASK]"], options, counts)
+                if len(available) == 1:
+                    counts["num_same_document"] += instance.is_random_next
                 batch.append(encode(instance))
                 num_bytes += len(batch[-1])
         if num_bytes > _MAX_RECORD_BYTES:

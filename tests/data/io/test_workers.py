@@ -164,6 +164,33 @@ def test_a_process_that_must_end_ends(tmp_path, kind):
     assert time.monotonic() - started < 60
 
 
+def clean_up(folder):
+    """A task whose clean-up is under way when its process must end again."""
+    partial = folder / f"partial-{os.getpid()}"
+    partial.touch()
+    (folder / str(os.getpid())).touch()
+    try:
+        time.sleep(600)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.1)
+        partial.unlink()
+
+
+def test_a_process_that_must_end_twice_still_cleans_up(tmp_path):
+    tasks = [("a", ("",)), *((x, (tmp_path,)) for x in "bcd")]
+    results = workers.run(work_or_clean_up, tasks, 2)
+    next(results)
+    while len(os.listdir(tmp_path)) < 2:
+        time.sleep(0.01)
+    results.close()
+    assert not list(tmp_path.glob("partial-*"))
+
+
+def work_or_clean_up(argument):
+    return (work if argument == "" else clean_up)(argument)
+
+
 def work_or_stay(*arguments):
     return (work if len(arguments) == 1 else stay)(*arguments)
 

@@ -1,15 +1,14 @@
 """Documents that are held out as an evaluation set."""
 
+import collections
 import hashlib
-import json
 import os
-import random
 from pathlib import Path
 
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import evaluation_set
+from data.pretraining import evaluation_set, splitting
 from data.pretraining.documents import Continuation
 from data.text import tokenization
 from tests.shards import VOCAB, create, read
@@ -91,27 +90,66 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}
 
 
-def test_results_keep_what_continues_a_word(tmp_path):
+def test_files_keep_what_continues_a_word(tmp_path):
     document = [[b"\x85\x10", Continuation(b"\x05")], [b"\x05"]]
-    path = tmp_path / "task.json"
-    lines = evaluation_set.format_document(document)
-    path.write_text(json.dumps({"held_out": [lines, lines]}))
-    (group,) = evaluation_set.read([str(path)])
-    assert group == [document, document]
-    kinds = [[type(piece) for piece in sentence] for sentence in group[0]]
+    lines = b"".join(map(evaluation_set.format_sentence, document)) + b"\n"
+    for name in "ab":
+        (tmp_path / name).write_bytes(lines * 2)
+    paths = [str(tmp_path / name) for name in "ab"]
+    # Grouped by their WordPieces, so that memory is bounded.
+    groups = list(evaluation_set.read(paths, 6))
+    assert groups == [[document] * 2] * 2
+    kinds = [[type(piece) for piece in sentence] for sentence in groups[0][0]]
     assert kinds == [[bytes, Continuation], [bytes]]
+    pieces = {
+        id(piece)
+        for group in groups
+        for found in group
+        for sentence in found
+        for piece in sentence
+    }
+    assert len(pieces) == 3
 
 
-def test_the_fraction_is_right_on_average():
-    rng = random.Random(0)
+def test_each_document_is_drawn_by_its_number():
+    drawn = [
+        evaluation_set.is_held_out(part, number, fraction=0.25, seed=1)
+        for part in range(100)
+        for number in range(100)
+    ]
+    assert drawn[0] and abs(sum(drawn) - 2500) < 150
+    lines = [[b"a"], None, None, [], [b"b"], [b"c"], None, [b"d"], None, [b"e"]]
+    written, counts = [], collections.Counter()
+    kept = evaluation_set.hold_out(
+        lines, lambda number: number in (1, 3), written.append, counts
+    )
+    assert [line for line in kept if line] == [[b"a"], [b"d"]]
+    assert b"".join(written) == b"62\n63\n\n65\n\n"
+    # The last one goes on in another part.
+    assert counts["num_documents"] == 1
 
-    def count(size, fraction, least=0):
-        group = [[[bytes([number])]] for number in range(size)]
-        held_out = evaluation_set.hold_out(group, fraction, least, rng)
-        assert len(group) + len(held_out) == size
-        return len(held_out)
 
-    counts = [count(10, 0.25) for _ in range(1000)]
-    assert set(counts) == {2, 3} and abs(sum(counts) - 2500) < 100
-    assert count(10, 0.01, least=1) == 1
-    assert count(1, 0.5, least=1) == 0
+def test_long_documents_are_held_out(tmp_path, monkeypatch):
+    """Those that are alone in their part, too."""
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
+    path = tmp_path / "corpus.txt"
+    vocab = tokenization.load_vocab(VOCAB)
+    words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
+    path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
+    ids = {vocab[word] for word in words}
+    # What is chosen stays as it is, so that all words can be seen.
+    manifest, _ = create(
+        tmp_path,
+        [path],
+        eval_fraction=0.3,
+        num_shards=0,
+        mask_token_prob=0.0,
+        same_token_prob=1.0,
+    )
+    held_out = read({"shards": manifest["eval_shards"]})["input_ids"]
+    training = read(manifest)["input_ids"]
+    found = [ids & set(rows.ravel()) for rows in (held_out, training)]
+    assert all(found) and not found[0] & found[1]
+    assert found[0] | found[1] == ids
+    assert manifest["corpus"]["num_documents"] == 5
+    assert len(manifest["shards"]) == len(found[1])

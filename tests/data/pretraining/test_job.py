@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from data.io import feature_specs, text_files
-from data.pretraining import documents, instances, job, parts
+from data.io import feature_specs, text_files, workers
+from data.pretraining import documents, instances, job, parts, splitting
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from tests import golden
@@ -19,7 +19,7 @@ from tests.shards import CORPUS, VOCAB, create, digests, read
 @pytest.fixture
 def small_parts(monkeypatch):
     """Cuts the sample corpora into parts, too."""
-    monkeypatch.setattr(parts, "_LEAST_PART_BYTES", 300)
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
 
 
 def test_parts_give_each_document_once(tmp_path, monkeypatch):
@@ -45,8 +45,8 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
 
     whole = read([documents.Block(path) for path in paths])
     for size in (1, 2, 3, 7, 64, 10000):
-        monkeypatch.setattr(parts, "_PART_BYTES", size)
-        found = parts.split_to_parts(paths, ())
+        monkeypatch.setattr(splitting, "_PART_BYTES", size)
+        found = splitting.split_to_parts(paths, ())
         assert (len(found) > 1) == (size < 10000)
         assert sum(map(read, found), []) == whole
 
@@ -63,21 +63,21 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
 def test_tasks_share_parts_and_shards(num_parts, num_shards, sizes):
     blocks = [[documents.Block(str(number))] for number in range(num_parts)]
     shards = list("abc"[:num_shards])
-    tasks = list(parts.share_out(blocks, shards))
+    tasks = list(splitting.share_out(blocks, shards))
     assert [(len(numbered), len(paths)) for numbered, paths in tasks] == sizes
     assert sum((numbered for numbered, _ in tasks), []) == [*enumerate(blocks)]
     assert sum((paths for _, paths in tasks), []) == shards
 
 
 def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "_PART_BYTES", 100)
-    monkeypatch.setattr(parts, "_MAX_SEARCH", 20)
+    monkeypatch.setattr(splitting, "_PART_BYTES", 100)
+    monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
     path = tmp_path / "corpus.txt"
     lines = [f"line {number}" for number in range(100)]
     path.write_text("\n".join(lines))
     found = [
         list(text_files.read_block(block.path, block.start, block.end))
-        for (block,) in parts.split_to_parts([str(path)], ())
+        for (block,) in splitting.split_to_parts([str(path)], ())
     ]
     assert sum(found, []) == lines
     assert len(found) == path.stat().st_size // 100
@@ -95,6 +95,7 @@ def test_documents_are_grouped_and_very_long_ones_cut():
         sentence,
         None,
         *[sentence] * 9,
+        None,
     ]
     counts = collections.Counter()
     groups = list(documents.group_documents(lines, 4, counts))
@@ -106,6 +107,11 @@ def test_documents_are_grouped_and_very_long_ones_cut():
     ]
     assert list(documents.group_documents([None, []], 4, counts)) == []
     assert counts["num_documents"] == 3
+    # It counts, too, if it ends with a list.
+    counts.clear()
+    lines = [[b"a"] * 9, None]
+    assert list(documents.group_documents(lines, 4, counts)) == [[lines[:1]]]
+    assert counts["num_documents"] == 1
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
@@ -333,9 +339,9 @@ def test_shards_suit_the_corpus(tmp_path, monkeypatch):
         return len(create(output, [path], num_shards=0)[0]["shards"])
 
     assert count() == 1
-    monkeypatch.setattr(parts, "_LEAST_PART_BYTES", 100)
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 100)
     assert count() == 8
-    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    monkeypatch.setattr(splitting, "_PART_BYTES", 100)
     # Now of 29 parts.
     assert count() == 8
     monkeypatch.setattr(job, "_SHARD_BYTES", 400)
@@ -343,27 +349,135 @@ def test_shards_suit_the_corpus(tmp_path, monkeypatch):
 
 
 def test_a_part_without_documents(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    monkeypatch.setattr(splitting, "_PART_BYTES", 100)
     path = tmp_path / "corpus.txt"
     path.write_text("The harbor.\nThe keeper.\n" + " \n" * 400 + "A light.\n")
-    manifest, _ = create(tmp_path, [path], num_shards=2)
+    manifest, _ = create(tmp_path, [path], num_shards=0)
     assert manifest["corpus"]["num_documents"] == 2
-    with pytest.raises(ValueError, match="--num_shards=3 leaves a shard empty"):
-        create(tmp_path / "a", [path], num_shards=3)
-    assert not (tmp_path / "a").exists()
+    assert len(manifest["shards"]) == 2
+    create(tmp_path / "a", [path], num_shards=3)
+
+
+def test_empty_shards(tmp_path, monkeypatch):
+    """Of a part that has lines, but no text."""
+    monkeypatch.setattr(splitting, "_PART_BYTES", 300)
+    monkeypatch.setattr(splitting, "_MAX_SEARCH", 30)
+    path = tmp_path / "corpus.txt"
+    text = "The harbor.\nThe keeper.\n\n" * 20
+    path.write_text(f"{text}{NO_TEXT * 200}\n{text}", encoding="utf-8")
+    manifest, _ = create(tmp_path, [path], num_shards=0)
+    number = len(manifest["shards"])
+    assert 1 < number < 8
+    assert all(entry["num_records"] for entry in manifest["shards"])
+    names = [f"out-{i:05d}-of-{number:05d}" for i in range(number)]
+    assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
+    made = digests(manifest)
+    (tmp_path / names[1]).unlink()
+    assert digests(create(tmp_path, [path], num_shards=0)[0]) == made
+    assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
+    # So, too, for a number that was asked for, with a warning.
+    other, reported = create(tmp_path / "a", [path], num_shards=number + 1)
+    assert digests(other) == made
+    message = f"--num_shards={number + 1}: only {number} files"
+    assert any(message in line and warns for line, warns in reported)
+
+
+NO_TEXT = "\N{NO-BREAK SPACE}\n"
+
+
+def test_shards_are_named_by_their_numbers(tmp_path, small_parts):
+    names = []
+
+    def run(function, tasks):
+        names.extend(name for name, _ in tasks)
+        yield from workers.run(function, tasks, 1)
+
+    create(tmp_path, run=run)
+    assert names == [f"shard {number} of 3" for number in range(3)]
+    names.clear()
+    create(tmp_path / "a", run=run, num_shards=40)
+    assert names[0] == "shards 0-5 of 40" and names[-1].endswith("-39 of 40")
+
+
+def write_long_documents(path):
+    """Writes five documents that each repeat a word; returns the words."""
+    vocab = tokenization.load_vocab(VOCAB)
+    words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
+    path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
+    return {vocab[word] for word in words}
+
+
+def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
+    path = tmp_path / "corpus.txt"
+    words = write_long_documents(path)
+    made = [
+        create(
+            tmp_path / str(number),
+            [path],
+            number,
+            num_shards=0,
+            dupe_factor=40,
+            dynamic_masking=True,
+        )[0]
+        for number in (1, 2)
+    ]
+    assert digests(made[0]) == digests(made[1])
+    features = read(made[0], feature_specs.unmasked_features(64))
+    # Each part is one document.
+    assert len(made[0]["shards"]) == 5
+    kinds = {0: set(), 1: set()}
+    for ids, segments, label in zip(
+        features["input_ids"],
+        features["segment_ids"],
+        features["next_sentence_labels"],
+        strict=True,
+    ):
+        (first,), (second,) = (
+            words & set(ids[segments == number]) for number in (0, 1)
+        )
+        assert (first != second) == label[0]
+        kinds[label[0]].add((first, second))
+    assert len(kinds[0]) == 5
+    # All pairs of two documents.
+    assert len(kinds[1]) == 20
+
+
+def test_lenders_have_no_text_of_the_document():
+    def find(*are_cut):
+        blocks = [[documents.Block("a", is_cut=is_cut)] for is_cut in are_cut]
+        found = splitting.find_lenders(blocks)
+        return [[number for number, _ in lenders] for lenders in found]
+
+    assert find(False) == [[]]
+    assert find(True, False) == [[], []]
+    assert find(False, True, True, False) == [[1, 2, 3], [0], [0], [0]]
+    assert find(*[False] * 8)[2] == [0, 3, 4, 6]
+
+
+def test_random_next_of_the_same_document_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "MAX_PIECES", 10)
+    path = tmp_path / "corpus.txt"
+    write_long_documents(path)
+    _, reported = create(tmp_path, [path])
+    # The whole corpus is a part, and its first document has no other.
+    (warning,) = [line for line, is_warning in reported if is_warning]
+    assert re.match(r"training set: \d+ of \d+ random next", warning)
 
 
 def test_one_document(tmp_path, monkeypatch):
     """In parts of its lines; random next sentences are from the part itself."""
-    monkeypatch.setattr(parts, "_PART_BYTES", 100)
+    monkeypatch.setattr(splitting, "_PART_BYTES", 100)
     path = tmp_path / "corpus.txt"
     path.write_text("The old harbor.\nThe keeper.\nA light.\n" * 20)
-    manifest, _ = create(tmp_path, [path])
+    monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
+    manifest, reported = create(tmp_path, [path])
     assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
+    assert manifest["corpus"]["num_documents"] == 1
+    assert any("one document" in line for line, _ in reported)
 
 
 def test_too_many_shards_leave_nothing(tmp_path):
-    with pytest.raises(ValueError, match="--num_shards=10000 leaves a shard"):
+    with pytest.raises(ValueError, match="--num_shards=10000 is .* most 64"):
         create(tmp_path, num_shards=10_000)
     assert os.listdir(tmp_path) == []
     create(tmp_path, num_shards=2, dupe_factor=4)
@@ -400,6 +514,23 @@ def test_a_damaged_shard_is_rebuilt(
     ]
     assert create(tmp_path)[0] == manifest
     assert len(written) == 4
+
+
+@pytest.mark.parametrize(
+    "contents", ["", '{"shards"', "[]", "{}", '{"shards": []}', '{"shards": 1}']
+)
+def test_a_damaged_result_is_made_again(
+    tmp_path, monkeypatch, small_parts, written, contents
+):
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(job.corpus_report, "statistics", stop)
+        create(tmp_path)
+    before = [path.stat() for path in sorted(tmp_path.glob("out-*"))]
+    (tmp_path / "out.work/task-00001.json").write_text(contents)
+    create(tmp_path)
+    assert written == [0, 1, 2, 1]
+    after = [path.stat() for path in sorted(tmp_path.glob("out-*"))]
+    assert before[0] == after[0] and before[2] == after[2]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""Splits a corpus into parts of about the same size, between documents."""
+
+import bisect
+import itertools
+from collections.abc import Iterator, Sequence
+
+from data.io import text_files
+from data.pretraining.documents import Block
+
+# Bytes of text in a part: hundreds of documents to draw next sentences from.
+_PART_BYTES = 4 << 20
+# Of less text there are eight parts, so that processes can share them, but none
+# smaller than this.
+_LEAST_PARTS = 8
+_LEAST_PART_BYTES = 256 << 10
+# Where no document begins within so many bytes, a part begins with a line.
+_MAX_SEARCH = 1 << 20
+# Other parts whose documents follow, at random, a document that is alone.
+_NUM_LENDERS = 4
+
+Part = tuple[int, list[Block]]
+
+
+def split_to_parts(
+    input_files: Sequence[str], boundary_files: Sequence[str]
+) -> list[list[Block]]:
+    """Splits text files into parts, which depend only on the files.
+
+    Args:
+        input_files: paths.
+        boundary_files: for each the path of its file of word boundaries, or
+            nothing. A file that has one is not cut, nor is a packed file.
+    """
+    sizes = [text_files.size(path) for path in input_files]
+    starts = list(itertools.accumulate(sizes, initial=0))
+    num_parts = max(
+        starts[-1] // _PART_BYTES,
+        min(starts[-1] // _LEAST_PART_BYTES, _LEAST_PARTS),
+        1,
+    )
+    # Where a part begins: (number of a file, first byte). The value says
+    # whether that is within a document.
+    cuts = {(0, 0): False, (len(sizes), 0): False}
+    last = (0, 0)
+    for number in range(1, num_parts):
+        position = starts[-1] * number // num_parts
+        file = bisect.bisect_right(starts, position) - 1
+        path, is_cut, start = input_files[file], False, 0
+        position -= starts[file]
+        if (file, position) < last:
+            continue
+        if not boundary_files and not path.endswith(".gz"):
+            found = text_files.find_document(path, position, _MAX_SEARCH)
+            start = _skip_blank_lines(path, found)
+            is_cut = start == found
+        last = (file, start)
+        if start >= sizes[file]:
+            last, is_cut = (file + 1, 0), False
+        cuts[last] = is_cut
+    parts = []
+    for (first, start), (last_file, end) in itertools.pairwise(sorted(cuts)):
+        parts.append(
+            [
+                Block(
+                    input_files[file],
+                    start if file == first else 0,
+                    end if file == last_file else None,
+                    boundary_files[file] if boundary_files else "",
+                    file == last_file and cuts[last_file, end],
+                )
+                for file in range(first, last_file + bool(end))
+            ]
+        )
+    return parts
+
+
+def _skip_blank_lines(path: str, position: int) -> int:
+    """Returns where the first line with text begins, so that no part is blank.
+
+    Args:
+        path: a text file, not packed.
+        position: first byte to look at, where a line begins.
+    """
+    with text_files.open_raw(path) as file:
+        file.seek(position)
+        while (line := file.readline()) and not line.strip():
+            position += len(line)
+    return position
+
+
+def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
+    """Returns for each part other parts, spread over the corpus.
+
+    None of them has text of a document that is cut at both ends of the part.
+    """
+    # A run of parts ends where a document ends.
+    ends = [
+        number
+        for number, blocks in enumerate(parts, start=1)
+        if not blocks[-1].is_cut
+    ]
+    found = []
+    for start, end in itertools.pairwise([0, *ends]):
+        num_others = len(parts) - (end - start)
+        for number in range(start, end):
+            others = {
+                (number + num_others * i // _NUM_LENDERS) % num_others
+                for i in range(_NUM_LENDERS if num_others else 0)
+            }
+            lenders = sorted(
+                x if x < start else x + end - start for x in others
+            )
+            found.append([(lender, parts[lender]) for lender in lenders])
+    return found
+
+
+def share_out(
+    parts: Sequence[list[Block]], shards: Sequence[str]
+) -> Iterator[tuple[list[Part], list[str]]]:
+    """Yields for each task its parts, numbered, and its shards.
+
+    There are as many tasks as parts or shards, whichever are fewer, and each
+    gets about as many of the others.
+    """
+    number = min(len(parts), len(shards))
+    numbered = list(enumerate(parts))
+    for task in range(number):
+        first, end = (
+            [len(items) * border // number for items in (parts, shards)]
+            for border in (task, task + 1)
+        )
+        yield numbered[first[0] : end[0]], list(shards[first[1] : end[1]])
