@@ -1,11 +1,12 @@
 """Writes files that appear whole or not at all.
 
 The bytes go to a partial file next to the real one, which takes its place in
-one step when everything is written. Paths with a scheme (`gs://...`) go
-through `tf.io.gfile`.
+one step when everything is written and on the disk, so a power cut leaves
+either file too. Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -27,6 +28,28 @@ def partial_path(path: str | os.PathLike[str]) -> str:
     No other process and no other file uses the name.
     """
     return f"{os.fspath(path)}.partial-{os.getpid()}"
+
+
+def sync(path: str | os.PathLike[str]) -> None:
+    """Waits until a file's bytes, or the names in a folder, are on the disk.
+
+    Only then do they outlast a power cut. Does nothing for remote paths.
+
+    Raises:
+        OSError: the disk failed.
+    """
+    if is_remote(path) or os.name == "nt":
+        # Windows cannot open folders.
+        return
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        # Some file systems cannot sync folders.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(number)
 
 
 @contextlib.contextmanager
@@ -129,7 +152,10 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
             yield file
         with contextlib.suppress(FileNotFoundError):
             shutil.copymode(path, partial)
+        # Otherwise the new name can reach the disk before the bytes.
+        sync(partial)
         os.replace(partial, path)
+        sync(os.path.dirname(path))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from files import manifests
+from files.atomic import sync
 
 
 def check(export_dir: str | os.PathLike[str]) -> None:
@@ -52,11 +53,14 @@ def create(path: Path) -> Iterator[Path]:
         manifests.write(unfinished, manifests.EXPORT, [])
         yield unfinished
         manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
+        for file in (*unfinished.rglob("*"), unfinished):
+            sync(file)
         # Files that appeared since the work began.
         check(path)
         if path.exists():
             path.rename(replaced)
         unfinished.rename(path)
+        sync(path.parent)
         _remove(replaced)
     finally:
         _remove(unfinished)

@@ -145,6 +145,12 @@ def required(config: type["DataclassInstance"]) -> list[str]:
     ]
 
 
+def is_on(name: str) -> bool:
+    """Returns a boolean flag of the running script; False in other programs."""
+    options = flags.FLAGS
+    return options.is_parsed() and bool(options.get_flag_value(name, False))
+
+
 def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each path flag that has a value."""
     found = []

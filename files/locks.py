@@ -1,9 +1,10 @@
 """A lock that keeps two processes from writing the same output.
 
 The lock is a file that names its owner. The system releases it when that
-process ends in any way, so a lock left behind on this host is taken over.
-Whether a process on another host still runs can only be checked there, as the
-message says.
+process ends in any way, so a lock left behind on this host is taken over, and
+so is that of a container with another host name on the same machine. Whether a
+process on another machine still runs can only be checked there, as the message
+says: a file system need not show one machine the locks of another.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from files.atomic import is_remote
+from files.flags import is_on
 from files.json_files import parse_json
 from files.named_errors import named_errors
 
@@ -69,15 +71,24 @@ def _acquire(path: str, name: str) -> TextIO:
     """Returns the lock file, open, locked and naming this process."""
     while True:
         with contextlib.ExitStack() as stack:
-            file = stack.enter_context(_open(path))
-            if not _lock(file):
+            try:
+                file = stack.enter_context(_open(path))
+            except OSError as error:
+                if not os.path.islink(path):
+                    raise
+                raise FileExistsError(
+                    f"{name} needs the name {path} for its lock, but there is "
+                    "a symbolic link of that name; remove it"
+                ) from error
+            is_locked = _lock(file)
+            if is_locked is False:
                 raise BlockingIOError(
                     f"{name} is in use by {_describe(_read_owner(file))}; "
                     "wait for it to end, or give another path"
                 )
             # Otherwise the previous owner removed it between the lines above.
             if _is_at(path, file):
-                _sign(path, file, name)
+                _sign(path, file, name, bool(is_locked))
                 stack.pop_all()
                 return file
 
@@ -88,7 +99,13 @@ def _open(path: str) -> TextIO:
     while True:
         try:
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-            return open(path, "a+", encoding="utf-8", errors="replace")
+            return open(
+                path,
+                "a+",
+                encoding="utf-8",
+                errors="replace",
+                opener=_open_no_link,
+            )
         except (FileNotFoundError, FileExistsError):
             # The previous process may be removing the folders that it created.
             attempts_left -= 1
@@ -96,12 +113,18 @@ def _open(path: str) -> TextIO:
                 raise
 
 
-def _lock(file: TextIO) -> bool:
+def _open_no_link(path: str, mode: int) -> int:
+    # A link could have the lock written into any file.
+    return os.open(path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def _lock(file: TextIO) -> bool | None:
+    """Returns whether the system gave the lock; None if it has no locks."""
     try:
         import fcntl
     except ImportError:
         logging.warning("%s: Windows lacks fcntl, so nothing locks", file.name)
-        return True
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -109,15 +132,16 @@ def _lock(file: TextIO) -> bool:
     except OSError as error:
         if error.errno not in _UNSUPPORTED:
             raise
+        return None
     return True
 
 
-def _sign(path: str, file: TextIO, name: str) -> None:
+def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     """Writes this process into the lock file, replacing one that ended.
 
     Raises:
-        OSError: the previous owner was on another host, so it may still run; or
-            the file is not a lock or the beginning of one.
+        OSError: the previous owner was on another machine, so it may still run;
+            or the file is not a lock or the beginning of one.
     """
     file.seek(0)
     if not _BEGIN.startswith(file.read(len(_BEGIN))):
@@ -126,11 +150,16 @@ def _sign(path: str, file: TextIO, name: str) -> None:
             "file of that name; rename that file, or give another path"
         )
     owner = _read_owner(file)
-    host = socket.gethostname()
-    if owner and owner["host"] != host:
+    host, kernel = socket.gethostname(), _kernel(file)
+    is_near = owner and (
+        owner["host"] == host
+        # Its lock would be seen here, whatever its container is called.
+        or (is_locked and kernel and owner["kernel"] == kernel)
+    )
+    if owner and not is_near and not is_on("take_over_lock"):
         raise BlockingIOError(
             f"{name} is in use, or was left behind, by {_describe(owner)}; if "
-            f"it no longer runs there, remove {path}"
+            f"it no longer runs there, remove {path}, or set --take_over_lock"
         )
     if owner:
         logging.warning(
@@ -140,7 +169,8 @@ def _sign(path: str, file: TextIO, name: str) -> None:
     try:
         with named_errors(path):
             file.truncate(0)
-            json.dump({"host": host, "pid": os.getpid(), "started": now}, file)
+            signature = {"host": host, "pid": os.getpid(), "started": now}
+            json.dump({**signature, "kernel": kernel}, file)
             file.flush()
     except OSError:
         os.remove(path)
@@ -152,9 +182,23 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
     file.seek(0)
     try:
         owner = parse_json(file.read(), "the lock")
-        return {key: owner[key] for key in ("host", "pid", "started")}
+        known = {key: owner[key] for key in ("host", "pid", "started")}
+        return {**known, "kernel": owner.get("kernel")}
     except (ValueError, KeyError):
         return None
+
+
+def _kernel(file: TextIO) -> str | None:
+    """Returns what all processes share that see each other's lock of a file.
+
+    That is the running kernel and the mounted disk: a network's file system
+    that is mounted twice may keep the locks of each mount apart.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return None
+    return f"{boot}/{os.fstat(file.fileno()).st_dev}"
 
 
 def _describe(owner: dict[str, Any] | None) -> str:
@@ -165,6 +209,6 @@ def _describe(owner: dict[str, Any] | None) -> str:
 
 def _is_at(path: str, file: TextIO) -> bool:
     try:
-        return os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+        return os.path.samestat(os.lstat(path), os.fstat(file.fileno()))
     except FileNotFoundError:
         return False

@@ -9,13 +9,17 @@ INPUTS = ("input_ids", "input_mask", "segment_ids")
 
 
 def values(path, step=None):
-    """Returns {name: array} of a checkpoint, of a folder's step or newest."""
+    """Returns {name: array} of a checkpoint, of a folder's step or newest.
+
+    Without the run's state, which has the hours that it took.
+    """
     if step is not None:
         path = f"{path}/model.ckpt-{step}"
     reader = tf.train.load_checkpoint(str(path))
     return {
         name: reader.get_tensor(name)
         for name in reader.get_variable_to_shape_map()
+        if name != "run_state"
     }
 
 
@@ -24,7 +28,7 @@ def listed(path):
     return {
         name: shape
         for name, shape in tf.train.list_variables(str(path))
-        if not re.search(r"^global_step|/adam_[mv]$", name)
+        if not re.search(r"^global_step|^run_state|/adam_[mv]$", name)
     }
 
 

@@ -3,9 +3,10 @@
 A run's checkpoint is a TF1 checkpoint with the original's names, as
 `model.ckpt-STEP`: the model's variables (dropout's state among them), for each
 trained one its optimizer slots (`.../adam_m`, `.../adam_v`), and `global_step`.
-So it serves both to resume training and as the --init_checkpoint of another
-task. With --ema_decay it has the weights' averages too
-(callbacks/averages.py), which a run that does not train reads instead.
+A text, `run_state`, has the small files beside it (run_state.py). So it serves
+both to resume training and as the --init_checkpoint of another task. With
+--ema_decay it has the weights' averages too (callbacks/averages.py), which a
+run that does not train reads instead.
 
 A run resumes in these steps; everything else follows from the step number:
 
@@ -34,6 +35,7 @@ from absl import logging
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.checkpoints import tf1
+from training import run_state
 from training.callbacks import averages
 from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
 
@@ -87,8 +89,12 @@ class Checkpointer:
         """Returns the prefix of the checkpoint of a step."""
         return str(self.output_dir / f"{PREFIX}-{step}")
 
-    def save(self, step: int) -> None:
+    def save(self, step: int, files: Mapping[str, str] | None = None) -> None:
         """Writes the state after `step` steps; deletes old and damaged ones.
+
+        Args:
+            step: number of steps made.
+            files: {name: text} of files that follow, to carry as well.
 
         Raises:
             OSError: it could not be written; earlier ones are untouched.
@@ -107,7 +113,8 @@ class Checkpointer:
         path = self.path(step)
         try:
             self._before_save(step)
-            tf1.write_checkpoint(path, self._variables)
+            state = run_state.pack(self.output_dir, files or {})
+            tf1.write_checkpoint(path, self._variables | state)
         except OSError as error:
             raise OSError(f"{error}{_kept(self.steps())}") from error
         self._remove_unfinished()

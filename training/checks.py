@@ -6,7 +6,7 @@ from typing import Any
 
 import modeling
 from files import export_folders
-from training import costs, run_settings
+from training import costs, run_settings, run_state
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig
 from training.run_folder import are_same, folder_of
@@ -32,6 +32,8 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
         OSError: a file is missing, or the export cannot be written.
     """
     config.check_actions()
+    if config.is_chief:
+        run_state.mend(config.output_dir)
     if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tensorflow.io import gfile
 
 from files import manifests
-from files.atomic import copy_file, is_remote, partial_path
+from files.atomic import copy_file, is_remote, partial_path, sync
 
 
 @contextlib.contextmanager
@@ -54,7 +54,8 @@ def move_into_place(files: dict[str, str]) -> None:
 
     The last one makes the others a model, as a checkpoint's index does. It is
     moved last and an older one is removed first, so that a process killed in
-    between never leaves a mixture of new and old files.
+    between never leaves a mixture of new and old files. TensorFlow does not
+    wait for the disk, so this does.
 
     Args:
         files: {file as written: its own name}, in the order to move them.
@@ -65,6 +66,8 @@ def move_into_place(files: dict[str, str]) -> None:
     """
     _refuse_folders(files.values())
     *_, last = files.values()
+    for source in files:
+        sync(source)
     if gfile.exists(last) and not _is_special(last):
         gfile.remove(last)
     for source, target in files.items():
@@ -72,6 +75,7 @@ def move_into_place(files: dict[str, str]) -> None:
             copy_file(source, target)
         else:
             gfile.rename(source, target, overwrite=True)
+    sync(os.path.dirname(last) or ".")
 
 
 @contextlib.contextmanager

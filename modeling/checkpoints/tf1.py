@@ -34,9 +34,11 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Entries that the original's optimizer leaves in a checkpoint.
+# Entry of a run's checkpoint, a text, with the small files of the run.
+RUN_STATE = "run_state"
+# Entries that the original's optimizer, and runs here, leave in a checkpoint.
 _TRAINING_STATE = re.compile(
-    r"(?:^global_step|/adam_[mv]|/ExponentialMovingAverage)$"
+    rf"(?:^global_step|^{RUN_STATE}|/adam_[mv]|/ExponentialMovingAverage)$"
 )
 
 
@@ -258,13 +260,14 @@ def save_release(
 
 
 def write_checkpoint(
-    path: str | os.PathLike[str], variables: Mapping[str, keras.Variable]
+    path: str | os.PathLike[str],
+    variables: Mapping[str, keras.Variable | str],
 ) -> None:
     """Writes variables as a checkpoint that appears whole or not at all.
 
     Args:
         path: the checkpoint to write, without `.index`.
-        variables: the variables by name.
+        variables: the variables, and texts, by name.
 
     Raises:
         OSError: the files cannot be written.

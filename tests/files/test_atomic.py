@@ -6,7 +6,47 @@ import threading
 
 import pytest
 
-from files import atomic
+from files import atomic, export_folders
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """Lists what is really synced: the path, and the names in a folder."""
+    found, sync = [], os.fsync
+
+    def record(number):
+        path = os.readlink(f"/proc/self/fd/{number}")
+        names = sorted(os.listdir(path)) if os.path.isdir(path) else None
+        found.append((path, names))
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", record)
+    return found
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
+    (tmp_path / "link").symlink_to(tmp_path / "new" / "out")
+    atomic.write_text(tmp_path / "link", "text")
+    folder = str(tmp_path / "new")
+    assert synced == [
+        (f"{folder}/out.partial-{os.getpid()}", None),
+        (folder, ["out"]),
+    ]
+
+
+def test_an_export_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
+    path = tmp_path / "export"
+    for text in ("before", "after"):
+        synced.clear()
+        with export_folders.create(path) as folder:
+            (folder / "part").mkdir()
+            (folder / "part" / "file").write_text(text)
+        paths = [path.removeprefix(str(tmp_path)) for path, _ in synced]
+        assert "/export.unfinished/part/file" in paths
+        assert "/export.unfinished/part" in paths
+        assert paths[-1] == ""
+        assert "export" in synced[-1][1]
+    assert (path / "part" / "file").read_text() == "after"
 
 
 def test_a_file_appears_only_when_all_is_written(tmp_path):

@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import json
 import os
 import signal
@@ -12,7 +14,10 @@ from tests.golden import ROOT
 
 HOLD = """
 import sys, time
+from absl import flags
 from files import locks
+flags.DEFINE_bool("take_over_lock", False, "")
+flags.FLAGS(sys.argv[1:])
 with locks.hold(sys.argv[1], "--output_dir=run"):
     print("held", flush=True)
     if "end" not in sys.argv:
@@ -108,12 +113,77 @@ def test_a_lock_of_another_host(tmp_path):
     assert refused(path) == (
         "--output_dir=run is in use, or was left behind, by process 12 on "
         "host node7, since 2026-01-02 03:04:05; if it no longer runs there, "
-        f"remove {path}"
+        f"remove {path}, or set --take_over_lock"
     )
     assert json.loads(path.read_text()) == left
     path.unlink()
     with locks.hold(path, "x"):
         pass
+
+
+def rename_host(path, **changes):
+    """Has the lock that a process left name another host, as of a container."""
+    left = json.loads(path.read_text()) | {"host": "pod-a"} | changes
+    path.write_text(json.dumps(left))
+
+
+def test_a_restarted_container_takes_over_its_lock(tmp_path, caplog):
+    path = tmp_path / ".lock"
+    process = start(path)
+    rename_host(path)
+    # It still runs, which the system knows.
+    assert f"in use by process {process.pid} on host pod-a" in refused(path)
+    finish(process)
+    with locks.hold(path, "--output_dir=run"):
+        assert json.loads(path.read_text())["host"] == socket.gethostname()
+    assert "was left unfinished by process" in caplog.text
+
+
+def test_a_lock_of_another_machine_is_taken_over_by_a_flag_alone(tmp_path):
+    path = tmp_path / ".lock"
+    # Another machine, and another mount that may keep locks to itself.
+    boot, disk = locks._kernel(path.open("w")).split("/")
+    for kernel in (f"other/{disk}", f"{boot}/7", None):
+        finish(start(path))
+        rename_host(path, kernel=kernel)
+        assert "or set --take_over_lock" in refused(path)
+        process = start(path, "--take_over_lock")
+        # The flag does not break a lock that is held.
+        rename_host(path, kernel=kernel)
+        second = subprocess.run(
+            [sys.executable, "-c", HOLD, str(path), "--take_over_lock"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert "is in use by process" in second.stderr
+        finish(process)
+        path.unlink()
+
+
+def test_a_host_is_no_proof_where_nothing_locks(tmp_path, monkeypatch):
+    def refuse(file, operation):
+        raise OSError(errno.ENOTSUP, "no locks here")
+
+    path = tmp_path / ".lock"
+    finish(start(path))
+    rename_host(path)
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert "was left behind" in refused(path)
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_a_link_is_not_followed(tmp_path, text):
+    path, target = tmp_path / ".lock", tmp_path / "target"
+    path.symlink_to(target)
+    if text is not None:
+        target.write_text(text)
+    assert refused(path) == (
+        f"--output_dir=run needs the name {path} for its lock, but there is a "
+        "symbolic link of that name; remove it"
+    )
+    assert path.is_symlink() and target.exists() == (text is not None)
+    assert not text or target.read_text() == text
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,28 @@ def test_the_best_of_several_runs_takes_the_place_of_checkpoints_only(
         checkpointer.save(step)
     checkpointing.remove_checkpoints(tmp_path, checkpointer.steps())
     assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"}
+
+
+def test_a_checkpoint_is_on_the_disk_before_it_is_named(
+    tmp_path, checkpointer, monkeypatch
+):
+    synced, sync = [], os.fsync
+
+    def record(number):
+        path = os.readlink(f"/proc/self/fd/{number}")
+        synced.append((os.path.basename(path), sorted(os.listdir(tmp_path))))
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", record)
+    checkpointer.save(6)
+    partial = f".partial-{os.getpid()}"
+    names = [name for name, _ in synced]
+    assert names == [
+        f"model.ckpt-6{partial}.data-00000-of-00001",
+        f"model.ckpt-6{partial}.index",
+        tmp_path.name,
+        f"checkpoint{partial}",
+        tmp_path.name,
+    ]
+    assert synced[1][1] == sorted(names[:2])
+    assert set(synced[2][1]) == whole(6)

@@ -67,9 +67,13 @@ class BestStep(Callback):
             logging.info("Evaluation after step %d: %s", step, results)
             if self._is_best(results):
                 self._best = results
-                self.trainer.weights_in(self._folder).save(step)
+                text = json_files.format_json(
+                    summary.finite(results), str(self._path), indent=2
+                )
+                files = {self._path.name: f"{text}\n"}
+                self.trainer.weights_in(self._folder).save(step, files)
                 if self.trainer.is_chief:
-                    atomic.write_json(self._path, summary.finite(results))
+                    atomic.write_text(self._path, files[self._path.name])
                 return False
         return self.has_ended(step)
 

@@ -137,6 +137,8 @@ class History(Callback):
             return
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(_line_of(line))
+        if kind == "checkpoint":
+            atomic.sync(self._path)
 
     def first_reached(self, name: str, target: float) -> dict | None:
         """Returns the first evaluation that reaches the target."""

@@ -100,6 +100,11 @@ class _CommonConfig:
         False,
         "Log more: the first examples, and every variable that is loaded.",
     )
+    take_over_lock: bool = script_flags.flag(
+        False,
+        "Take over an output's lock that a process on another machine left "
+        "behind. Set it only if that process cannot still run.",
+    )
 
 
 def _parse_flags(

@@ -1,0 +1,165 @@
+"""The small files of a run outlast a power cut, in its checkpoints."""
+
+import dataclasses
+import json
+import logging
+import os
+import re
+import shutil
+
+import pytest
+import tensorflow as tf
+
+import modeling
+from modeling.checkpoints import tf1
+from tests import conftest, toy_task
+from tests.checkpoints import assert_same_bits, values
+from training import fine_tuning, run_state
+from training.callbacks import history
+
+FILES = (
+    "run_settings.json",
+    "labels.txt",
+    "best/labels.txt",
+    "best/eval_results.json",
+)
+DAMAGES = {
+    "empty": lambda contents: b"",
+    "half": lambda contents: contents[: len(contents) // 2],
+    "zeros": lambda contents: bytes(len(contents)),
+    "zeros for an end": lambda contents: contents[:-5] + bytes(5),
+}
+
+
+class Task(toy_task.ToyTask):
+    """A task with labels, evaluated after each epoch."""
+
+    labels = ("no", "yes")
+
+
+def train(folder, **changes):
+    """Trains in a folder `run`, and returns its path."""
+    config = folder / "config.json"
+    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
+    options = toy_task.create_config(
+        folder / "run",
+        bert_config_file=str(config),
+        max_seq_length=Task.max_seq_length,
+        train_batch_size=4,
+        num_train_epochs=2,
+        summary_steps=0,
+        do_train=True,
+        do_eval=True,
+        evaluate_each_epoch=True,
+    )
+    fine_tuning.run(Task(), dataclasses.replace(options, **changes))
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    return train(tmp_path_factory.mktemp("trained"))
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    """A copy of a run of six steps."""
+    return shutil.copytree(trained, tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_file_that_is_cut_off_is_restored(run, name, damage, caplog):
+    whole = (run / name).read_bytes()
+    (run / name).write_bytes(DAMAGES[damage](whole))
+    caplog.set_level(logging.WARNING)
+    run_state.mend(run)
+    assert (run / name).read_bytes() == whole
+    assert f"{run / name} was cut off" in caplog.text
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_history_keeps_its_lines_and_the_hours(run, damage):
+    path = run / "history.jsonl"
+    lines = path.read_bytes().splitlines(True)
+    (newest,) = (x for x in lines if b'"checkpoint", "step": 6,' in x)
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    left = lines[: path.read_bytes().count(b"\n")]
+    run_state.mend(run)
+    if newest not in left:
+        left.append(newest)
+    # Half a line that follows the checkpoint is written again in a resume.
+    assert path.read_bytes().startswith(b"".join(left))
+    assert history.read(path) == [json.loads(line) for line in left]
+
+
+def test_a_run_goes_on_after_a_power_cut(run, tmp_path, trained):
+    for name in (*FILES, "history.jsonl"):
+        (run / name).write_bytes(b"")
+    for name in (run, trained):
+        train(name.parent, num_train_epochs=3)
+    assert_same_bits(values(run, 9), values(trained, 9))
+    for name in FILES:
+        assert (run / name).read_bytes() == (trained / name).read_bytes()
+    hours = {
+        line["step"]: line["hours"]
+        for line in history.read(run / "history.jsonl")
+        if line["kind"] == "checkpoint"
+    }
+    # From a checkpoint whose line was lost, and from one after it.
+    assert hours.keys() == {6, 9} and 0 < hours[6] < hours[9]
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        # A user's own, though the last line lacks its end.
+        ("labels.txt", "maybe\nyes"),
+        ("run_settings.json", '{"seed": 7'),
+        ("best/eval_results.json", '{"accuracy": 0.7, "global_step": 3}'),
+    ],
+)
+def test_other_contents_stay(run, name, text):
+    (run / name).write_text(text)
+    run_state.mend(run)
+    assert (run / name).read_text() == text
+
+
+def test_checkpoints_without_the_entry_mend_nothing(run):
+    for folder in (run, run / "best"):
+        for index in folder.glob("model.ckpt-*.index"):
+            path = index.with_suffix("")
+            variables = {k: tf.Variable(v) for k, v in values(path).items()}
+            tf1.write_checkpoint(path, variables)
+    for name in FILES:
+        (run / name).write_bytes(b"")
+    run_state.mend(run)
+    assert all((run / name).read_bytes() == b"" for name in FILES)
+
+
+def test_every_other_reader_ignores_the_entry(run):
+    path = f"{run}/model.ckpt-6"
+    reader = tf.train.load_checkpoint(path)
+    entry = json.loads(reader.get_tensor("run_state"))
+    assert entry.keys() == {"run_settings.json", "labels.txt", "history.jsonl"}
+    assert os.path.getsize(f"{path}.index") < 20_000
+    settings = json.loads(entry["run_settings.json"])
+    config = modeling.BertConfig.from_dict(settings["bert_config"])
+    model = modeling.BertClassifier(config, 2)
+    report = modeling.load_checkpoint(model, path)
+    assert not report.missing and "run_state" not in report.unused
+    # The original's get_assignment_map_from_checkpoint, and what it is for.
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        variable = tf.compat.v1.get_variable(
+            "output_weights", reader.get_tensor("output_weights").shape
+        )
+        trained = {re.match(r"^(.*):\d+$", v.name)[1]: v for v in [variable]}
+        names = {
+            name: name
+            for name, _ in tf.train.list_variables(path)
+            if name in trained
+        }
+        tf.compat.v1.train.init_from_checkpoint(path, names)
+        session.run(tf.compat.v1.global_variables_initializer())
+        found = session.run(variable)
+    assert (found == reader.get_tensor("output_weights")).all()

@@ -1,0 +1,97 @@
+"""The small files of a run, carried in its checkpoints and mended from them.
+
+A power cut can leave a file empty, cut off, or with zeros for its end. A run
+that began under an earlier version did not sync its files, and disks may lie.
+So each checkpoint has an entry with the texts of the files beside it.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from absl import logging
+
+from files.atomic import write_bytes
+from files.json_files import parse_json
+from modeling.checkpoints import tf1
+from modeling.checkpoints.labels import LABELS_FILE
+from training import run_settings
+from training.callbacks import history
+from training.run_folder import AVERAGES, BEST, PREFIX, checkpoint_steps
+
+# The last of the whole ones is that of the best step.
+_WHOLE = (run_settings.FILE, LABELS_FILE, "eval_results.json")
+_NAMES = (*_WHOLE, history.FILE)
+_CHECKPOINT_LINE = b'{"kind": "checkpoint", '
+
+
+def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """Returns the entry of a checkpoint as {its name: JSON}, or {}.
+
+    Args:
+        folder: folder of the checkpoint. Of its history the entry has only the
+            line of the newest checkpoint, with the hours trained.
+        more: {name: text} of files that are about to be written there.
+    """
+    found = {
+        name: path.read_bytes().decode(errors="replace")
+        for name in _WHOLE
+        if (path := folder / name).is_file()
+    }
+    path = folder / history.FILE
+    lines = path.read_bytes().splitlines(True) if path.is_file() else []
+    for line in reversed(lines):
+        if line.startswith(_CHECKPOINT_LINE):
+            found[history.FILE] = line.decode()
+            break
+    found |= more
+    return {tf1.RUN_STATE: json.dumps(found)} if found else {}
+
+
+def mend(output_dir: str | os.PathLike[str]) -> None:
+    """Writes the files of a run again that a power cut emptied or cut off.
+
+    Only what is the beginning of the text in the newest checkpoint is
+    replaced, so that your own changes to a file stay.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    top = Path(output_dir)
+    for run in (top, *top.glob("run_*")):
+        for folder in (run, run / BEST, run / AVERAGES):
+            for name, text in _read(folder).items():
+                if name in _NAMES and (folder / name).is_file():
+                    _mend(folder / name, str(text).encode())
+
+
+def _mend(path: Path, text: bytes) -> None:
+    found = path.read_bytes()
+    left = found.rstrip(b"\0")
+    if path.name == history.FILE:
+        if text in found:
+            return
+        # The lines that are left, and the one that a resume needs.
+        text = left[: left.rfind(b"\n") + 1] + text
+    elif found == text or not text.startswith(left):
+        return
+    write_bytes(path, text)
+    logging.warning(
+        "%s was cut off, as by a power cut; what the run needs of it was "
+        "restored from the checkpoint beside it.",
+        path,
+    )
+
+
+def _read(folder: Path) -> dict[str, str]:
+    """Returns {name: text} in the newest checkpoint that can be read."""
+    for step in reversed(checkpoint_steps(folder)):
+        path = folder / f"{PREFIX}-{step}"
+        with contextlib.suppress(OSError, ValueError):
+            with tf1.open_tf1_checkpoint(path) as (reader, _):
+                if reader.has_tensor(tf1.RUN_STATE):
+                    text = reader.get_tensor(tf1.RUN_STATE)
+                    return parse_json(text, f"{path}: {tf1.RUN_STATE}")
+    return {}
