@@ -49,7 +49,8 @@ class Config:
     model: str = flag(
         ...,
         "Folder of a SavedModel, as --export_dir writes it, or of its "
-        "numbered versions; the newest is used.",
+        "numbered versions; the newest is used. A SavedModel is a program: see "
+        "--allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
@@ -97,6 +98,11 @@ class Config:
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
         False, "embed: also write each WordPiece and its vector."
+    )
+    allow_any_operation: bool = flag(
+        False,
+        "Also load a model with operations that this project's exports do not "
+        "use. They may read and write your files, so know who made the model.",
     )
 
 
@@ -194,7 +200,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         closefd=bool(config.input_file),
     )
     options = TaskOptions(config.top_k, config.tokens, config.n_best)
-    model = serving.load(config.model)
+    model = serving.load(config.model, config.allow_any_operation)
     model.pack_weights()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
@@ -246,7 +252,9 @@ def draw_attention(config: Config, arguments: Sequence[str]) -> int:
         attention_page.check_may_replace(path)
     import serving
 
-    found = serving.load(config.model).attention(*texts)
+    found = serving.load(config.model, config.allow_any_operation).attention(
+        *texts
+    )
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))
     logging.info("%s: open it in a browser", path)

@@ -40,7 +40,8 @@ class Config(Limits):
         ...,
         "NAME=DIR or DIR, a folder of a SavedModel, as --export_dir writes "
         "it, or of its numbered versions; the newest is served. NAME defaults "
-        "to the folder's name",
+        "to the folder's name. A SavedModel is a program: see "
+        "--allow_any_operation",
         is_repeated=True,
     )
     host: str = flag(

@@ -6,7 +6,7 @@
 predict.py, serve.py and its page use the same classes (text_tasks.py).
 """
 
-import mmap
+import copy
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from absl import logging
+from google.protobuf.message import DecodeError
 
 from files import patterns
-from modeling.accelerated import inference, int8
+from modeling.accelerated import inference
+from serving import operations
 from serving.requests import listed
 from serving.text_tasks import (
     DEFAULTS,
@@ -42,47 +44,53 @@ class TextModel:
 
     Args:
         path: folder of a SavedModel.
+        allow_any_operation: also load a model whose operations may do more
+            than compute; see operations.py.
+
+    Attributes:
+        definitions: {name: SignatureDef} of its signatures.
 
     Raises:
         OSError: it cannot be loaded.
-        ValueError: from every method: the model does not support the task, or a
-            text cannot be used.
+        ValueError: it uses an operation that is not allowed. From every method:
+            the model does not support the task, or a text cannot be used.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], allow_any_operation: bool = False
+    ) -> None:
         self.path = os.fspath(path)
-        self._check_int8()
+        try:
+            saved, used = operations.find(
+                Path(path, "saved_model.pb").read_bytes()
+            )
+        except DecodeError as error:
+            raise self._damaged(str(error)) from error
+        operations.check(used, self.path, allow_any_operation)
         with patterns.literal_name(self.path) as name:
             try:
                 self.saved_model = tf.saved_model.load(name)
             except Exception as error:
                 # TensorFlow may raise any exception for a damaged file.
                 reason = str(error).replace(name, self.path)
-                raise OSError(
-                    f"{self.path} cannot be loaded; export the model again, or "
-                    f"copy it again: {reason}"
-                ) from error
+                raise self._damaged(reason) from error
+        # Copies, because a message keeps the whole file in memory.
+        self.definitions = {
+            name: copy.deepcopy(definition)
+            for name, definition in saved.meta_graphs[0].signature_def.items()
+            if not name.startswith("__")
+        }
         self._kinds = {
             kind.name: kind
             for kind in TASKS
             if kind.signature in self.saved_model.signatures
         }
 
-    def _check_int8(self) -> None:
-        """Refuses int8 operations that are wrong or missing on this CPU."""
-        with open(os.path.join(self.path, "saved_model.pb"), "rb") as file:
-            # An empty file cannot be mapped.
-            if not os.fstat(file.fileno()).st_size:
-                return
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as graph:
-                # In the names of all such operations.
-                is_int8 = graph.find(b"QuantizedMatMul") >= 0
-        if is_int8 and not int8.are_kernels_right():
-            raise OSError(
-                f"{self.path} computes in int8 by operations that are missing "
-                "or wrong here (they need oneDNN and a CPU with VNNI); export "
-                "it on this machine, or without --quantize=int8"
-            )
+    def _damaged(self, reason: str) -> OSError:
+        return OSError(
+            f"{self.path} cannot be loaded; export the model again, or copy it "
+            f"again: {reason}"
+        )
 
     def call(
         self, signature: str, inputs: Mapping[str, Any]
@@ -257,16 +265,21 @@ class TextModel:
         return replies if counts else replies[0]
 
 
-def load(path: str | os.PathLike[str]) -> TextModel:
+def load(
+    path: str | os.PathLike[str], allow_any_operation: bool = False
+) -> TextModel:
     """Loads an exported model.
 
     Args:
         path: folder of a SavedModel, or one with numbered versions of it, of
             which it takes the newest, as TensorFlow Serving does.
+        allow_any_operation: also load a model that uses operations which
+            exports of this project do not. They may read and write any file.
 
     Raises:
         FileNotFoundError: there is no SavedModel.
         OSError: it is damaged.
+        ValueError: it uses an operation that is not allowed.
     """
     versions = find_versions(path)
     if not versions:
@@ -277,7 +290,7 @@ def load(path: str | os.PathLike[str]) -> TextModel:
     newest = max(versions)
     if versions[newest] != Path(path):
         logging.info("%s: version %s is the newest", path, newest)
-    return TextModel(versions[newest])
+    return TextModel(versions[newest], allow_any_operation)
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:

@@ -20,7 +20,7 @@ _DISCARDED = 16
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits of one request, of batches and of the queue."""
+    """Limits of one request, of batches, of the queue and of the models."""
 
     max_batch_size: int = flag(
         32, "Maximum texts per batch; 1 disables batching.", at_least=1
@@ -51,6 +51,11 @@ class Limits:
         30.0,
         "Maximum seconds to receive a request, and to answer it.",
         at_least=0.1,
+    )
+    allow_any_operation: bool = flag(
+        False,
+        "Also load models with operations that this project's exports do not "
+        "use. They may read and write your files, so know who made the model.",
     )
 
     async def read_body(self, request: "Request") -> bytes:

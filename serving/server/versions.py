@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 from absl import logging
-from tensorflow.core.protobuf import saved_model_pb2
 
 from serving.models import TextModel, find_versions
 from serving.server.batching import Batcher
@@ -92,21 +91,14 @@ class LoadedVersion:
     ) -> None:
         self.number = number
         self.limits = limits
-        self.model = TextModel(path)
+        self.model = TextModel(path, limits.allow_any_operation)
         self.model.pack_weights()
         self.signatures = self.model.saved_model.signatures
         self.tasks = {
             name: self.model.task(name, _PAGE_OPTIONS)
             for name in self.model.tasks
         }
-        saved = saved_model_pb2.SavedModel.FromString(
-            (path / "saved_model.pb").read_bytes()
-        )
-        self.definitions = {
-            name: definition
-            for name, definition in saved.meta_graphs[0].signature_def.items()
-            if not name.startswith("__")
-        }
+        self.definitions = self.model.definitions
         self.inputs = {
             name: dict(
                 sorted(

@@ -243,16 +243,14 @@ def read_table(text):
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     """(method, path, body) -> status and text of the server's answer."""
-    models = {}
+    models, limits = {}, Limits(allow_any_operation=True)
     for name, (function, inputs) in MODELS.items():
         module, path = tf.Module(), tmp_path_factory.mktemp(name)
         module.serve = tf.function(function, inputs, autograph=False)
         tf.saved_model.save(module, path, {"serving_default": module.serve})
-        models[name] = versions.ServedModel(
-            name, path, Limits(), lambda *_: None
-        )
+        models[name] = versions.ServedModel(name, path, limits, lambda *_: None)
         models[name].refresh()
-    server = app.Server(models, Limits(), monitoring.Monitoring())
+    server = app.Server(models, limits, monitoring.Monitoring())
 
     def ask(method, path, body=b""):
         sent = []

@@ -25,7 +25,8 @@ def save(folder):
 
 
 def create_model(folder):
-    return ServedModel("m", folder, Limits(), lambda *_: None)
+    limits = Limits(allow_any_operation=True)
+    return ServedModel("m", folder, limits, lambda *_: None)
 
 
 def test_the_version_before_is_freed(tmp_path):
