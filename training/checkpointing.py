@@ -2,11 +2,13 @@
 
 A run's checkpoint is a TF1 checkpoint with the original's names, as
 `model.ckpt-STEP`: the model's variables (dropout's state among them), for each
-trained one its optimizer slots (`.../adam_m`, `.../adam_v`), and `global_step`.
-A text, `run_state`, has the small files beside it (run_state.py). So it serves
-both to resume training and as the --init_checkpoint of another task. With
---ema_decay it has the weights' averages too (callbacks/averages.py), which a
-run that does not train reads instead.
+trained one its optimizer slots (`.../adam_m`, `.../adam_v`), `global_step`, and
+in float16 the loss scale (`loss_scale`, `loss_scale_good_steps`). A text,
+`run_state`, has the small files beside it (run_state.py). So it serves both to
+resume training and as the --init_checkpoint of another task. With --ema_decay
+it has the weights' averages too (callbacks/averages.py), which a run that does
+not train reads instead. Each save also adds a line to the history
+(callbacks/history.py), from which a resumed run reads the time spent.
 
 A run resumes in these steps; everything else follows from the step number:
 

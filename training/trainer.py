@@ -165,7 +165,10 @@ class Trainer(BatchPredictor):
         create_dataset: Callable[[int, int], tf.data.Dataset],
         num_train_steps: int,
     ) -> None:
-        """Trains from the current step until step `num_train_steps`.
+        """Trains from the current step until something ends the run.
+
+        That is step `num_train_steps`, a callback whose `on_step` returns True
+        (`BestStep` out of patience, `TimeLimit`, `StopSignals`), or an error.
 
         Args:
             create_dataset: (batch_size, skip_records) -> endless batches of
@@ -173,8 +176,11 @@ class Trainer(BatchPredictor):
             num_train_steps: the last step.
 
         Raises:
-            ValueError: too many consecutive steps were not finite, or there is
-                no optimizer.
+            ValueError: too many consecutive steps were not finite
+                (`NonFinite`), the run does not fit into memory (`MemoryCheck`),
+                or there is no optimizer.
+            MemoryError: TensorFlow has run out of memory.
+            ConnectionError: another worker was lost.
             SystemExit: a signal asked to stop; the run is saved.
         """
         if self._train_step is None:

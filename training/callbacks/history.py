@@ -11,6 +11,11 @@ line:
 resumed run drops the lines after its checkpoint and writes them again, so there
 is one line of each kind for a step. TensorBoard gets the same metrics, those of
 evaluations as `eval/NAME`, and a few of the examples.
+
+A new metric of fine-tuning belongs in `Task.evaluate` (and in `Task.metrics`,
+if it may choose the best step), one of pretraining in `pretraining_metrics`
+(training/pretraining.py), and one of a step in the logs of
+training/train_step.py: each of them is then written here.
 """
 
 import contextlib
