@@ -161,6 +161,24 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
         serving.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("York\u2014often", "York \u2014 often"),
+        ("York,\u2014\u2014often", "York , \u2014\u2014 often"),
+        ("York--often", "York -- often"),
+        ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
+        ("York\u2015often\u2014", "York \u2015 often \u2014"),
+        # Words of CoNLL's files.
+        ("O'Brien Franco-German 1990\u20131995", None),
+    ],
+)
+def test_dashes_between_words_are_words(text, words, load):
+    found = load("ner").tag(text)
+    assert found["words"] == (words or text).split()
+    assert [text[start:end] for start, end in found["spans"]] == found["words"]
+
+
 def test_attention_of_the_command_line(export_folder, tmp_path):
     def run(*arguments):
         model = export_folder / "features"
