@@ -15,9 +15,11 @@ Reads JSON objects, one a line, and writes one for each:
 copied to the answer. A line that cannot be answered gives {"line", "error"},
 and the exit status is then 1.
 
+    python predict.py --model=DIR "a text" ["a second one"]
     python predict.py attention --model=DIR "a text" ["a second one"]
 
-draws the attention instead, as a page to open in a browser.
+answer the texts of the command, and draw attention as a page to open in a
+browser.
 """
 
 import dataclasses
@@ -175,6 +177,22 @@ def check_request(
     return item
 
 
+def to_request(
+    task: "text_tasks.TextTask", texts: Sequence[str]
+) -> dict[str, Any]:
+    """Returns the request of a command's texts, one for each field in order.
+
+    Raises:
+        ValueError: there are too few or too many, or one cannot be answered.
+    """
+    if not sum(task.fields.values()) <= len(texts) <= len(task.fields):
+        raise ValueError(
+            f"{task.name} takes {', '.join(task.fields)} as texts in this "
+            f"order, each in quotes. Received: {[*texts]}"
+        )
+    return check_request(task, dict(zip(task.fields, texts, strict=False)))
+
+
 def _can_write(request_id: object) -> bool:
     try:
         # In an answer it is nested one level deeper.
@@ -185,9 +203,14 @@ def _can_write(request_id: object) -> bool:
 
 
 def main(config: Config, arguments: Sequence[str]) -> int:
-    """Loads the model, then answers line after line."""
-    if arguments:
-        return draw_attention(config, arguments)
+    """Loads the model, then answers line after line, or the arguments."""
+    if arguments[:1] == ["attention"]:
+        return draw_attention(config, arguments[1:])
+    if arguments and config.input_file:
+        raise ValueError(
+            f"--input_file={config.input_file} and the texts {[*arguments]} "
+            "are both to be answered; leave one out"
+        )
     # Flags are checked before the seconds that TensorFlow takes to load.
     import serving
     from serving import requests
@@ -205,7 +228,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
-    numbered = read[config.input_format](reader)
+    numbered: Iterable[requests.Numbered] = read[config.input_format](reader)
+    if arguments:
+        numbered = [(1, to_request(task, arguments))]
     batches = requests.read_batches(
         numbered, config.input_file or "standard input", config.batch_size
     )
@@ -231,18 +256,16 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     return int(num_errors > 0 and not config.keep_going)
 
 
-def draw_attention(config: Config, arguments: Sequence[str]) -> int:
+def draw_attention(config: Config, texts: Sequence[str]) -> int:
     """Writes the page of `predict.py attention "a text" ["a second one"]`.
 
     Raises:
-        ValueError: the arguments are not these, or the file exists and was not
-            written by this script.
+        ValueError: there is no text, or there are more than two.
+        FileExistsError: the file exists and was not written by this script.
     """
-    name, *texts = arguments
-    if name != "attention" or len(texts) not in (1, 2):
+    if len(texts) not in (1, 2):
         raise ValueError(
-            f"the arguments without a flag are {[*arguments]}; give none, or "
-            'attention "a text" ["a second one"]'
+            f'attention takes "a text" ["a second one"]. Received: {[*texts]}'
         )
     path = config.output_file or "attention.html"
     # Flags are checked before the seconds that TensorFlow takes to load.

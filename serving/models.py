@@ -7,6 +7,7 @@ predict.py, serve.py and its page use the same classes (text_tasks.py).
 """
 
 import copy
+import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from google.protobuf.message import DecodeError
 from files import patterns
 from modeling.accelerated import inference
 from serving import operations
-from serving.requests import listed
+from serving.requests import Texts, as_texts, listed
 from serving.text_tasks import (
     DEFAULTS,
     TASKS,
@@ -30,9 +31,6 @@ from serving.text_tasks import (
     TaskOptions,
     TextTask,
 )
-
-# A text, or several of them.
-Texts = str | Sequence[str]
 
 
 class TextModel:
@@ -52,6 +50,7 @@ class TextModel:
 
     Raises:
         OSError: it cannot be loaded.
+        TypeError: from every method: what is not a text, nor a list of texts.
         ValueError: it uses an operation that is not allowed. From every method:
             the model does not support the task, or a text cannot be used.
     """
@@ -125,6 +124,10 @@ class TextModel:
                 outputs = self.call(
                     signature, dict(zip(task.fields, columns, strict=True))
                 )
+                if task.cuts:
+                    outputs["num_wordpieces_cut"] = self._count_cut(
+                        [task.pair_of(requests[index]) for index in indices]
+                    )
             except (tf.errors.OpError, MemoryError) as error:
                 # Mostly for lack of memory.
                 reason = " ".join(str(error).split())[:200] or "out of memory"
@@ -134,6 +137,35 @@ class TextModel:
             for row, index in enumerate(indices):
                 rows[index] = {name: outputs[name][row] for name in outputs}
         return [rows[index] for index in range(len(requests))]
+
+    def _count_cut(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """Returns how many WordPieces of each pair the model does not read."""
+        cut = np.zeros(len(pairs), int)
+        if "tokenize" not in self.saved_model.signatures:
+            return cut
+        # A WordPiece has at least one byte. [CLS] and two [SEP] are added.
+        most = self._max_seq_length - 3
+        longer = [
+            index
+            for index, pair in enumerate(pairs)
+            if len("".join(pair).encode()) > most
+        ]
+        # A few at a time, because their tokens are padded to the longest.
+        for begin in range(0, len(longer), 256):
+            some = longer[begin : begin + 256]
+            texts = zip(*(pairs[index] for index in some), strict=True)
+            read = self.call(
+                "tokenize", dict(zip(("text_a", "text_b"), texts, strict=True))
+            )
+            num_special = 1 + (read["tokens"] == b"[SEP]").sum(1)
+            cut[some] = read["num_wordpieces"] + num_special - read["lengths"]
+        return cut
+
+    @functools.cached_property
+    def _max_seq_length(self) -> int:
+        # Each of these is a WordPiece; no model reads as many.
+        read = self.call("tokenize", {"text_a": ["." * 10_000], "text_b": [""]})
+        return int(read["lengths"][0])
 
     @property
     def computes_in_bfloat16(self) -> bool:
@@ -237,6 +269,7 @@ class TextModel:
     ) -> Any:
         """Returns a task's answers."""
         task = self.task(name, options)
+        fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {
             field: len(texts)
             for field, texts in fields.items()

@@ -10,8 +10,13 @@ import keras
 import tensorflow as tf
 
 from data.ner.words_layer import NerWindows, split_punctuation
+from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
+
+# What stands between words without spaces: em dashes, horizontal bars and
+# ellipses, and how they are typed.
+_BETWEEN_WORDS = r"(\x{2014}+|\x{2015}+|\x{2026}+|--+|\.\.\.+)"
 
 
 def export_token_classifier(
@@ -31,7 +36,9 @@ def export_token_classifier(
         num_words      int32 [N]
 
     `tag` returns the same for running text: it first makes words of the
-    punctuation that begins and ends words.
+    punctuation that begins and ends words, and of dashes and dots between them
+    ("York\u2014often"). Other punctuation inside words stays, as in CoNLL's
+    files: "U.S.", "O'Brien", "Franco-German".
 
     Of `tokenize` and `attention` see signatures.inspect.
 
@@ -49,6 +56,8 @@ def export_token_classifier(
     tag_words = _tag_words(predict, create_windows, label_list, options)
 
     def tag(text: tf.Tensor) -> Features:
+        text = drop_invalid(text)
+        text = tf.strings.regex_replace(text, _BETWEEN_WORDS, r" \1 ")
         return tag_words(split_punctuation(text))
 
     signature = signatures.text_signature("text")

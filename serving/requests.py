@@ -8,7 +8,7 @@ import io
 import json
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import IO, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ _MAX_BATCH_BYTES = 1 << 20
 # Marks a gap in the text of a request.
 MASK = "[MASK]"
 
+# A text, or several of them.
+Texts = str | Sequence[str]
 # The number of a line, and its request or error.
 Numbered = tuple[int, dict[str, Any] | ValueError]
 
@@ -173,6 +175,29 @@ def check_text(field: str, value: Any) -> None:
         raise ValueError(
             f"{field!r} holds half of a surrogate pair, which is no character"
         ) from None
+
+
+def as_texts(name: str, texts: Any) -> Texts:
+    """Returns a text, or several of them as a list.
+
+    Args:
+        name: the argument's name, for the message.
+        texts: a text, or anything that lists texts in an order.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(texts, str):
+        return texts
+    is_list = isinstance(texts, Iterable)
+    is_list &= not isinstance(texts, bytes | Mapping | Set)
+    values: list[Any] = [*texts] if is_list else [None]
+    if all(isinstance(value, str) for value in values):
+        return values
+    raise TypeError(
+        f"{name} must be a text or a list of texts. "
+        f"Received: {repr(texts)[:80]}"
+    )
 
 
 def listed(names: Iterable[str]) -> str:

@@ -55,6 +55,8 @@ class TextTask(abc.ABC):
     signature: str
     #: Fields of a request, and whether each must be there.
     fields: dict[str, bool] = {}
+    #: Whether the model reads only the beginning of a long text.
+    cuts = True
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         self.model = model
@@ -76,6 +78,11 @@ class TextTask(abc.ABC):
     def texts_of(self, request: Request) -> list[str]:
         """Returns the text of each field, checked; "" for none."""
         return [request.get(field, "") for field in self.fields]
+
+    def pair_of(self, request: Request) -> tuple[str, str]:
+        """Returns texts with as many WordPieces as those of a request."""
+        first, second = [*self.texts_of(request), ""][:2]
+        return first, second
 
     def signature_of(self, request: Request) -> str:
         """Returns the signature that answers a request."""
@@ -114,10 +121,15 @@ class TextTask(abc.ABC):
             return answers
         for request, row in zip(requests, rows, strict=True):
             try:
-                answers.append(self.read(request, row))
+                answers.append(self.reply(request, row))
             except ValueError as error:
                 answers.append(error)
         return answers
+
+    def reply(self, request: Request, row: Row) -> Reply:
+        """Returns `read`'s answer, with "num_wordpieces_cut" if not 0."""
+        answer, count = self.read(request, row), row.get("num_wordpieces_cut")
+        return answer | ({"num_wordpieces_cut": int(count)} if count else {})
 
     @abc.abstractmethod
     def read(self, request: Request, row: Row) -> Reply:
@@ -139,6 +151,10 @@ class FillMask(TextTask):
         super().check(request)
         if MASK not in request["text"]:
             raise ValueError(f"no {MASK} in 'text'")
+
+    def pair_of(self, request: Request) -> tuple[str, str]:
+        """Puts a word of one WordPiece in place of each [MASK]."""
+        return request["text"].replace(MASK, " . "), ""
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"masks"}, and "num_masks_cut" if some were cut off."""
@@ -215,6 +231,7 @@ class Answer(TextTask):
 
     name = signature = "answer"
     fields = {"question": True, "context": True}
+    cuts = False
 
     def signature_of(self, request: Request) -> str:
         """Returns another signature for several answers."""
@@ -258,6 +275,7 @@ class Tag(TextTask):
 
     name = signature = "tag"
     fields = {"text": True}
+    cuts = False
 
     def check(self, request: Request) -> None:
         """Also accepts a list of `words` instead of a text."""
@@ -330,6 +348,7 @@ class Tokenize(_PairTask):
     """The WordPieces that the model reads of a text or a pair."""
 
     name = signature = "tokenize"
+    cuts = False
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"tokens", "num_wordpieces"}; the number is of all, uncut."""

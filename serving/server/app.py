@@ -204,7 +204,7 @@ class Server:
             call = Call(Key(name), body, 1, texts)
             row = await self._compute(model, None, call)
             return await asyncio.to_thread(
-                lambda: to_json(task.read(body, row))
+                lambda: to_json(task.reply(body, row))
             )
         except TooLarge as error:
             raise RestError(413, str(error)) from None

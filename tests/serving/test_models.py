@@ -144,7 +144,6 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     far = "boat " * 40 + "[MASK]"
     for call, message in [
         (lambda: bert.tag("a"), "does not tag; it does attention, classify"),
-        (lambda: bert.classify(["a", 7]), "must be a text. Received: 7"),
         (lambda: bert.classify(["a"], ["b", "c"]), "give as many of each"),
         (lambda: bert.classify("\ud800"), "half of a surrogate pair"),
         (lambda: load("pretraining").fill_mask("a"), "no .MASK. in 'text'"),
@@ -159,6 +158,167 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
             call()
     with pytest.raises(FileNotFoundError, match="is not a SavedModel"):
         serving.load(tmp_path)
+
+
+# {method: the kind of export that has it, its fields}
+METHODS = {
+    "classify": ("classifier", 1),
+    "answer": ("squad", 2),
+    "tag": ("ner", 1),
+    "fill_mask": ("pretraining", 1),
+    "next_sentence": ("pretraining", 2),
+    "embed": ("features", 1),
+    "tokenize": ("features", 1),
+    "attention": ("features", 1),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_no_text_is_a_type_error(method, load):
+    kind, count = METHODS[method]
+    ask = getattr(load(kind), method)
+    for wrong in (None, 5, [1], {}, [None], b"a", {"a": "b"}, ["a", 7], {"a"}):
+        for fields in ([wrong] * count, ["[MASK]"] * (count - 1) + [wrong]):
+            message = "must be a text or a list of texts. Received: "
+            with pytest.raises(TypeError, match=message) as refused:
+                ask(*fields)
+            assert str(refused.value).endswith(repr(wrong))
+    series = np.array(["[MASK]", "a [MASK]"]), ("[MASK]", "a [MASK]")
+    first, second = (ask(*[texts] * count) for texts in series)
+    assert first == second and len(first) == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_is_a_text_too(method, load):
+    kind, count = METHODS[method]
+    ask = getattr(load(kind), method)
+    assert ask(*[[]] * count) == []
+    nothing = ["", " ", " \t\n", "\u3000", "\u200b"]
+    if method == "fill_mask":
+        for text in [*nothing, nothing]:
+            with pytest.raises(ValueError, match="^no .MASK. in 'text'$"):
+                ask(text)
+        return
+    answers = ask(*[nothing] * count)
+    assert is_plain(answers) and len(answers) == len(nothing)
+    for text, answer in zip(nothing, answers, strict=True):
+        assert ask(*[text] * count).keys() == answer.keys()
+        assert "num_wordpieces_cut" not in answer
+        if method == "tag":
+            assert answer["words"] == text.split()
+        if method == "answer":
+            assert (answer["answer"], answer["start"]) == ("", -1)
+
+
+def test_words_that_are_nothing(load):
+    assert load("ner").task().answer([{"words": []}]) == [
+        {"words": [], "tags": []}
+    ]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_wordpieces_that_are_cut_are_counted(method, load, exports):
+    """As many as the tokenizer finds beyond the model's length."""
+    kind, _ = METHODS[method]
+    ask = getattr(load(kind), method)
+    tokenizer = exports[kind].tokenizer
+    # Around the length that fits, with special tokens and masks.
+    long = ["\u6e2f" * 30, "a " * LENGTH * 9]
+    long += ["a " * (LENGTH - count) for count in range(1, 6)]
+    texts = [*TEXTS, *long]
+    if method == "fill_mask":
+        texts = [f"[MASK]{text}[MASK] [MASK]" for text in texts]
+    is_pair = method in ("classify", "next_sentence")
+    seconds = [*texts[3:], *texts[:3]] if is_pair else [""] * len(texts)
+    answers = ask(texts, seconds) if is_pair else None
+    if method == "answer":
+        answers = ask("Who?", texts)
+    found = [
+        answer.get("num_wordpieces_cut", 0) for answer in answers or ask(texts)
+    ]
+    expected = []
+    for text, second in zip(texts, seconds, strict=True):
+        parts = [tokenizer.tokenize(part) for part in text.split("[MASK]")]
+        count = sum(map(len, parts)) + len(parts) - 1
+        count_b = len(tokenizer.tokenize(second))
+        length = count + 2 + (count_b + 1 if count_b else 0)
+        expected.append(max(length - LENGTH, 0))
+    # These have windows, or say how many WordPieces there are.
+    if method in ("answer", "tag", "tokenize"):
+        expected = [0] * len(texts)
+    else:
+        assert 0 in expected and 1 in expected and max(expected) > 200
+    assert found == expected
+
+
+def test_one_long_text_among_many_short_ones_is_counted(load):
+    """Their tokens would be padded to more than `tokenize` takes."""
+    texts = ["boat " * 30, *[" " * 200] * 60_000]
+    cut = load("classifier")._count_cut([(text, "") for text in texts])
+    assert cut[0] == 30 + 2 - LENGTH and not cut[1:].any()
+
+
+def test_an_answer_across_lines_is_the_slice(load):
+    """The text of an answer has single spaces, as the original's; see docs."""
+    passage = "The light\n\n is kept  by\tAnna\r\nHolm. Who?"
+    found = load("squad").answer("Who keeps it?", passage, n_best=12)["n_best"]
+    slices = [passage[each["start"] : each["end"]] for each in found if each]
+    assert any("\n" in each for each in slices)
+    for answer, text in zip(found, slices, strict=True):
+        assert answer["answer"] == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("York\u2014often", "York \u2014 often"),
+        ("York,\u2014\u2014often", "York , \u2014\u2014 often"),
+        ("York--often", "York -- often"),
+        ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
+        ("York\u2015often\u2014", "York \u2015 often \u2014"),
+        # Words of CoNLL's files.
+        ("O'Brien Franco-German 1990\u20131995", None),
+    ],
+)
+def test_dashes_between_words_are_words(text, words, load):
+    found = load("ner").tag(text)
+    assert found["words"] == (words or text).split()
+    assert [text[start:end] for start, end in found["spans"]] == found["words"]
+
+
+def test_texts_of_the_command_line(export_folder, tmp_path, load):
+    def run(kind, *arguments, **flags):
+        model = export_folder / kind
+        return script_runner.run(
+            "predict.py", tmp_path, *arguments, model=model, **flags
+        )
+
+    for kind, texts in [
+        ("classifier", ["The harbor."]),
+        ("classifier", ["The harbor.", "A storm!"]),
+        ("squad", ["Who keeps it?", PASSAGE]),
+        ("features", [""]),
+    ]:
+        done = run(kind, *texts).check()
+        (expected,) = (
+            load(kind)
+            .task()
+            .answer([dict(zip(load(kind).task().fields, texts, strict=False))])
+        )
+        assert json.loads(done.stdout).keys() == expected.keys()
+        for name in ("label", "answer"):
+            assert json.loads(done.stdout).get(name) == expected.get(name)
+    for done, message in [
+        (
+            run("squad", "Who?"),
+            "takes question, context as texts in this order",
+        ),
+        (run("ner", "a", "b"), "order, each in quotes. Received: ['a', 'b']"),
+        (run("pretraining", "a"), "no [MASK] in 'text'"),
+        (run("ner", "a", input_file="b"), "leave one out"),
+    ]:
+        assert message in done.error
+        assert not done.stdout
 
 
 def test_attention_of_the_command_line(export_folder, tmp_path):
@@ -176,7 +336,9 @@ def test_attention_of_the_command_line(export_folder, tmp_path):
     assert "not an attention page" in done.error
     assert (tmp_path / "attention.html").read_text() == "my own notes"
     done = run("atention", "a")
-    assert "the arguments without a flag are ['atention', 'a']" in done.error
+    assert "embed takes text as texts in this order" in done.error
+    assert "Received: ['atention', 'a']" in done.error
+    assert 'attention takes "a text"' in run("attention").error
 
 
 def test_a_damaged_export_is_said(tmp_path, export_folder):
