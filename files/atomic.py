@@ -7,10 +7,12 @@ either file too. Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
 
 import contextlib
 import errno
+import logging
 import os
+import re
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import IO, Any
 
 from files import json_files
@@ -41,7 +43,11 @@ def sync(path: str | os.PathLike[str]) -> None:
     if is_remote(path) or os.name == "nt":
         # Windows cannot open folders.
         return
-    number = os.open(path, os.O_RDONLY)
+    try:
+        number = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        # A folder may allow new files without letting its names be read.
+        return
     try:
         os.fsync(number)
     except OSError as error:
@@ -143,22 +149,98 @@ def copy_file(
             writer.write(block)
 
 
+def remove_partial(
+    folder: str | os.PathLike[str],
+    is_output: Callable[[str], bool],
+    ending: str = "",
+    is_locked: bool = True,
+    folders: Collection[str] = (),
+) -> None:
+    """Removes partial files that no process writes any more.
+
+    Args:
+        folder: a local folder; it may be missing.
+        is_output: whether the command writes a file of this name.
+        ending: pattern of what stands after the number.
+        is_locked: whether this process alone may write these files; otherwise
+            only those are removed of which the system knows that nobody does.
+        folders: names of outputs whose partial name is that of a folder.
+    """
+    pattern = re.compile(rf"(.+)\.partial-[0-9]+{ending}", re.DOTALL)
+    found: list[str] = []
+    with contextlib.suppress(OSError):
+        found = os.listdir(folder)
+    for match in filter(None, map(pattern.fullmatch, found)):
+        path = os.path.join(folder, match[0])
+        if not is_output(match[1]):
+            continue
+        in_use = _is_written(path)
+        if in_use or (in_use is None and not is_locked):
+            continue
+        # What cannot be removed does no harm.
+        with contextlib.suppress(OSError):
+            is_folder = os.path.isdir(path) and not os.path.islink(path)
+            if is_folder and match[1] in folders:
+                shutil.rmtree(path)
+            else:
+                os.remove(path)
+            logging.info("Removed %s, which a killed process left", path)
+
+
+def _is_written(partial: str) -> bool | None:
+    """Returns whether a process still writes a partial file.
+
+    None if the system cannot tell, as on file systems without locks.
+    """
+    try:
+        import fcntl
+
+        number = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return True if isinstance(error, BlockingIOError) else None
+    finally:
+        os.close(number)
+    return False
+
+
 @contextlib.contextmanager
 def _local_open(path: str) -> Iterator[IO[bytes]]:
     partial = partial_path(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         with open(partial, "wb", buffering=1 << 20) as file:
+            _show_as_written(file)
             yield file
-        with contextlib.suppress(FileNotFoundError):
-            shutil.copymode(path, partial)
-        # Otherwise the new name can reach the disk before the bytes.
-        sync(partial)
-        os.replace(partial, path)
-        sync(os.path.dirname(path))
+            if not file.closed:
+                file.flush()
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copymode(path, partial)
+            # Otherwise the new name can reach the disk before the bytes. Too
+            # many shards are empty ones, which have no bytes to wait for.
+            has_bytes = os.stat(partial).st_size > 0
+            if has_bytes:
+                sync(partial)
+            if os.name == "nt":
+                # Windows does not rename open files.
+                file.close()
+            os.replace(partial, path)
+        if has_bytes:
+            sync(os.path.dirname(path))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)
+
+
+def _show_as_written(file: IO[bytes]) -> None:
+    """Has `_is_written` return True in other processes, until it is closed."""
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,7 @@
 """The rule for the labels of a model: each can be a line of labels.txt."""
 
+import contextlib
+import unicodedata
 from collections.abc import Sequence
 
 
@@ -53,3 +55,18 @@ def check_labels(
             f"{where}: the task needs {fewest} labels or more. Received: "
             f"{list(labels)}"
         )
+
+
+def similar_labels(labels: Sequence[str]) -> list[list[str]]:
+    """Returns groups of labels that differ in form only.
+
+    That is their case, their Unicode form, or the form of a number, as in "1",
+    "01" and "1.0".
+    """
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        key = unicodedata.normalize("NFKC", label).casefold().strip()
+        with contextlib.suppress(ValueError):
+            key = repr(float(key))
+        groups.setdefault(key, []).append(label)
+    return [group for group in groups.values() if len(group) > 1]

@@ -4,9 +4,15 @@ The module that writes a file registers the file's name when it is imported.
 Other code asks here whether a name belongs to the run, or to its user.
 """
 
-import contextlib
 import fnmatch
 import os
+from pathlib import Path
+
+from files.atomic import remove_partial
+
+# Folders in that of a run, for the weights of the best step and for the
+# averages of the weights.
+BEST, AVERAGES = "best", "averages"
 
 _names: set[str] = set()
 _results: set[str] = set()
@@ -35,16 +41,21 @@ def is_result(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in _results)
 
 
-def remove_partial_files(folder: str | os.PathLike[str]) -> None:
+def folders(output_dir: str | os.PathLike[str]) -> list[Path]:
+    """Returns a run's folder and the folders of weights and runs in it."""
+    top = Path(output_dir)
+    runs = [top, *sorted(top.glob("run_[1-9]*"))]
+    found = [run / name for run in runs for name in ("", BEST, AVERAGES)]
+    return [folder for folder in found if folder.is_dir()]
+
+
+def remove_partial_files(output_dir: str | os.PathLike[str]) -> None:
     """Removes what killed processes left of a run's files.
 
     Only the process that holds the folder's lock may do so.
 
     Args:
-        folder: a local folder.
+        output_dir: a local folder.
     """
-    for found in os.listdir(folder):
-        name, _, number = found.rpartition(".partial-")
-        if number.isdecimal() and is_run_file(name):
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(os.path.join(folder, found))
+    for folder in folders(output_dir):
+        remove_partial(folder, is_run_file)

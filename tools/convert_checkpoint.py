@@ -270,6 +270,9 @@ def find_problem_type(name: str, checkpoint: str) -> str | None:
 
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
+    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    from training import costs
+
     checkpoint = modeling.find_checkpoint(options.init_checkpoint)
     # An extended model keeps its format, unless asked otherwise.
     becomes_theirs = bool(options.extended_vocab_file) == (
@@ -279,6 +282,7 @@ def main(options: Config) -> None:
         becomes_theirs = options.output_format == "huggingface"
     config_file = options.bert_config_file or os.path.dirname(checkpoint) or "."
     config = modeling.load_config(config_file)
+    costs.check_sizes(config, config_file)
     shapes = modeling.read_shapes(checkpoint)
     name = options.model or find_model(checkpoint, config_file, shapes)
     model = create_model(name, config, checkpoint, shapes)

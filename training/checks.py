@@ -4,20 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from absl import logging
+
 import modeling
 from files import export_folders
+from files.labels import similar_labels
 from training import costs, run_settings, run_state
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig
 from training.run_folder import are_same, folder_of
 from training.splits import suffix_of
 from training.task import Task
-
-# Fields of a BertConfig that decide how much memory its weights take.
-_SIZES = (
-    *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
-    *("max_position_embeddings", "type_vocab_size"),
-)
 
 
 def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
@@ -62,14 +59,7 @@ def load_config(config: Any) -> modeling.BertConfig:
     """
     file = config.bert_config_file
     found = modeling.load_config(file)
-    needed, there = 4 * found.num_parameters, costs.machine_memory()
-    if needed > there:
-        sizes = [f"{name}={getattr(found, name)}" for name in _SIZES]
-        raise ValueError(
-            f"{file}: the weights of this model alone take "
-            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:.1f} "
-            f"GiB of memory; are its sizes right? {', '.join(sizes)}"
-        )
+    costs.check_sizes(found, file)
     for name in ("max_seq_length", "export_seq_length"):
         length = getattr(config, name) or 0
         if length > found.max_position_embeddings:
@@ -107,6 +97,13 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
         )
     if task.labels and config.do_train:
         check_labels_of_start(config, task.labels)
+    if alike := similar_labels(task.labels or ()):
+        logging.warning(
+            "These labels count as different ones, though they differ only in "
+            "case, Unicode form or the form of a number: %s; correct the data "
+            "if they should be one.",
+            "; ".join(map(str, alike)),
+        )
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]

@@ -19,9 +19,42 @@ from training.config import TrainingConfig
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
+# Fields of a BertConfig that decide how much memory its weights take.
+_SIZES = (
+    *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
+    *("max_position_embeddings", "type_vocab_size"),
+)
+# More than any published model has; each takes milliseconds to build.
+_MOST_BLOCKS = 1_000
 # Rows of the square matrices whose product measures a device's rate: enough
 # for its full rate, on an accelerator and on a CPU.
 _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
+
+
+def check_sizes(config: BertConfig, file: str | os.PathLike[str]) -> None:
+    """Refuses sizes of a model that cannot be built here, before it is.
+
+    Args:
+        config: the model's configuration.
+        file: the file that it was read from, for the message.
+
+    Raises:
+        ValueError: it has more weights than this machine's memory can hold, or
+            too many blocks.
+    """
+    needed, there = 4 * config.num_parameters, machine_memory()
+    sizes = ", ".join(f"{name}={getattr(config, name)}" for name in _SIZES)
+    if needed > there:
+        raise ValueError(
+            f"{file}: the weights of this model alone take "
+            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:.1f} "
+            f"GiB of memory; are its sizes right? {sizes}"
+        )
+    if config.num_hidden_layers > _MOST_BLOCKS:
+        raise ValueError(
+            f"{file}: more than {_MOST_BLOCKS} blocks take minutes to build; "
+            f"are its sizes right? {sizes}"
+        )
 
 
 def training_flops(

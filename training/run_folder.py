@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from files import run_files
+
 # The start of a checkpoint's name, before its step.
 PREFIX = "model.ckpt"
-# Folders in it, for the weights of the best step and for the averages of the
-# weights.
-BEST, AVERAGES = "best", "averages"
+BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
 
 
 def remove_checkpoints(

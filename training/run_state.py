@@ -13,13 +13,14 @@ from pathlib import Path
 
 from absl import logging
 
+from files import run_files
 from files.atomic import write_bytes
 from files.json_files import parse_json
 from modeling.checkpoints import tf1
 from modeling.checkpoints.labels import LABELS_FILE
 from training import run_settings
 from training.callbacks import history
-from training.run_folder import AVERAGES, BEST, PREFIX, checkpoint_steps
+from training.run_folder import PREFIX, checkpoint_steps
 
 # The last of the whole ones is that of the best step.
 _WHOLE = (run_settings.FILE, LABELS_FILE, "eval_results.json")
@@ -59,12 +60,10 @@ def mend(output_dir: str | os.PathLike[str]) -> None:
     Raises:
         OSError: a file cannot be read or written.
     """
-    top = Path(output_dir)
-    for run in (top, *top.glob("run_*")):
-        for folder in (run, run / BEST, run / AVERAGES):
-            for name, text in _read(folder).items():
-                if name in _NAMES and (folder / name).is_file():
-                    _mend(folder / name, str(text).encode())
+    for folder in run_files.folders(output_dir):
+        for name, text in _read(folder).items():
+            if name in _NAMES and (folder / name).is_file():
+                _mend(folder / name, str(text).encode())
 
 
 def _mend(path: Path, text: bytes) -> None:

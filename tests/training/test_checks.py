@@ -5,9 +5,13 @@ import json
 import types
 
 import pytest
+import tensorflow as tf
 
+from files.labels import similar_labels
+from modeling.checkpoints import tf1
 from tests.conftest import TINY
 from tests.toy_task import create_config
+from tools import convert_checkpoint
 from training import checks, costs, run_settings
 
 
@@ -42,6 +46,38 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
     message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
     with pytest.raises(ValueError, match=message):
         checks.load_config(lengths(path, 64))
+
+
+def test_too_many_small_blocks_are_refused_in_every_script(tmp_path):
+    path = tmp_path / "config.json"
+    sizes = {"hidden_size": 2, "num_attention_heads": 1, "vocab_size": 9}
+    sizes |= {"intermediate_size": 2, "num_hidden_layers": 10**6}
+    path.write_text(json.dumps(TINY | sizes))
+    message = "more than 1000 blocks .*num_hidden_layers=1000000"
+    with pytest.raises(ValueError, match=message):
+        checks.load_config(lengths(path, 64))
+    checkpoint = tmp_path / "bert_model.ckpt"
+    tf1.write_checkpoint(checkpoint, {"a": tf.Variable(1.0)})
+    options = convert_checkpoint.Config(
+        init_checkpoint=str(checkpoint),
+        bert_config_file=str(path),
+        output_dir=str(tmp_path / "new"),
+    )
+    with pytest.raises(ValueError, match=message):
+        convert_checkpoint.main(options)
+    path.write_text(json.dumps(TINY | {"hidden_size": 10**9}))
+    with pytest.raises(ValueError, match="weights .* GiB of memory"):
+        convert_checkpoint.main(options)
+
+
+def test_labels_that_differ_in_form_are_found():
+    labels = ["Yes", "yes", "caf\u00e9", "cafe\u0301", "1", "01", "1.0", "no"]
+    assert similar_labels([*labels, "2", "nine"]) == [
+        labels[:2],
+        labels[2:4],
+        labels[4:7],
+    ]
+    assert similar_labels(["a", "b", "B-a", "I-a"]) == []
 
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):

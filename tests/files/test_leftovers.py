@@ -1,0 +1,144 @@
+"""What killed commands left of their outputs goes at their next run."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import training
+from data.io import feature_files
+from files import atomic, leftovers
+from files.paths import Kind, PathFlag
+from tests import script_runner
+from tests.golden import ROOT
+
+# They register the names of their files.
+assert training and feature_files
+
+WRITE = """
+import sys, time
+from files import atomic
+with atomic.atomic_open(sys.argv[1]) as file:
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+
+
+def begin(path):
+    """Returns a process that writes a file, and its partial file."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, str(path)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "begun\n"
+    return process, path.with_name(f"{path.name}.partial-{process.pid}")
+
+
+def remove(kind, path):
+    leftovers.remove(PathFlag("flag", str(path), kind))
+
+
+def test_a_file_of_a_killed_process_goes_and_that_of_another_stays(tmp_path):
+    for kind in (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES):
+        (tmp_path / "other").touch()
+        process, partial = begin(tmp_path / "v.txt")
+        remove(kind, f"{tmp_path}/v.txt")
+        assert partial.exists()
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        remove(kind, f"{tmp_path}/v.txt")
+        assert os.listdir(tmp_path) == ["other"]
+
+
+def test_the_lock_lasts_until_the_file_has_its_name(tmp_path, monkeypatch):
+    found, replace = [], os.replace
+
+    def look(source, target):
+        remove(Kind.OUTPUT_FILE, target)
+        found.append(os.path.exists(source))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", look)
+    atomic.write_text(tmp_path / "out", "text")
+    assert found == [True] and os.listdir(tmp_path) == ["out"]
+
+
+OURS = {
+    Kind.OUTPUT_FILE: ("out", ["out.partial-7"]),
+    Kind.MODEL_OUTPUT: (
+        "",
+        [
+            "model.safetensors.partial-7/config.json",
+            "bert_model.ckpt.index.partial-8/vocab.txt",
+            "bert_weights.json.partial-7",
+        ],
+    ),
+    "prefix": (
+        "out.ckpt",
+        [
+            "out.ckpt.partial-7.index",
+            "out.ckpt.partial-7.data-00000-of-00001.tempstate12",
+        ],
+    ),
+    Kind.RUN_FOLDER: (
+        "",
+        [
+            "eval_results.txt.partial-7",
+            "run_1/eval_results.txt.partial-7",
+            "run_2/best/labels.txt.partial-7",
+            "averages/checkpoint.partial-7",
+            "tokens.tsv.partial-7",
+            "projector_config.pbtxt.partial-7",
+        ],
+    ),
+}
+THEIRS = [
+    "out",
+    "out.partial-",
+    "out.partial-7a",
+    "out.partial-7.txt",
+    "my-out.partial-7",
+    "out.ckpt.partial-7.txt",
+    "notes.safetensors.partial-7",
+    "config.partial-7/config.json",
+    "run_old/eval_results.txt.partial-7",
+    "sub/labels.txt.partial-7",
+]
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_only_exact_names_of_the_outputs_go(tmp_path, kind):
+    name, ours = OURS[kind]
+    for path in [*ours, *THEIRS]:
+        os.makedirs((tmp_path / path).parent, exist_ok=True)
+        (tmp_path / path).write_text("x")
+    other = "" if name else "out.partial-7"
+    if other:
+        (tmp_path / other).write_text("x")
+    remove(Kind.MODEL_OUTPUT if kind == "prefix" else kind, tmp_path / name)
+    for path in ours:
+        # The folder of a model as well.
+        first = path.split("/")[0] if kind is Kind.MODEL_OUTPUT else path
+        assert not (tmp_path / first).exists(), path
+    for path in [*THEIRS, *filter(None, [other])]:
+        assert (tmp_path / path).read_text() == "x", path
+
+
+def test_a_script_removes_what_its_earlier_run_left(tmp_path):
+    (tmp_path / "corpus.txt").write_text("a few words\n")
+    process, partial = begin(tmp_path / "v.txt")
+    process.kill()
+    process.communicate()
+    (tmp_path / "v.txt.partial-x").touch()
+    script_runner.run(
+        "tools.create_vocabulary",
+        tmp_path,
+        input_file="corpus.txt",
+        output_file="v.txt",
+    ).check()
+    assert {*os.listdir(tmp_path)} >= {"v.txt", "v.txt.partial-x"}
+    assert not partial.exists()
