@@ -22,7 +22,8 @@ ALLOWED = frozenset(
     Placeholder Pow Prod QuantizeV2 RaggedGather RaggedRange
     RaggedTensorFromVariant RaggedTensorToTensor RaggedTensorToVariant Range
     ReadVariableOp RealDiv Relu Reshape ReverseV2 Round Rsqrt ScatterNd Select
-    SelectV2 Shape Sigmoid Size Softmax Split SquaredDifference Squeeze
+    SelectV2 Shape Sigmoid Size Softmax Softplus Split Square
+    SquaredDifference Squeeze
     StatefulPartitionedCall StatelessIf StatelessWhile StaticRegexFullMatch
     StaticRegexReplace StopGradient StridedSlice StringJoin StringLength
     StringSplitV2 Sub Substr Sum Tanh TensorListConcatV2 TensorListFromTensor

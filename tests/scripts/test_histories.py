@@ -199,7 +199,7 @@ def test_a_resumed_run_is_evaluated_on_the_same_records(flags, tiny, tmp_path):
     assert (folder / history.FILE).read_bytes() == lines
     # What is wrong with the run is said before the time is spent.
     results = (folder / "eval_results.txt").read_bytes()
-    (folder / run_settings.FILE).write_text("{")
+    (folder / run_settings.FILE).write_text("?")
     refused = pretrain(folder, **evaluated)
     assert f"{folder / run_settings.FILE}" in refused.error
     assert "Evaluating" not in refused.stderr

@@ -66,6 +66,7 @@ def write_all(folder):
         "gelu_erf": {"dtype": "mixed_bfloat16", "left_to_right": True},
         "tanh": {"limits": False},
         "linear": {"limits": True, "dtype": "mixed_bfloat16"},
+        **{name: {} for name in ("mish", "sigmoid", "silu")},
     }
     assert {*networks, "gelu"} == {*ops.ACTIVATIONS}
     for name, kwargs in networks.items():
