@@ -70,7 +70,7 @@ def _mend(path: Path, text: bytes) -> None:
     found = path.read_bytes()
     left = found.rstrip(b"\0")
     if path.name == history.FILE:
-        if text in found:
+        if any(_is_same_checkpoint(line, text) for line in left.splitlines()):
             return
         # The lines that are left, and the one that a resume needs.
         text = left[: left.rfind(b"\n") + 1] + text
@@ -82,6 +82,19 @@ def _mend(path: Path, text: bytes) -> None:
         "restored from the checkpoint beside it.",
         path,
     )
+
+
+def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
+    """Returns whether a whole line of a history is about the same checkpoint.
+
+    Other entries of the line may have been changed by hand.
+    """
+    try:
+        return line.startswith(_CHECKPOINT_LINE) and (
+            json.loads(line)["step"] == json.loads(expected)["step"]
+        )
+    except (ValueError, KeyError):
+        return False
 
 
 def _read(folder: Path) -> dict[str, str]:
