@@ -91,7 +91,8 @@ def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
     """
     try:
         return line.startswith(_CHECKPOINT_LINE) and (
-            json.loads(line)["step"] == json.loads(expected)["step"]
+            parse_json(line, "the line")["step"]
+            == parse_json(expected, "the checkpoint's")["step"]
         )
     except (ValueError, KeyError):
         return False
