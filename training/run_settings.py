@@ -1,5 +1,6 @@
 """Settings that must not change in a resume, in run_settings.json."""
 
+import dataclasses
 import json
 import os
 import zlib
@@ -11,6 +12,7 @@ import tensorflow as tf
 
 from files import json_files
 from files.atomic import write_text
+from modeling.config import BertConfig
 from training.config import NETWORK
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
@@ -20,11 +22,13 @@ FILE = "run_settings.json"
 MAY_BE_MISSING = frozenset(
     {"eval_input_file", "tokenizer", "train_records_checksum"}
 )
-# Of a configuration, what only training reads.
-_TRAINING_ONLY = (
+# Of a configuration, what prediction does not read: training's, and entries
+# that no network uses.
+_NOT_IDENTITY = (
     "attention_probs_dropout_prob",
     "hidden_dropout_prob",
     "initializer_range",
+    "unused",
 )
 
 
@@ -89,12 +93,18 @@ def check_identity(
     """
     saved = read_settings(path)
     for name in given.keys() & saved.keys():
-        former, now = (
-            {k: v for k, v in value.items() if k not in _TRAINING_ONLY}
-            if isinstance(value, dict)
-            else value
-            for value in (saved[name], given[name])
-        )
+        former, now = saved[name], given[name]
+        if name == "bert_config":
+            former, now = (
+                {
+                    entry: value
+                    for entry, value in dataclasses.asdict(
+                        BertConfig.from_dict(config)
+                    ).items()
+                    if entry not in _NOT_IDENTITY
+                }
+                for config in (former, now)
+            )
         if former != now:
             name, former, now = _difference(name, former, now)
             raise ValueError(

@@ -121,8 +121,8 @@ def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
     for name, change in (
         ("heads.json", {"num_attention_heads": 1}),
         ("relu.json", {"hidden_act": "relu"}),
-        # Only training reads it.
-        ("dropout.json", {"hidden_dropout_prob": 0.5}),
+        # Only training reads the first, and nobody the second.
+        ("dropout.json", {"hidden_dropout_prob": 0.5, "pooler_fc_size": 768}),
     ):
         (tmp_path / name).write_text(json.dumps(config | change))
     trained = f"{run} was trained with "
