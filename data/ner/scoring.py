@@ -30,8 +30,8 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
 
     An entity begins at B-TYPE, at any tag after O or after another type, and
     at E-TYPE or I-TYPE after E-TYPE; so IOB1, IOB2 and IOE2 are read as they
-    are meant. conlleval.pl has no rules for S, L and U: such a tag next to
-    another of its type is in the same entity. `to_scheme` reads them as they
+    are meant. conlleval.pl has no rules for S, L and U: neighbors of one
+    type with such tags are one entity. `to_scheme` reads them as they
     are meant.
     """
     return _split(

@@ -182,7 +182,7 @@ def write_predictions(
     """Writes test_predictions.txt and predictions.jsonl.
 
     The former has lines of word, right and predicted tag, as conlleval reads
-    them; the latter a JSON object for each sentence: guid, words, labels.
+    them. The latter has a JSON object a sentence, with guid, words and labels.
 
     Args:
         output_dir: folder of the two files.

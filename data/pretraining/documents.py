@@ -72,7 +72,7 @@ class Block(NamedTuple):
         end: end byte, exclusive; None = the end of the file.
         boundaries: file with the same lines, their words separated by spaces,
             or "".
-        is_cut: whether its last document goes on after the end.
+        is_cut: whether its last document continues after the end.
     """
 
     path: str

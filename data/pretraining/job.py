@@ -258,7 +258,7 @@ class Job:
         """Returns tasks of a part or more for a shard or more.
 
         Raises:
-            ValueError: so many shards would be open together.
+            ValueError: a task would have too many shards open at once.
         """
         blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards

@@ -7,7 +7,7 @@ from files.flags import flag
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """How WordPieces are masked, shared by all maskings."""
+    """How WordPieces are masked, statically or as they are read."""
 
     masked_lm_prob: float = flag(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
