@@ -167,14 +167,15 @@ def test_a_process_that_must_end_ends(tmp_path, kind):
 def clean_up(folder):
     """A task whose clean-up is under way when its process must end again."""
     partial = folder / f"partial-{os.getpid()}"
-    partial.touch()
-    (folder / str(os.getpid())).touch()
     try:
+        # Its process may have to end as soon as there is the first file.
+        partial.touch()
+        (folder / str(os.getpid())).touch()
         time.sleep(600)
     finally:
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(0.1)
-        partial.unlink()
+        partial.unlink(missing_ok=True)
 
 
 def test_a_process_that_must_end_twice_still_cleans_up(tmp_path):
