@@ -24,7 +24,7 @@ from data.classification import (
 )
 from data.io import feature_specs
 from data.text import tokenization
-from files.flags import flag
+from files import flags
 from training import task
 from training.config import DataFolderConfig
 
@@ -33,23 +33,23 @@ from training.config import DataFolderConfig
 class Config(DataFolderConfig, table_task.TableOptions):
     """The script's flags: Google's, and those this project adds."""
 
-    task_name: str = flag(
+    task_name: str = flags.head(
         ...,
         f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
         "and test files, .csv, .tsv or .jsonl.",
     )
-    xnli_language: str = flag(
+    xnli_language: str = flags.head(
         "zh", "XNLI's language.", choices=features.XnliProcessor.languages
     )
-    glue_submission: bool = flag(
+    glue_submission: bool = flags.neutral(
         False, "Also write the predictions in GLUE's submission format."
     )
-    class_weights: str | None = flag(
+    class_weights: str | None = flags.training(
         None,
         "Class weights in the training loss: balanced, so that every class "
         'has equal total weight, or a JSON file, {"label": weight}.',
     )
-    report: bool = flag(
+    report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: confusion matrix, calibration, "
         "the scores of each label and the most confident errors; in "
