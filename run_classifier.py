@@ -34,7 +34,7 @@ class Config(DataFolderConfig, table_task.TableOptions):
     """The script's flags: Google's, and those this project adds."""
 
     task_name: str = flags.head(
-        ...,
+        None,
         f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
         "and test files, .csv, .tsv or .jsonl.",
     )
@@ -56,13 +56,21 @@ class Config(DataFolderConfig, table_task.TableOptions):
         "regression, a scatter plot.",
     )
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        return (*super().needed, "task_name")
+
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
+        if self.task_name:
+            # Google's script takes it in any case.
+            object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
         if self.glue_submission:
-            glue.submission_file(self.task_name.lower())
+            glue.submission_file(self.task_name)
             if not self.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
 
@@ -74,7 +82,7 @@ class ClassifierTask(task.Task):
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
-        options, name = self.options, self.options.task_name.lower()
+        options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
         if table.labels is None and not options.do_train:
@@ -101,7 +109,7 @@ class ClassifierTask(task.Task):
         # The paper reports the last one.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {
-            "task_name": name,
+            "task_name": options.task_name,
             "output_mode": processor.output_mode,
             "labels": self.labels,
         }
@@ -203,7 +211,7 @@ class ClassifierTask(task.Task):
             output_dir, entries, batches, self.decoder, suffix
         )
         if self.options.glue_submission:
-            name = self.options.task_name.lower() + suffix.replace("_", "-")
+            name = self.options.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}

@@ -46,9 +46,8 @@ class Role(enum.Enum):
         head is used without training; a flag that is given counts.
     TRAINING: never taken from a folder. Another value in a resume is an error,
         unless --allow_changed_settings is given.
-    DECODING: may differ from run to run; summary.json tells the value. The
-        folder's counts where the head is used without training.
-    NEUTRAL: changes no weight and no prediction.
+    DECODING: how outputs become answers; as HEAD, but a resume may change it.
+    NEUTRAL: changes no weight, and predictions by rounding at most.
     """
 
     IDENTITY = "identity"
@@ -183,6 +182,18 @@ def is_on(name: str) -> bool:
     """Returns a boolean flag of the running script; False in other programs."""
     options = flags.FLAGS
     return options.is_parsed() and bool(options.get_flag_value(name, False))
+
+
+def fields(
+    config: "DataclassInstance", *roles: Role
+) -> list[dataclasses.Field]:
+    """Returns the fields whose flags have one of the roles."""
+    return [f for f in _flag_fields(config) if meta_of(f).role in roles]
+
+
+def meta_of(field: dataclasses.Field) -> _Flag:
+    """Returns what a field's flag has besides name, type and default."""
+    return field.metadata[_FLAG]
 
 
 def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:

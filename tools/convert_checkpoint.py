@@ -260,11 +260,11 @@ def find_extension(
 def find_problem_type(name: str, checkpoint: str) -> str | None:
     """Returns transformers' name of a run's --output_mode; None if unknown."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import run_settings
+    from training import model_folder
 
     if name != "classifier":
         return None
-    mode = run_settings.read_settings(checkpoint).get("output_mode")
+    mode = model_folder.read(checkpoint).settings.get("output_mode")
     return _PROBLEM_TYPES.get(mode or "")
 
 

@@ -14,11 +14,9 @@ from typing import Any, ClassVar, Self
 from data.pretraining.options import MaskingOptions
 from files import flags, json_files
 from files.paths import Kind
+from training import model_folder
 from training.batch_sizes import BatchSizes
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
-
-# Flags that change the network, that are not stored in bert_config.json.
-NETWORK = ("left_to_right", "bilstm")
 
 # {value of --mixed_precision: Keras's dtype policy}.
 PRECISIONS = {
@@ -41,38 +39,20 @@ _EXPORT_MODULES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """The model that a script reads."""
-
-    bert_config_file: str = flags.identity(
-        ...,
-        "JSON file of the model's architecture; a Hugging Face config.json "
-        "is read as well.",
-        kind=Kind.MODEL,
-    )
-    init_checkpoint: str | None = flags.training(
-        None,
-        "Checkpoint to start from: the prefix of a TF1 checkpoint "
-        "(bert_model.ckpt), or a Hugging Face folder or .safetensors file.",
-        kind=Kind.MODEL,
-    )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class TextConfig:
     """How text is cut into WordPieces."""
 
     vocab_file: str = flags.identity(
-        ..., "The vocabulary the model was trained on.", kind=Kind.INPUT_FILE
+        None,
+        "The vocabulary the model was trained on; by default the one in the "
+        "folder of the weights.",
+        kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool = flags.identity(
         True,
         "Lower-case the text: True for uncased models, False for cased ones. "
         "A tokenizer_config.json beside the model or the vocabulary decides "
         "where the flag is not given.",
-    )
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
     )
 
 
@@ -91,7 +71,7 @@ class ExportConfig:
         "the tokenizer files are saved next to the model.",
         choices=tuple(_EXPORT_MODULES),
     )
-    export_seq_length: int | None = flags.decoding(
+    export_seq_length: int | None = flags.neutral(
         None,
         "Input length in formats other than saved_model; by default any, but "
         "onnx needs one.",
@@ -164,7 +144,7 @@ class ExportConfig:
 class DeviceConfig(ExportConfig):
     """Devices, precision, quantization and export format."""
 
-    distribution_strategy: str | None = flags.decoding(
+    distribution_strategy: str | None = flags.neutral(
         None,
         "Distribution strategy; by default chosen from TF_CONFIG and the "
         "available devices.",
@@ -185,7 +165,7 @@ class DeviceConfig(ExportConfig):
         False,
         "Compile the network with XLA, for GPUs and TPUs; slower on a CPU.",
     )
-    use_tpu: bool = flags.decoding(False, "Run on a TPU.")
+    use_tpu: bool = flags.neutral(False, "Run on a TPU.")
     tpu_name: str | None = flags.neutral(
         None, "Name or grpc address of the TPU."
     )
@@ -275,6 +255,43 @@ class DeviceConfig(ExportConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelConfig(DeviceConfig):
+    """The model that a script reads, and where it runs."""
+
+    bert_config_file: str = flags.identity(
+        None,
+        "JSON file of the model's architecture; a Hugging Face config.json "
+        "is read as well. By default the one in the folder of the weights.",
+        kind=Kind.MODEL,
+    )
+    init_checkpoint: str | None = flags.training(
+        None,
+        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
+        "checkpoint (bert_model.ckpt), or a .safetensors file. Its folder "
+        "tells the network, the vocabulary and the casing.",
+        kind=Kind.MODEL,
+    )
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        """Takes what no flag tells from the folder of the weights."""
+        model_folder.complete(self)
+        super().__post_init__()
+
+    @property
+    def weights(self) -> str | None:
+        """The model to use: a checkpoint, a folder with one, or None."""
+        return self.init_checkpoint
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Flags that a model's folder may tell, and something must."""
+        return ("bert_config_file",)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
     """The optimizer, and its learning rate while training."""
 
@@ -357,9 +374,7 @@ class DistillationConfig:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(
-    ModelConfig, DeviceConfig, OptimizerConfig, DistillationConfig
-):
+class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     """What every training run has.
 
     `given_flags` and `all_flags` are {name: value} of the command line's flags
@@ -468,8 +483,10 @@ class TrainingConfig(
         "prefix that ends in .ckpt.",
         kind=Kind.MODEL_OUTPUT,
     )
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
+    allow_changed_settings: bool = flags.neutral(
+        False,
+        "Resume a run whose training flags have changed; model.json records "
+        "the change.",
     )
     all_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False
@@ -548,6 +565,13 @@ class TrainingConfig(
         )
 
     @property
+    def weights(self) -> str | None:
+        """See ModelConfig; a run that has begun comes first."""
+        if self.has_checkpoint:
+            return self.output_dir
+        return self.initial_checkpoint
+
+    @property
     def has_checkpoint(self) -> bool:
         """Whether the run's folder has a checkpoint to resume from."""
         return bool(checkpoint_steps(self.output_dir))
@@ -568,6 +592,20 @@ class TrainingConfig(
         return Path(self.output_dir) / AVERAGES
 
     @property
+    def keeps_best(self) -> bool:
+        """Whether training evaluates, and keeps the best step."""
+        return False
+
+    @property
+    def weight_folders(self) -> list[Path]:
+        """Folders that training puts weights into."""
+        return [
+            Path(self.output_dir),
+            *([self.averages_dir] if self.ema_decay else []),
+            *([self.best_dir] if self.keeps_best else []),
+        ]
+
+    @property
     def initial_checkpoint(self) -> str | None:
         """The checkpoint that a new run starts from, or None."""
         return self.init_checkpoint or (
@@ -583,8 +621,10 @@ class TrainingConfig(
 
     @property
     def network(self) -> dict[str, bool]:
-        """{name in NETWORK: whether it is set}, arguments of every model."""
-        return {name: getattr(self, name, False) for name in NETWORK}
+        """{option: whether it is set}, arguments of every model."""
+        return {
+            name: getattr(self, name, False) for name in model_folder.NETWORK
+        }
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -712,7 +752,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         at_least=0.0,
         at_most=1.0,
     )
-    eval_batch_size: int = flags.decoding(
+    eval_batch_size: int = flags.neutral(
         8, "Examples in an eval batch.", at_least=1
     )
     max_eval_steps: int = flags.decoding(
@@ -739,6 +779,11 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
             )
 
     @property
+    def keeps_best(self) -> bool:
+        """See TrainingConfig."""
+        return self.do_train and self.eval_input_file is not None
+
+    @property
     def batch_sizes(self) -> BatchSizes:
         """See TrainingConfig; raises a ValueError if malformed."""
         sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
@@ -756,10 +801,10 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
     do_predict: bool = flags.neutral(False, "Predict the test set.")
-    eval_batch_size: int = flags.decoding(
+    eval_batch_size: int = flags.neutral(
         8, "Examples in an eval batch.", at_least=1
     )
-    predict_batch_size: int = flags.decoding(
+    predict_batch_size: int = flags.neutral(
         8, "Examples in a test batch.", at_least=1
     )
     num_train_epochs: float = flags.training(
@@ -815,6 +860,18 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     actions = (*TrainingConfig.actions, "do_predict")
 
+    @property
+    def weights(self) -> str | None:
+        """See TrainingConfig; of an ensemble the first model."""
+        if self.ensemble is not None:
+            return self.ensemble.split(",")[0]
+        return super().weights
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        return (*super().needed, "vocab_file")
+
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
         super().__post_init__()
@@ -827,7 +884,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         if (
             self.metric_for_best
             and self.do_train
-            and not self.evaluates_while_training
+            and not self.keeps_best
             and self.num_train_runs == 1
         ):
             raise ValueError(
@@ -856,8 +913,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         return self.load_best and not self.do_train
 
     @property
-    def evaluates_while_training(self) -> bool:
-        """Whether the model is evaluated after each epoch of training."""
+    def keeps_best(self) -> bool:
+        """See TrainingConfig."""
         return self.do_train and (
             self.evaluate_each_epoch or self.early_stopping_patience > 0
         )
@@ -869,7 +926,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
             self.do_eval
             # Needed because int8 is measured on the dev set.
             or self.quantizes
-            or self.evaluates_while_training
+            or self.keeps_best
             or (self.do_train and self.num_train_runs > 1)
         )
 
@@ -897,5 +954,13 @@ class DataFolderConfig(FineTuningConfig):
     """Fine-tuning on a folder that holds a task's files."""
 
     data_dir: str = flags.training(
-        ..., "Folder of the task's files.", kind=Kind.DATA_FOLDER
+        None,
+        "Folder of the task's files; only an export needs none.",
+        kind=Kind.DATA_FOLDER,
     )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        reads = self.do_train or self.evaluates or self.do_predict
+        return (*super().needed, *(["data_dir"] if reads else []))
