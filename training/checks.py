@@ -31,8 +31,6 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
     config.check_actions()
     if config.is_chief:
         run_state.mend(config.output_dir)
-    if config.do_train:
-        model_folder.check_same(config, {}, are_all=False)
     if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)

@@ -501,8 +501,10 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other."""
+        """Checks the flags against each other, and against the run's."""
         super().__post_init__()
+        if self.do_train:
+            model_folder.check_same(self, {}, are_all=False)
         if self.lr_schedule == "time" and self.max_hours is None:
             raise ValueError("--lr_schedule=time needs --max_hours, its length")
         if self.init_from is not None and bool(self.init_checkpoint) != (

@@ -279,7 +279,10 @@ def test_what_does_not_fit_is_named(runs):
                 "--task_name=mnlli --output_dir=new",
                 "--task_name=mnlli is not known",
             ),
-            ("--class_weights=balanced", "Received: multilabel"),
+            (
+                "--class_weights=balanced --output_dir=new",
+                "Received: multilabel",
+            ),
             ("--num_train_runs=2", "holds a single run"),
             ("--do_train=False --bilstm=True", "trained with --nobilstm"),
         ],
@@ -287,7 +290,7 @@ def test_what_does_not_fit_is_named(runs):
             ("--bilstm=False", "holds a run with --bilstm=True"),
             ("--do_train=False --left_to_right=False", right),
         ],
-        "mrpc": [("--num_train_runs=1", "holds several runs")],
+        "mrpc": [("--num_train_runs=1", "--num_train_runs=2; received 1")],
         "sts-b": [("--data_dir=nowhere", "nowhere/train.tsv does not exist")],
     }.items():
         check_errors(folder, "run_classifier.py", commands[name], cases)
