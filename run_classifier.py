@@ -71,6 +71,7 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
+    head = "BertClassifier"
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
@@ -89,6 +90,10 @@ class ClassifierTask(task.Task):
         }
         processor = self.processors[""]
         self.labels = processor.get_labels()
+        self.label_words = glue.LABEL_WORDS.get(name, ())
+        # GLUE's labels exclude each other, whatever a model's folder says.
+        if name == "csv" or not self.labels:
+            self.problem_type = modeling.PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         losses = {
             "classification": modeling.ClassifierLoss,

@@ -31,6 +31,7 @@ def create_trainer(
     teacher: distillation.Teacher | None = None,
     records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
+    output_names: Sequence[Sequence[str]] = (),
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
 
@@ -47,6 +48,7 @@ def create_trainer(
         teacher: the teacher to distill, or None.
         records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
+        output_names: `labels` of `modeling.load_checkpoint`.
 
     Raises:
         ValueError: a flag does not fit the model, the devices or the run in
@@ -85,7 +87,7 @@ def create_trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
     if not (config.prefers_best and trainer.restore_best()):
-        trainer.restore_or_load()
+        trainer.restore_or_load(output_names)
     if num_steps:
         _check_batch_sizes(config, strategy)
         trainer.summary.settings = {

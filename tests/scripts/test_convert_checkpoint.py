@@ -326,7 +326,7 @@ def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
     [
         ("multilabel", 3, "multi_label_classification"),
         ("regression", 1, "regression"),
-        ("classification", 3, None),
+        ("classification", 3, "single_label_classification"),
         (None, 3, None),
     ],
 )

@@ -274,6 +274,7 @@ def save_huggingface(
     tokenizer: Any = None,
     leave_out: Collection[str] = (),
     problem_type: str | None = None,
+    max_length: int | None = None,
 ) -> None:
     """Writes a folder that transformers reads.
 
@@ -293,6 +294,8 @@ def save_huggingface(
             next sentence head.
         problem_type: how transformers makes scores of a classifier's outputs,
             such as "multi_label_classification"; None = by its own rules.
+        max_length: longest input of its tokenizer, in WordPieces; None = as
+            many as the model has positions.
 
     Raises:
         ValueError: the model is of another class or not built, or `labels` or
@@ -310,8 +313,8 @@ def save_huggingface(
             config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
         )
         if tokenizer:
-            max_length = model.config.max_position_embeddings
-            write_tokenizer(stage, tokenizer, max_length)
+            longest = max_length or model.config.max_position_embeddings
+            write_tokenizer(stage, tokenizer, longest)
         weights_file = os.path.join(stage, WEIGHTS_FILE)
         try:
             safetensors.numpy.save_file(
