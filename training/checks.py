@@ -89,9 +89,9 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
     saved_labels = _read_labels(config)
     task.prepare(bert_config, saved_labels)
     _check_identity(task, config, bert_config)
-    _check_labels(task, config, saved_labels)
     if not config.do_train:
         _check_heads(task, config, saved_labels)
+    _check_labels(task, config, saved_labels)
     if task.labels and config.do_train:
         check_labels_of_start(config, task.labels)
     if alike := similar_labels(task.labels or ()):
