@@ -56,6 +56,8 @@ _FOREIGN_FILES = {
     "model.onnx": "an export has no names of weights; use the checkpoint that "
     "it was made of",
 }
+# Endings of weights under other names.
+_FOREIGN_ENDINGS = (".bin", ".gguf", ".h5", ".msgpack", ".ot", ".pt", ".pth")
 
 
 def _refuse_foreign(path: str | os.PathLike[str]) -> None:
@@ -67,7 +69,9 @@ def _refuse_foreign(path: str | os.PathLike[str]) -> None:
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
-    if os.path.isfile(path) and name in _FOREIGN_FILES:
+    if os.path.isfile(path) and (
+        name in _FOREIGN_FILES or name.endswith(_FOREIGN_ENDINGS)
+    ):
         names = [name]
     elif os.path.isdir(path) and not is_huggingface(path):
         folder, names = path, sorted(os.listdir(path))
@@ -81,10 +85,21 @@ def _refuse_foreign(path: str | os.PathLike[str]) -> None:
                 f"{os.path.join(folder, name)} cannot be read: "
                 f"{_FOREIGN_FILES[name]}"
             )
+    inner = [
+        os.path.join(folder, name)
+        for name in names
+        if is_huggingface(os.path.join(folder, name))
+    ]
+    if inner:
+        raise ValueError(
+            f"{folder} has its weights in {' and '.join(inner)}: name "
+            f"{'that' if len(inner) == 1 else 'one of them'}"
+        )
     for name in names:
-        below = os.path.join(folder, name)
-        if os.path.isdir(below) and is_huggingface(below):
-            raise ValueError(f"{folder} has its weights in {below}: name that")
+        if name.endswith(_FOREIGN_ENDINGS):
+            raise ValueError(
+                f"{os.path.join(folder, name)} cannot be read: {_SAVE_AGAIN}"
+            )
 
 
 def find_checkpoint(path: str | os.PathLike[str]) -> str:

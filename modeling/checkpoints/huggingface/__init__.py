@@ -186,7 +186,17 @@ def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
         with contextlib.ExitStack() as stack:
             yield _Shards(path, stack)
     except (safetensors.SafetensorError, OSError) as error:
-        raise OSError(f"{path} cannot be read: {error}") from error
+        raise OSError(
+            f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
+        ) from error
+
+
+def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
+    """Returns what to do about a file that git has not downloaded yet."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if file.read(16) == b"version https://":
+            return "; it is a pointer of Git LFS: run `git lfs pull`"
+    return ""
 
 
 class _Shards:
