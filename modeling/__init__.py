@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.heads import (
         ARCHITECTURES,
-        PROBLEM_TYPES,
         check_head,
         find_order,
         has_head,
@@ -58,7 +57,7 @@ _NAMES = {
         "extend_model find_checkpoint huggingface load_checkpoint read_shapes"
     ),
     "checkpoints.heads": (
-        "ARCHITECTURES PROBLEM_TYPES check_head find_order has_head read_task"
+        "ARCHITECTURES check_head find_order has_head read_task"
     ),
     "checkpoints.huggingface": "load_config load_huggingface save_huggingface",
     "checkpoints.labels": "load_labels save_labels",

@@ -9,10 +9,10 @@ from absl import logging
 import modeling
 from files import export_folders
 from files.labels import similar_labels
-from training import costs, run_settings, run_state
+from training import costs, model_folder, run_state
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig
-from training.run_folder import are_same, folder_of
+from training.run_folder import are_same, checkpoint_steps, folder_of
 from training.splits import suffix_of
 from training.task import Task
 
@@ -31,6 +31,8 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
     config.check_actions()
     if config.is_chief:
         run_state.mend(config.output_dir)
+    if config.do_train:
+        model_folder.check_same(config, {}, are_all=False)
     if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)
@@ -118,7 +120,7 @@ def _check_num_train_runs(config: FineTuningConfig) -> None:
     """Refuses to mix single and multiple runs in a folder."""
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
-        if (folder / run_settings.FILE).is_file():
+        if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
             raise ValueError(
                 f"--output_dir={folder} holds a single run; give another one "
                 f"for --num_train_runs={config.num_train_runs}"
@@ -144,21 +146,23 @@ def _check_identity(
 ) -> None:
     """Refuses another tokenizer, network or output than a model's own."""
     given: dict[str, Any] = {}
-    if tokenizer := getattr(task, "tokenizer", None):
+    tokenizer = getattr(task, "tokenizer", None)
+    if tokenizer:
         given["tokenizer"] = tokenizer.identity
-    if not config.do_train:
-        # A student starts from some layers of its teacher, with another head.
-        given["bert_config"] = bert_config.to_dict()
-        if "output_mode" in task.settings:
-            given["output_mode"] = task.settings["output_mode"]
+    if not config.do_train and "output_mode" in task.settings:
+        given["output_mode"] = task.settings["output_mode"]
     for flag, path in _models(config):
-        run_settings.check_identity(flag, path, given)
+        if tokenizer:
+            model_folder.check_vocabulary(flag, path, tokenizer)
+        model_folder.check_identity(
+            flag, path, bert_config, given, config.do_train
+        )
 
 
 def check_networks(config: FineTuningConfig) -> None:
     """Refuses weights that were trained with other flags of the network."""
     for flag, path in _models(config):
-        for name, trained in run_settings.read_network(path).items():
+        for name, trained in model_folder.read(path).network.items():
             if config.network[name] != trained:
                 needed = f"--{name}" if trained else f"--no{name}"
                 raise ValueError(

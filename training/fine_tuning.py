@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-import modeling
 from data.io import record_checks
 from files.run_files import is_result
-from training import checks, devices, ensembles, run_settings, start
+from training import (
+    checks,
+    devices,
+    ensembles,
+    model_folder,
+    run_settings,
+    start,
+)
 from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
@@ -123,15 +129,13 @@ class _Flow:
             # Before the long computation; the run itself checks them all.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                run_settings.check_same(
-                    variant.output_dir, settings, are_all=False
-                )
+                model_folder.check_same(variant, settings, are_all=False)
             self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""
         task, callbacks = self.task, []
-        if config.evaluates_while_training:
+        if config.keeps_best:
             callbacks.append(
                 BestStep(
                     lambda trainer: self._evaluate(trainer, trainer.step),
@@ -153,19 +157,12 @@ class _Flow:
             teacher=self.teacher,
             records=self.splits.records.get("train"),
             more_callbacks=callbacks,
+            tokenizer=getattr(task, "tokenizer", None),
+            labels=task.labels,
             output_names=task.output_names,
         )
         if self.num_steps is None:
             return trainer
-        if task.labels and config.is_chief:
-            # Each of these is a model folder of its own.
-            folders = {Path(self.config.output_dir), Path(config.output_dir)}
-            if config.ema_decay:
-                folders.add(config.averages_dir)
-            if callbacks:
-                folders.add(config.best_dir)
-            for folder in folders:
-                modeling.save_labels(folder, task.labels)
         start.train(trainer, self.splits.records["train"], self.num_steps[0])
         if callbacks and config.load_best:
             trainer.restore_best()
@@ -208,6 +205,15 @@ class _Flow:
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
+        model_folder.write(
+            self.config.output_dir,
+            model_folder.describe(
+                self.config, trainer.model, trainer.summary.settings
+            ),
+            self.bert_config,
+            getattr(self.task, "tokenizer", None),
+            self.task.labels,
+        )
         trainer.save_as(self.config)
         results = all_results[best] | {"best_run": best + 1}
         for name in all_results[0].keys() - {"global_step"}:

@@ -1,5 +1,6 @@
 """Starts a run: devices, model, optimizer and callbacks, restored or loaded."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ import keras
 import tensorflow as tf
 
 from data.io import tfrecords
+from data.text.tokenization import FullTokenizer
 from modeling.losses import Loss
-from training import costs, devices, run_settings
+from training import costs, devices, model_folder, run_settings
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.history import History
@@ -18,6 +20,7 @@ from training.callbacks.stop_signals import StopSignals
 from training.callbacks.time_limit import TimeLimit
 from training.config import TrainingConfig
 from training.optimizers import optimization
+from training.run_folder import are_same, folder_of
 from training.trainer import Trainer
 
 
@@ -31,6 +34,8 @@ def create_trainer(
     teacher: distillation.Teacher | None = None,
     records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
+    tokenizer: FullTokenizer | None = None,
+    labels: Sequence[str] | None = None,
     output_names: Sequence[Sequence[str]] = (),
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
@@ -44,10 +49,12 @@ def create_trainer(
         loss: the task's loss; None where the model only predicts.
         shape: (WordPieces, masked positions) of an example with its padding.
         num_steps: (length of training, of its warmup); None without training.
-        settings: settings that must not change in a resume, see run_settings.
+        settings: settings that must not change in a resume, see model_folder.
         teacher: the teacher to distill, or None.
         records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
+        tokenizer: tokenizer of the texts, or None; it goes with the weights.
+        labels: names of the model's outputs, or None; they too.
         output_names: `labels` of `modeling.load_checkpoint`.
 
     Raises:
@@ -90,7 +97,7 @@ def create_trainer(
         trainer.restore_or_load(output_names)
     if num_steps:
         _check_batch_sizes(config, strategy)
-        trainer.summary.settings = {
+        settings = {
             "bert_config": model.config.to_dict(),
             "batch_size": config.batch_sizes.final,
             "max_seq_length": shape[0],
@@ -101,9 +108,24 @@ def create_trainer(
             **(settings or {}),
             **(teacher.settings if teacher else {}),
         }
-        run_settings.check_same(
-            config.output_dir, trainer.summary.settings, config.is_chief
+        start = config.init_checkpoint
+        if start and not are_same(folder_of(start), config.output_dir):
+            # Once a run has begun, it can do without it.
+            with contextlib.suppress(OSError):
+                found = run_settings.checkpoint_fingerprint(start)
+                settings["init_checkpoint"] = found
+        trainer.summary.settings, changes = model_folder.check_same(
+            config, settings
         )
+        if config.is_chief:
+            model_folder.write_run(
+                config,
+                model,
+                trainer.summary.settings,
+                changes,
+                tokenizer,
+                labels,
+            )
     return trainer
 
 

@@ -30,7 +30,7 @@ class Summary:
 
     def __init__(self, config: TrainingConfig) -> None:
         self.config = config
-        self.settings: dict[str, Any] = {}
+        self.settings: Mapping[str, Any] = {}
         self.results: dict[str, Mapping[str, Any]] = {}
         self.seconds: dict[str, float] = {}
         self._started = time.monotonic()

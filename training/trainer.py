@@ -22,7 +22,7 @@ from files import manifests
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.losses import Loss
-from training import checkpointing, devices, train_step
+from training import checkpointing, devices, model_folder, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
@@ -341,7 +341,15 @@ class Trainer(BatchPredictor):
                 manifests.add(parent, names)
                 modeling.save_checkpoint(self.model, path)
             else:
-                modeling.save_release(self.model, path, tokenizer, labels)
+                modeling.save_release(
+                    self.model,
+                    path,
+                    tokenizer,
+                    labels,
+                    files=model_folder.passed_on(
+                        self.config.weights, self.global_step
+                    ),
+                )
             logging.info("Wrote the weights to %s", path)
         if self.is_chief:
             # Clean up partial files that an earlier, killed process left.

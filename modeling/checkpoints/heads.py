@@ -8,6 +8,7 @@ from typing import Any
 from absl import logging
 
 from files.json_files import read_json
+from files.labels import PROBLEM_TYPES
 from files.run_files import AVERAGES, BEST
 from modeling.checkpoints.huggingface import CLASSES
 from modeling.checkpoints.huggingface.config import (
@@ -18,12 +19,6 @@ from modeling.checkpoints.huggingface.config import (
 # transformers' class: ours.
 ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
 ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
-# --output_mode of run_classifier.py: transformers' name of it.
-PROBLEM_TYPES = {
-    "classification": "single_label_classification",
-    "multilabel": "multi_label_classification",
-    "regression": "regression",
-}
 # Classes without a head for a task; None where it is unknown.
 _HEADLESS = {None, "BertModel", "BertPretrainer"}
 

@@ -160,7 +160,10 @@ SINGLE = "single_label_classification"
             [
                 (MNLI_DATA, "others", "the labels ['anger', 'joy', 'fear']"),
                 (STS, "multilabel", f"={MULTILABEL}; received regression"),
-                (CSV, "multilabel", f"={MULTILABEL}; received {SINGLE}"),
+                (
+                    f"{CSV} --output_mode=classification",
+                    *("multilabel", f"={MULTILABEL}; received {SINGLE}"),
+                ),
                 (
                     f"{CSV} --output_mode=multilabel --labels=a",
                     *("number", f"=regression; received {MULTILABEL}"),

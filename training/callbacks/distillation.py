@@ -21,7 +21,7 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training import run_settings
+from training import model_folder, run_settings
 from training.callbacks import Callback
 from training.config import (
     PRECISIONS,
@@ -146,7 +146,7 @@ class Teacher(Callback):
             config.distill_layers,
         )
         self.settings = {
-            "teacher": run_settings.fingerprint(_files(path), whole=True),
+            "teacher": run_settings.checkpoint_fingerprint(path),
             "distill_temperature": config.distill_temperature,
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
@@ -155,7 +155,7 @@ class Teacher(Callback):
         self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
-            **run_settings.read_network(path),
+            **model_folder.read(path).network,
             unpad=config.unpads,
             dtype=PRECISIONS[config.mixed_precision],
         )
@@ -255,19 +255,6 @@ class Teacher(Callback):
         """Returns the teacher's outputs in features, as its model's."""
         outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
         return outputs.get("outputs", outputs)
-
-
-def _files(teacher: str) -> list[str]:
-    """Returns the files of a teacher's checkpoint."""
-    found = modeling.find_checkpoint(teacher)
-    if os.path.isfile(found):
-        return [found]
-    folder, name = os.path.split(found)
-    return [
-        os.path.join(folder, file)
-        for file in sorted(tf.io.gfile.listdir(folder or "."))
-        if file == f"{name}.index" or file.startswith(f"{name}.data-")
-    ]
 
 
 def _by_name(outputs: Any) -> dict[str, Any]:
