@@ -25,6 +25,7 @@ from data.classification import (
 from data.io import feature_specs
 from data.text import tokenization
 from files import flags
+from files.labels import PROBLEM_TYPES
 from training import task
 from training.config import DataFolderConfig
 
@@ -79,6 +80,7 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
+    head = "BertClassifier"
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
@@ -97,6 +99,11 @@ class ClassifierTask(task.Task):
         }
         processor = self.processors[""]
         self.labels = processor.get_labels()
+        name = options.task_name.lower()
+        self.label_words = glue.LABEL_WORDS.get(name, ())
+        # GLUE's labels exclude each other, whatever a model's folder says.
+        if name == "csv" or not self.labels:
+            self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         losses = {
             "classification": modeling.ClassifierLoss,

@@ -61,6 +61,7 @@ class NerTask(task.Task):
     """Tags words that name persons, places or organisations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
+    head = "BertTokenClassifier"
     options: Config
     labels: list[str]
 

@@ -94,6 +94,7 @@ class SquadTask(task.Task):
     """
 
     metrics = ("f1",)
+    head = "BertSpanLabeler"
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
     # The original counts questions, not windows.

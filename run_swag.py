@@ -30,6 +30,7 @@ class SwagTask(task.Task):
 
     options: Config
     metrics = ("accuracy",)
+    head = "BertMultipleChoice"
     sequences_per_example = swag.NUM_CHOICES
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 

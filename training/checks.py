@@ -89,12 +89,9 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
     saved_labels = _read_labels(config)
     task.prepare(bert_config, saved_labels)
     _check_identity(task, config, bert_config)
-    if task.labels and saved_labels and list(task.labels) != list(saved_labels):
-        raise ValueError(
-            f"the model was trained with the labels {saved_labels}, in this "
-            f"order; the task has {list(task.labels)}. Give the task it was "
-            "trained for, or train into another --output_dir"
-        )
+    if not config.do_train:
+        _check_heads(task, config, saved_labels)
+    _check_labels(task, config, saved_labels)
     if task.labels and config.do_train:
         check_labels_of_start(config, task.labels)
     if alike := similar_labels(task.labels or ()):
@@ -183,6 +180,49 @@ def _read_labels(config: FineTuningConfig) -> list[str] | None:
     if config.init_checkpoint and not config.do_train:
         return modeling.load_labels(config.init_checkpoint)
     return None
+
+
+def _check_labels(
+    task: Task, config: FineTuningConfig, saved: list[str] | None
+) -> None:
+    """Refuses a model with other labels; those of a start may be reordered."""
+    if not (task.labels and saved):
+        return
+    order = modeling.find_order(saved, task.output_names)
+    # What trains on, and labels given by flag, have one order.
+    is_fixed = config.has_checkpoint or getattr(config, "labels", None)
+    if not order or (is_fixed and order != sorted(order)):
+        raise ValueError(
+            f"the model was trained with the labels {saved}, in this "
+            f"order; the task has {list(task.labels)}. Give the task it was "
+            "trained for, or train into another --output_dir"
+        )
+
+
+def _check_heads(
+    task: Task, config: FineTuningConfig, saved: list[str] | None
+) -> None:
+    """Refuses models of other tasks, whose heads would be used as they are."""
+    for flag, path in _models(config):
+        modeling.check_head(path, task.head, task.problem_type)
+        if config.has_checkpoint:
+            continue
+        names = modeling.read_shapes(modeling.find_checkpoint(path))
+        if task.head and not modeling.has_head(task.head, names):
+            logging.warning(
+                "%s=%s has no weights of the task's head: its answers are "
+                "random. Train it on the task first (--do_train).",
+                flag,
+                path,
+            )
+        elif task.labels and not saved:
+            logging.warning(
+                "%s=%s does not name its outputs: they are taken to be %s, in "
+                "this order.",
+                flag,
+                path,
+                ", ".join(task.labels),
+            )
 
 
 def check_labels_of_start(

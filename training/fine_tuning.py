@@ -75,7 +75,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.export_dir:
             logging.info("Exporting %s", trainer.described_step)
             task.export(config.export_dir, trainer.model)
-        trainer.finish(task.tokenizer)
+        trainer.finish(task.tokenizer, task.labels)
 
 
 class _Flow:
@@ -89,7 +89,7 @@ class _Flow:
         self.teacher: Teacher | None = None
         if config.do_train and config.teacher:
             self.teacher = Teacher(
-                config, task.create_model, task.loss, task.labels
+                config, task.create_model, task.loss, task.output_names
             )
         self.splits = Splits(task, config, self.bert_config)
         self.metric = config.metric_for_best or task.metrics[0]
@@ -159,6 +159,7 @@ class _Flow:
             more_callbacks=callbacks,
             tokenizer=getattr(task, "tokenizer", None),
             labels=task.labels,
+            output_names=task.output_names,
         )
         if self.num_steps is None:
             return trainer

@@ -27,6 +27,7 @@ from data.text.tokenization import FullTokenizer
 from files import flags, json_files, manifests
 from files.atomic import write_bytes, write_json
 from files.flags import Role
+from files.labels import PROBLEM_TYPES
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 if TYPE_CHECKING:
@@ -61,12 +62,6 @@ _NOT_IDENTITY = (
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 # Roles of the flags that a resume must not change.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
-# transformers' names of --output_mode.
-PROBLEM_TYPES = {
-    "classification": "single_label_classification",
-    "multilabel": "multi_label_classification",
-    "regression": "regression",
-}
 
 
 @dataclasses.dataclass(frozen=True)

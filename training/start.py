@@ -36,6 +36,7 @@ def create_trainer(
     more_callbacks: Sequence[Callback] = (),
     tokenizer: FullTokenizer | None = None,
     labels: Sequence[str] | None = None,
+    output_names: Sequence[Sequence[str]] = (),
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
 
@@ -54,6 +55,7 @@ def create_trainer(
         more_callbacks: callbacks of the task, such as BestStep.
         tokenizer: tokenizer of the texts, or None; it goes with the weights.
         labels: names of the model's outputs, or None; they too.
+        output_names: `labels` of `modeling.load_checkpoint`.
 
     Raises:
         ValueError: a flag does not fit the model, the devices or the run in
@@ -92,7 +94,7 @@ def create_trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
     if not (config.prefers_best and trainer.restore_best()):
-        trainer.restore_or_load()
+        trainer.restore_or_load(output_names)
     if num_steps:
         _check_batch_sizes(config, strategy)
         settings = {

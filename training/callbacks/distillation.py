@@ -114,7 +114,7 @@ class Teacher(Callback):
         config: TrainingConfig that `check` accepts.
         create_model: (config, **arguments of every model) -> TaskModel.
         loss: the task's loss.
-        labels: the task's labels, or None.
+        labels: see `modeling.load_checkpoint`.
 
     Attributes:
         settings: settings that must not change when a run is resumed.
@@ -129,14 +129,14 @@ class Teacher(Callback):
         config: TrainingConfig,
         create_model: Callable[..., keras.Model],
         loss: Any,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[Sequence[str]] = (),
     ) -> None:
         path = str(config.teacher)
         found = modeling.load_labels(path)
-        if labels and found and list(labels) != found:
+        if labels and found and not modeling.find_order(found, labels):
             raise ValueError(
-                f"--teacher={path} was trained with the labels {found}, in "
-                f"this order; the task has {list(labels)}"
+                f"--teacher={path} was trained with the labels {found}; the "
+                f"task has {list(labels[0])}"
             )
         self._config = config
         self._loss = DistillationLoss(
@@ -159,7 +159,8 @@ class Teacher(Callback):
             unpad=config.unpads,
             dtype=PRECISIONS[config.mixed_precision],
         )
-        missing = modeling.load_checkpoint(self._model, path).missing
+        report = modeling.load_checkpoint(self._model, path, labels=labels)
+        missing = report.missing
         heads = [name for name in missing if not name.startswith("bert/")]
         if heads and config.distill_alpha:
             raise ValueError(
