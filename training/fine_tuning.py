@@ -15,7 +15,14 @@ from absl import logging
 import modeling
 from data.io import record_checks
 from files.run_files import is_result
-from training import checks, devices, ensembles, run_settings, start
+from training import (
+    checks,
+    devices,
+    ensembles,
+    fingerprints,
+    run_settings,
+    start,
+)
 from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
@@ -108,11 +115,11 @@ class _Flow:
         self.settings = {
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
-            "train_records": run_settings.fingerprint(records.files),
+            "train_records": fingerprints.fingerprint(records.files),
             # The run has just written them.
             "train_records_checksum": [
                 checksum
-                for *_, checksum in run_settings.fingerprint(
+                for *_, checksum in fingerprints.fingerprint(
                     records.files, whole=True
                 )
             ],

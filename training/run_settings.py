@@ -3,12 +3,9 @@
 import dataclasses
 import json
 import os
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import tensorflow as tf
 
 from files import json_files
 from files.atomic import write_text
@@ -111,38 +108,6 @@ def check_identity(
                 f"{flag}={os.fspath(path)} was trained with {name}={former}; "
                 f"received {now}. Use what it was trained with"
             )
-
-
-def are_evaluated(
-    output_dir: str | os.PathLike[str], files: Iterable[str]
-) -> bool:
-    """Returns whether a run was evaluated on these files, or on none yet."""
-    found = fingerprint(files)
-    saved = _saved_settings(output_dir) or {}
-    return saved.get("eval_input_file", found) == found
-
-
-def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
-    """Returns [name, bytes, checksum] of files, to detect changed inputs.
-
-    Args:
-        files: paths.
-        whole: whether to checksum all bytes; else only the first and last 64
-            KiB, whatever the file's size.
-    """
-    found = []
-    for file in files:
-        size, checksum = tf.io.gfile.stat(file).length, 0
-        with tf.io.gfile.GFile(file, "rb") as reader:
-            if whole:
-                while chunk := reader.read(1 << 24):
-                    checksum = zlib.crc32(chunk, checksum)
-            else:
-                checksum = zlib.crc32(reader.read(1 << 16))
-                reader.seek(max(size - (1 << 16), 0))
-                checksum = zlib.crc32(reader.read(), checksum)
-        found.append([os.path.basename(file), size, checksum])
-    return found
 
 
 def read_network(path: str | os.PathLike[str]) -> dict[str, bool]:

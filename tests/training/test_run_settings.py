@@ -36,17 +36,3 @@ def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
             )
     with pytest.raises(ValueError, match="seed=1; received None"):
         run_settings.check_same(folder, {"eval_input_file": RECORDS})
-
-
-def test_evaluations_are_of_the_records_that_a_run_has(folder):
-    files = {name: folder / name for name in ("eval", "other")}
-    for name, path in files.items():
-        path.write_text(name)
-    # A run that was not evaluated yet takes any.
-    run_settings.check_same(folder, {"seed": 1})
-    assert run_settings.are_evaluated(folder, [files["other"]])
-    found = run_settings.fingerprint([files["eval"]])
-    run_settings.check_same(folder, {"seed": 1, "eval_input_file": found})
-    assert run_settings.are_evaluated(folder, [files["eval"]])
-    assert not run_settings.are_evaluated(folder, [files["other"]])
-    assert not run_settings.are_evaluated(folder, files.values())
