@@ -4,6 +4,7 @@ import os
 import re
 
 from files import run_files
+from modeling.checkpoints.staging import file_system
 
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
@@ -27,18 +28,16 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
         FileNotFoundError: there is none.
         ValueError: `path` is one file of a checkpoint.
     """
-    # Models of Hugging Face's kind need no TensorFlow.
-    from tensorflow.io import gfile
-
     path = str(path)
+    system = file_system(path)
     if _FILE_OF_A_CHECKPOINT.search(path):
         raise ValueError(
             f"{path} is one file of a checkpoint: give what its files share, "
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
-    if gfile.isdir(path):
+    if system.isdir(path):
         return _find_exported(path, best) or _find_newest(path)
-    if not gfile.exists(path + ".index"):
+    if not system.exists(path + ".index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: no file {path}.index; give the "
             "path of one on this machine, nothing is downloaded"
@@ -65,9 +64,8 @@ def _find_exported(path: str, best: bool) -> str | None:
 
 def _newest_step(folder: str) -> int:
     """Returns the step of a run's newest checkpoint in a folder; -1 if none."""
-    from tensorflow.io import gfile
-
-    names = gfile.listdir(folder) if gfile.isdir(folder) else []
+    system = file_system(folder)
+    names = system.listdir(folder) if system.isdir(folder) else []
     return max(run_files.checkpoint_steps(names), default=-1)
 
 

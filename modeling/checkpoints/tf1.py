@@ -2,6 +2,7 @@
 
 A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
 `bert_model.ckpt.data-00000-of-00001`; their common prefix is its name.
+TensorFlow reads and writes them, and is imported only there.
 """
 
 import collections
@@ -10,12 +11,10 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
-import tensorflow as tf
 from absl import logging
-from tensorflow.io import gfile
 
 from files import patterns
 from files.atomic import partial_path, write_bytes, write_text
@@ -29,6 +28,9 @@ from modeling.checkpoints.staging import (
     move_into_place,
     staged_folder,
 )
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
@@ -53,6 +55,8 @@ def load_tf1_checkpoint(
 
     The report does not count Adam's slots, averages and `global_step`.
     """
+    import tensorflow as tf
+
     prefix = find_tf1_checkpoint(path)
     with open_tf1_checkpoint(prefix) as (reader, literal_name):
         shapes = {
@@ -84,7 +88,7 @@ def load_tf1_checkpoint(
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
-        def read(name: str) -> tf.Tensor:
+        def read(name: str) -> "tf.Tensor":
             # Not `reader.get_tensor`, whose result is copied again when
             # assigned.
             return tf.raw_ops.RestoreV2(
@@ -110,6 +114,8 @@ def open_tf1_checkpoint(
     Raises:
         OSError: it cannot be read.
     """
+    import tensorflow as tf
+
     with patterns.literal_name(prefix) as name:
         try:
             yield tf.train.load_checkpoint(name), name
@@ -170,6 +176,9 @@ def check_tf1_files(prefix: str) -> None:
         OSError: the index cannot be read, or the data files are missing or
             shorter than the variables that the index lists.
     """
+    import tensorflow as tf
+    from tensorflow.io import gfile
+
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
@@ -285,6 +294,9 @@ def write_checkpoint(
     Raises:
         OSError: the files cannot be written.
     """
+    import tensorflow as tf
+    from tensorflow.io import gfile
+
     path = str(path)
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
