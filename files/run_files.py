@@ -6,6 +6,8 @@ Other code asks here whether a name belongs to the run, or to its user.
 
 import fnmatch
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from files.atomic import remove_partial
@@ -13,6 +15,8 @@ from files.atomic import remove_partial
 # Folders in that of a run, for the weights of the best step and for the
 # averages of the weights.
 BEST, AVERAGES = "best", "averages"
+# The start of a checkpoint's name, before its step.
+PREFIX = "model.ckpt"
 
 # A run writes these only where there are none.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
@@ -42,6 +46,19 @@ def is_run_file(name: str) -> bool:
 def is_result(name: str) -> bool:
     """Returns whether a prediction writes files of this name."""
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in _results)
+
+
+def checkpoint_steps(names: Iterable[str]) -> list[int]:
+    """Returns the steps of complete checkpoints, oldest first.
+
+    Args:
+        names: names of the files in a folder.
+    """
+    found = (
+        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", name)
+        for name in names
+    )
+    return sorted(int(match[1]) for match in found if match)
 
 
 def folders(output_dir: str | os.PathLike[str]) -> list[Path]:

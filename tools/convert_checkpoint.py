@@ -19,6 +19,7 @@ from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
 from training.command_line import cli
+from training.run_folder import folder_of
 
 if TYPE_CHECKING:
     import keras
@@ -192,7 +193,7 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
         ValueError: --do_lower_case contradicts the checkpoint's name.
     """
     if do_lower_case is None:
-        return casing.read_do_lower_case(os.path.dirname(checkpoint))
+        return casing.read_do_lower_case(folder_of(checkpoint))
     casing.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     return do_lower_case
 
@@ -210,7 +211,7 @@ def find_tokenizer(
         ValueError: transformers would make up a vocabulary.
     """
     if vocab_file is None:
-        folder = os.path.dirname(checkpoint)
+        folder = folder_of(checkpoint)
         places = [os.path.join(folder, name) for name in _VOCABULARIES]
         vocab_file = next(filter(os.path.isfile, places), None)
         if vocab_file is None:
@@ -274,14 +275,15 @@ def main(options: Config) -> None:
     # It loads TensorFlow, which --help and wrong flags do not wait for.
     from training import costs
 
-    checkpoint = modeling.find_checkpoint(options.init_checkpoint)
+    start = options.init_checkpoint
+    checkpoint = modeling.find_checkpoint(start)
     # An extended model keeps its format, unless asked otherwise.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
     if options.output_format is not None:
         becomes_theirs = options.output_format == "huggingface"
-    config_file = options.bert_config_file or os.path.dirname(checkpoint) or "."
+    config_file = options.bert_config_file or folder_of(start)
     config = modeling.load_config(config_file)
     costs.check_sizes(config, config_file)
     shapes = modeling.read_shapes(checkpoint)
@@ -291,10 +293,10 @@ def main(options: Config) -> None:
     model = create_model(name, config, checkpoint, shapes)
     labels = None
     if hasattr(model, "num_labels"):
-        labels = modeling.load_labels(checkpoint, model.num_labels)
-    is_lower_case = find_casing(options.do_lower_case, checkpoint)
+        labels = modeling.load_labels(start, model.num_labels)
+    is_lower_case = find_casing(options.do_lower_case, start)
     tokenizer = find_tokenizer(
-        options.vocab_file, is_lower_case, checkpoint, is_needed=becomes_theirs
+        options.vocab_file, is_lower_case, start, is_needed=becomes_theirs
     )
     if tokenizer:
         tokenizer.check_vocab(config.vocab_size)
@@ -304,7 +306,7 @@ def main(options: Config) -> None:
             options.extended_vocab_file, is_lower_case
         )
         rows, tokenizer = find_extension(extended, tokenizer), extended
-    leave_out = load_weights(model, checkpoint, name)
+    leave_out = load_weights(model, start, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release

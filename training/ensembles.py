@@ -1,6 +1,5 @@
 """Ensembles: several trained models that predict together (--ensemble)."""
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +7,6 @@ from absl import logging
 
 import modeling
 from training.config import FineTuningConfig
-from training.run_folder import BEST, checkpoint_steps
 from training.task import Batches, Task
 
 
@@ -32,13 +30,11 @@ def find_members(config: FineTuningConfig) -> list[str]:
             f"--output_dir={config.output_dir} holds a model of its own; "
             "give another one for what the ensemble writes"
         )
-    members, labels = [], []
     folders = config.ensemble.split(",")
-    for folder in folders:
-        best = os.path.join(folder, BEST)
-        has_best = config.load_best and checkpoint_steps(best)
-        members.append(modeling.find_checkpoint(best if has_best else folder))
-        labels.append(modeling.load_labels(members[-1]))
+    members = [
+        modeling.find_checkpoint(folder, config.load_best) for folder in folders
+    ]
+    labels = [modeling.load_labels(folder) for folder in folders]
     if len(set(members)) < max(len(members), 2):
         raise ValueError(
             f"--ensemble={config.ensemble}: give two models or more, each "
@@ -52,7 +48,8 @@ def find_members(config: FineTuningConfig) -> list[str]:
                 f"--ensemble: {folder} has the labels {found}, and "
                 f"{folders[0]} has {labels[0]}; give models of one task"
             )
-    return members
+    # A folder means the averages in its last checkpoint, too.
+    return folders if config.load_best else members
 
 
 def predict_together(

@@ -18,8 +18,8 @@ from training import (
     checks,
     devices,
     ensembles,
+    fingerprints,
     model_folder,
-    run_settings,
     start,
 )
 from training.callbacks.best_step import BestStep, sign_of
@@ -114,11 +114,11 @@ class _Flow:
         self.settings = {
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
-            "train_records": run_settings.fingerprint(records.files),
+            "train_records": fingerprints.fingerprint(records.files),
             # The run has just written them.
             "train_records_checksum": [
                 checksum
-                for *_, checksum in run_settings.fingerprint(
+                for *_, checksum in fingerprints.fingerprint(
                     records.files, whole=True
                 )
             ],

@@ -13,7 +13,7 @@ from data.io import feature_specs, record_checks, tfrecords
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text.tokenization import FullTokenizer
-from training import run_settings, start
+from training import fingerprints, start
 from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
 from training.callbacks.time_limit import TimeLimit
@@ -43,20 +43,25 @@ def run(
     expected = bert_config, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
+    inputs = fingerprints.Inputs(config.output_dir)
     settings: dict[str, Any] = {
-        "input_file": run_settings.fingerprint(records.files),
         "next_sentence": config.next_sentence,
         "left_to_right": config.left_to_right,
         "batch_size_warmup": config.batch_size_warmup,
         **_masking_settings(config, records),
     }
+    if config.do_train:
+        settings["input_file"] = inputs.identify(records.files, "input_file")
     if tokenizer:
         settings["tokenizer"] = tokenizer.identity
     callbacks = []
     if config.eval_input_file:
         evaluated = find_records(config, "eval_input_file", *expected)
         evaluation = _Evaluation(config, evaluated, tokenizer)
-        settings["eval_input_file"] = run_settings.fingerprint(evaluated.files)
+        if config.do_train:
+            settings["eval_input_file"] = inputs.identify(
+                evaluated.files, "eval_input_file"
+            )
         evaluate = evaluation.evaluate_while_training
         callbacks.append(
             BestStep(evaluate, config.eval_steps, "loss", config.best_dir)
@@ -82,6 +87,8 @@ def run(
         callbacks if config.do_train else (),
         tokenizer,
     )
+    if config.is_chief:
+        inputs.save()
     with record_checks.naming_wrong_records([records, evaluated]):
         # ----- Train. -----
         if config.do_train:
@@ -95,9 +102,7 @@ def run(
         if config.do_eval:
             step = trainer.global_step
             # Other records would break the curve.
-            is_of_curve = run_settings.are_evaluated(
-                config.output_dir, evaluated.files
-            )
+            is_of_curve = inputs.are_evaluated(evaluated.files)
             results = evaluation.evaluate(trainer, step)
             results["global_step"] = step
             if is_of_curve:

@@ -1,14 +1,12 @@
 """Names in the folder of a run. Imports no TensorFlow."""
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from files import run_files
 
-# The start of a checkpoint's name, before its step.
-PREFIX = "model.ckpt"
+PREFIX = run_files.PREFIX
 BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
 
 
@@ -25,11 +23,8 @@ def remove_checkpoints(
 
 def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
-    found = (
-        re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", file.name)
-        for file in Path(output_dir).glob(f"{PREFIX}-*.index")
-    )
-    return sorted(int(match[1]) for match in found if match)
+    files = Path(output_dir).glob(f"{PREFIX}-*.index")
+    return run_files.checkpoint_steps(file.name for file in files)
 
 
 def folder_of(checkpoint: str) -> str:

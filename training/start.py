@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.losses import Loss
-from training import costs, devices, model_folder, run_settings
+from training import costs, devices, fingerprints, model_folder
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.history import History
@@ -112,7 +112,7 @@ def create_trainer(
         if start and not are_same(folder_of(start), config.output_dir):
             # Once a run has begun, it can do without it.
             with contextlib.suppress(OSError):
-                found = run_settings.checkpoint_fingerprint(start)
+                found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found
         trainer.summary.settings, changes = model_folder.check_same(
             config, settings

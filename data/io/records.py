@@ -282,3 +282,15 @@ def _truncated(path: str | os.PathLike[str], position: int) -> ValueError:
         f"{path}: the file is truncated: the record at byte {position} is "
         "cut off; make the file again"
     )
+
+
+def measure_file(path: str) -> dict[str, Any]:
+    """Returns {"bytes", "crc32c"} of a file."""
+    checksum = google_crc32c.Checksum()
+    with text_files.open_raw(path) as file:
+        for _ in checksum.consume(file, 1 << 20):
+            pass
+    return {
+        "bytes": text_files.size(path),
+        "crc32c": checksum.hexdigest().decode(),
+    }

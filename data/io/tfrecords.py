@@ -18,6 +18,7 @@ from data.io.records import (
     count_records,
     encode_example,
     encode_examples,
+    measure_file,
     read_records,
 )
 from data.io.text_files import expand_patterns
@@ -33,6 +34,7 @@ __all__ = [
     "encode_example",
     "encode_examples",
     "expand_patterns",
+    "measure_file",
     "read_records",
     "trim_padding",
 ]

@@ -9,9 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import google_crc32c
-
-from data.io import text_files
+from data.io.records import measure_file
 from files.json_files import read_json
 
 # Changes when the same flags and inputs give other records.
@@ -43,18 +41,6 @@ def describe_shards(
         }
         for number, path in enumerate(paths)
     ]
-
-
-def measure_file(path: str) -> dict[str, Any]:
-    """Returns {"bytes", "crc32c"} of a file."""
-    checksum = google_crc32c.Checksum()
-    with text_files.open_raw(path) as file:
-        for _ in checksum.consume(file, 1 << 20):
-            pass
-    return {
-        "bytes": text_files.size(path),
-        "crc32c": checksum.hexdigest().decode(),
-    }
 
 
 def is_whole(path: str, entry: Any) -> bool:

@@ -93,7 +93,7 @@ def write_shards(task: Task) -> None:
         "counts": counts,
     }
     if held_out:
-        result["held_out"] = manifest.measure_file(task.held_out_file)
+        result["held_out"] = records.measure_file(task.held_out_file)
     write_json(task.result_file, result)
 
 

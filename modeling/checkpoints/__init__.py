@@ -11,6 +11,7 @@ import keras
 import numpy as np
 from absl import logging
 
+from modeling.checkpoints.folders import find_tf1_checkpoint
 from modeling.checkpoints.heads import find_order
 from modeling.checkpoints.huggingface import (
     find_huggingface,
@@ -23,7 +24,6 @@ from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import (
     check_tf1_files,
-    find_tf1_checkpoint,
     load_tf1_checkpoint,
     read_tf1_shapes,
 )
@@ -102,13 +102,14 @@ def _refuse_foreign(path: str | os.PathLike[str]) -> None:
             )
 
 
-def find_checkpoint(path: str | os.PathLike[str]) -> str:
+def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     """Returns the file, or the files' prefix, that load_checkpoint reads.
 
     Checks the sizes of its files, not the values in them.
 
     Args:
         path: see load_checkpoint.
+        best: whether the best step of a run's folder comes first.
 
     Raises:
         FileNotFoundError: there is no checkpoint.
@@ -121,7 +122,7 @@ def find_checkpoint(path: str | os.PathLike[str]) -> str:
         file = find_huggingface(path)
         read_huggingface_shapes(file)
         return file
-    file = find_tf1_checkpoint(path)
+    file = find_tf1_checkpoint(path, best)
     check_tf1_files(file)
     return file
 
@@ -137,7 +138,9 @@ def load_checkpoint(
     Args:
         model: any model here, built or not.
         path: a TF1 checkpoint such as `bert_model.ckpt` or a folder with
-            one, or a Hugging Face folder or `.safetensors` file.
+            one, or a Hugging Face folder or `.safetensors` file. Of a run's
+            folder, what the run would export is read: the best step, else the
+            averages, else the last step; the log says which.
         layers: for each block of the model, the block of the checkpoint that it
             starts from, such as `[0, 2, 5]` for a student of 3 blocks; None =
             the same blocks.

@@ -2,10 +2,9 @@
 
 import contextlib
 import os
+import shutil
 from collections.abc import Iterable, Iterator
-
-import tensorflow as tf
-from tensorflow.io import gfile
+from typing import Any
 
 from files import manifests
 from files.atomic import copy_file, is_remote, partial_path, sync
@@ -34,9 +33,11 @@ def staged_folder(
         with errors_named(directory):
             # A killed process may have had the same id.
             _remove(stage)
-            gfile.makedirs(stage)
+            file_system(stage).makedirs(stage)
             yield stage
-            names = sorted(gfile.listdir(stage), key=lambda name: name == last)
+            names = sorted(
+                file_system(stage).listdir(stage), key=lambda name: name == last
+            )
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)
                 for name in names
@@ -62,19 +63,20 @@ def move_into_place(files: dict[str, str]) -> None:
 
     Raises:
         OSError: a folder has such a name; no file is moved.
-        tf.errors.OpError: a file cannot be moved.
+        OSError, tf.errors.OpError: a file cannot be moved.
     """
     _refuse_folders(files.values())
     *_, last = files.values()
     for source in files:
         sync(source)
-    if gfile.exists(last) and not _is_special(last):
-        gfile.remove(last)
+    system = file_system(last)
+    if system.exists(last) and not _is_special(last):
+        system.remove(last)
     for source, target in files.items():
         if _is_special(target):
             copy_file(source, target)
         else:
-            gfile.rename(source, target, overwrite=True)
+            system.rename(source, target, overwrite=True)
     sync(os.path.dirname(last) or ".")
 
 
@@ -83,13 +85,17 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turns errors of TensorFlow into an OSError that names the path."""
     try:
         yield
-    except tf.errors.OpError as error:
-        raise OSError(f"{path} cannot be written: {error.message}") from error
+    except Exception as error:
+        # It need not be installed, and not be loaded for this.
+        if not type(error).__module__.startswith("tensorflow."):
+            raise
+        message = getattr(error, "message", error)
+        raise OSError(f"{path} cannot be written: {message}") from error
 
 
 def _refuse_folders(paths: Iterable[str]) -> None:
     for path in paths:
-        if gfile.isdir(path):
+        if file_system(path).isdir(path):
             raise IsADirectoryError(
                 f"{path} is a folder; remove it, or write elsewhere"
             )
@@ -105,5 +111,30 @@ def _is_special(path: str) -> bool:
 
 
 def _remove(folder: str) -> None:
-    if gfile.isdir(folder):
-        gfile.rmtree(folder)
+    if file_system(folder).isdir(folder):
+        file_system(folder).rmtree(folder)
+
+
+def file_system(path: str | os.PathLike[str]) -> Any:
+    """Returns what has the functions of tf.io.gfile for a path."""
+    if not is_remote(path):
+        return _Local
+    from tensorflow.io import gfile
+
+    return gfile
+
+
+class _Local:
+    """The functions of tf.io.gfile, without TensorFlow."""
+
+    exists, isdir = staticmethod(os.path.exists), staticmethod(os.path.isdir)
+    listdir, remove = staticmethod(os.listdir), staticmethod(os.remove)
+    rmtree = staticmethod(shutil.rmtree)
+
+    @staticmethod
+    def makedirs(path: str) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    @staticmethod
+    def rename(source: str, target: str, overwrite: bool) -> None:
+        os.replace(source, target)

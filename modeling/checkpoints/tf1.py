@@ -2,6 +2,7 @@
 
 A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
 `bert_model.ckpt.data-00000-of-00001`; their common prefix is its name.
+TensorFlow reads and writes them, and is imported only there.
 """
 
 import collections
@@ -10,15 +11,15 @@ import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
-import tensorflow as tf
-from tensorflow.io import gfile
+from absl import logging
 
 from files import patterns
 from files.atomic import partial_path, write_bytes, write_text
 from files.labels import check_labels
+from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
 from modeling.checkpoints.labels import save_labels
 from modeling.checkpoints.names import original_name
@@ -29,17 +30,20 @@ from modeling.checkpoints.staging import (
     staged_folder,
 )
 
-_FILE_OF_A_CHECKPOINT = re.compile(
-    r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
-)
+if TYPE_CHECKING:
+    import tensorflow as tf
+
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Entry of a run's checkpoint, a text, with the small files of the run.
 RUN_STATE = "run_state"
+# TensorFlow 1's name for the average of a variable.
+AVERAGE = "/ExponentialMovingAverage"
 # Entries that the original's optimizer, and runs here, leave in a checkpoint.
 _TRAINING_STATE = re.compile(
-    rf"(?:^global_step|^{RUN_STATE}|/adam_[mv]|/ExponentialMovingAverage)$"
+    rf"(?:^global_step|^{RUN_STATE}|^loss_scale(?:_good_steps)?"
+    rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv]|{AVERAGE})$"
 )
 
 
@@ -52,6 +56,8 @@ def load_tf1_checkpoint(
 
     The report does not count Adam's slots, averages and `global_step`.
     """
+    import tensorflow as tf
+
     prefix = find_tf1_checkpoint(path)
     with open_tf1_checkpoint(prefix) as (reader, literal_name):
         shapes = {
@@ -69,10 +75,21 @@ def load_tf1_checkpoint(
                 "Hugging Face folder of the model"
             )
         stored_names = _stored_names(reader)
+        if prefix != str(path):
+            # A folder means what its run would export.
+            averages = {
+                name: f"{name}{AVERAGE}"
+                for name in shapes
+                if f"{name}{AVERAGE}" in stored_names
+            }
+            for name, average in averages.items():
+                stored_names[name] = stored_names[average]
+            if found := describe(prefix, bool(averages)):
+                logging.info("%s is %s of its run", prefix, found)
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
-        def read(name: str) -> tf.Tensor:
+        def read(name: str) -> "tf.Tensor":
             # Not `reader.get_tensor`, whose result is copied again when
             # assigned.
             return tf.raw_ops.RestoreV2(
@@ -98,6 +115,8 @@ def open_tf1_checkpoint(
     Raises:
         OSError: it cannot be read.
     """
+    import tensorflow as tf
+
     with patterns.literal_name(prefix) as name:
         try:
             yield tf.train.load_checkpoint(name), name
@@ -158,6 +177,9 @@ def check_tf1_files(prefix: str) -> None:
         OSError: the index cannot be read, or the data files are missing or
             shorter than the variables that the index lists.
     """
+    import tensorflow as tf
+    from tensorflow.io import gfile
+
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
@@ -282,6 +304,9 @@ def write_checkpoint(
     Raises:
         OSError: the files cannot be written.
     """
+    import tensorflow as tf
+    from tensorflow.io import gfile
+
     path = str(path)
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
@@ -305,54 +330,3 @@ def write_checkpoint(
             for name in gfile.listdir(folder):
                 if name.startswith(f"{os.path.basename(partial)}."):
                     gfile.remove(os.path.join(folder, name))
-
-
-def find_tf1_checkpoint(path: str | os.PathLike[str]) -> str:
-    """Returns the checkpoint that `path` names.
-
-    Of a directory, that is the newest that its `checkpoint` file names, else
-    the only one in it. The file may name the place where the directory was
-    before it was moved: only the name of the checkpoint counts.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ValueError: `path` is one file of a checkpoint.
-    """
-    path = str(path)
-    if _FILE_OF_A_CHECKPOINT.search(path):
-        raise ValueError(
-            f"{path} is one file of a checkpoint: give what its files share, "
-            f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
-        )
-    if gfile.isdir(path):
-        # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
-        state = tf.train.get_checkpoint_state(path)
-        if state:
-            recorded = state.model_checkpoint_path
-            # Perhaps in a subfolder; perhaps written on Windows.
-            is_below = recorded.startswith(os.path.join(path, ""))
-            name = re.split(r"[/\\]", recorded)[-1]
-            for newest in (
-                *([recorded] if is_below else []),
-                os.path.join(path, name),
-            ):
-                if gfile.exists(f"{newest}.index"):
-                    return newest
-        indexes = sorted(
-            os.path.join(path, name)
-            for name in gfile.listdir(path)
-            if name.endswith(".index")
-        )
-        if len(indexes) != 1:
-            names = ", ".join(index.removesuffix(".index") for index in indexes)
-            raise FileNotFoundError(
-                f"The directory {path} must hold one checkpoint. "
-                f"Received: {names or 'none'}"
-            )
-        return indexes[0].removesuffix(".index")
-    if not gfile.exists(path + ".index"):
-        raise FileNotFoundError(
-            f"There is no checkpoint {path}: no file {path}.index; give the "
-            "path of one on this machine, nothing is downloaded"
-        )
-    return path

@@ -29,3 +29,55 @@ def test_the_recorded_outputs(backend):
     )
     assert done.returncode == 0, done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 5
+
+
+# Without TensorFlow, as where Keras runs on another backend: what the network
+# takes of it for speed is the one exception.
+_WITHOUT = """
+import builtins, sys
+
+import keras
+
+import_module = builtins.__import__
+
+def refuse(name, given=None, *arguments, **more):
+    here = (given or {}).get("__name__", "")
+    ours = here.split(".")[0] in ("files", "modeling")
+    if name.split(".")[0] == "tensorflow" and ours:
+        if not here.startswith("modeling.accelerated"):
+            raise ModuleNotFoundError(f"{here} imports {name}")
+    return import_module(name, given, *arguments, **more)
+
+builtins.__import__ = refuse
+import modeling
+
+for name in modeling.__all__:
+    getattr(modeling, name)
+source, target = sys.argv[1:]
+model = modeling.BertModel(modeling.load_config(source))
+modeling.load_checkpoint(model, modeling.find_checkpoint(source))
+for _ in range(2):
+    modeling.save_huggingface(model, target)
+report = modeling.load_checkpoint(model, target)
+assert not report.missing and not report.unused
+try:
+    modeling.find_checkpoint(f"{target}/none")
+except FileNotFoundError as error:
+    assert "There is no checkpoint" in str(error)
+try:
+    modeling.save_checkpoint(model, "model.ckpt")
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
+    source = ROOT / "tests/testdata/huggingface/BertModel"
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT, source, tmp_path / "new/model"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "modeling.checkpoints.tf1 imports tensorflow\n"

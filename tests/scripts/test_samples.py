@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import serving
 from data.text import tokenization
 from tests.golden import ROOT
 
@@ -23,6 +24,17 @@ QUESTIONS = {
     "squad/dev.json": (18, 72, 0),
     "squad/train-v2.json": (100, 600, 200),
     "squad/dev-v2.json": (18, 108, 36),
+}
+
+# Texts of the page and the README.
+EXAMPLES = {
+    "text": "[MASK] light of the harbour can be seen when the air is clear "
+    "[MASK]",
+    "text_a": "The market in Ostrel is held on Sunday.",
+    "text_b": "Sunday is market day in Ostrel.",
+    "question": "What does the Old Lamp catch?",
+    "context": "The Old Lamp is a small boat from Ivelle. She is used to catch "
+    "eels. Her owner is a retired teacher.",
 }
 
 
@@ -186,3 +198,32 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     assert points["1000"] == f"{float(accuracy):.3f}"
     assert (made / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert re.search(r"\n    -> \S", done.stdout)
+    # What the page asks at first is what these models answer.
+    page = (ROOT / "serving/server/page/page.js").read_text()
+    for text in EXAMPLES.values():
+        assert all(part in page for part in re.split(r"(?<=\.) ", text))
+    asked = serving.load(made / "squad_model").answer(
+        EXAMPLES["question"], EXAMPLES["context"]
+    )
+    assert asked["answer"] == "eels" and asked["probability"] > 0.5
+    pair = EXAMPLES["text_a"], EXAMPLES["text_b"]
+    found = serving.load(made / "classifier_model").classify(*pair)
+    assert found["label"] == "1" and found["probabilities"]["1"] > 0.7
+    model = serving.load(made / "pretrained_model")
+    masks = model.fill_mask(EXAMPLES["text"])["masks"]
+    assert [words[0]["token"] for words in masks] == ["the", "."]
+
+
+def test_examples_are_spelled_as_the_samples_are():
+    """Another spelling, such as "harbor", is cut into letters."""
+    tokenizer = tokenization.FullTokenizer(str(SAMPLES / "vocab.txt"))
+    for text in EXAMPLES.values():
+        words = re.findall(r"\w+", text.replace("[MASK]", ""))
+        pieces = sum(len(tokenizer.tokenize(word)) for word in words)
+        assert pieces <= 2 * len(words), text
+    for path in ("README.md", "docs/serving.md", "docs/serving.ipynb"):
+        text = (ROOT / path).read_text()
+        assert "harbor" not in text, path
+        assert EXAMPLES["question"] in text, path
+    page = (ROOT / "serving/server/page/page.js").read_text()
+    assert "harbor" not in page.replace("harbour", "")

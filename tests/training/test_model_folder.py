@@ -6,7 +6,7 @@ import pytest
 
 import modeling
 from tests import conftest, toy_task
-from training import model_folder, run_settings
+from training import model_folder
 
 RECORDS = [["eval.tfrecord", 5, 1]]
 
@@ -76,17 +76,3 @@ def test_a_later_version_is_named(folder):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2}))
     with pytest.raises(ValueError, match="model.json has the version 2"):
         model_folder.read(folder / "model.ckpt-1")
-
-
-def test_evaluations_are_of_the_records_that_a_run_has(folder):
-    files = {name: folder / name for name in ("eval", "other")}
-    for name, path in files.items():
-        path.write_text(name)
-    # A run that was not evaluated yet takes any.
-    check(folder, {"seed": 1})
-    assert run_settings.are_evaluated(folder, [files["other"]])
-    found = run_settings.fingerprint([files["eval"]])
-    check(folder, {"seed": 1, "eval_input_file": found})
-    assert run_settings.are_evaluated(folder, [files["eval"]])
-    assert not run_settings.are_evaluated(folder, [files["other"]])
-    assert not run_settings.are_evaluated(folder, files.values())

@@ -18,12 +18,13 @@ import keras
 import tensorflow as tf
 
 import modeling
+from modeling.checkpoints import tf1
 from training.callbacks import Callback
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
 
-SUFFIX = "/ExponentialMovingAverage"
+SUFFIX = tf1.AVERAGE
 
 
 class WeightAverages(Callback):

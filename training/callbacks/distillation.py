@@ -21,7 +21,7 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training import model_folder, run_settings
+from training import fingerprints, model_folder
 from training.callbacks import Callback
 from training.config import (
     PRECISIONS,
@@ -146,7 +146,7 @@ class Teacher(Callback):
             config.distill_layers,
         )
         self.settings = {
-            "teacher": run_settings.checkpoint_fingerprint(path),
+            "teacher": fingerprints.fingerprint_checkpoint(path),
             "distill_temperature": config.distill_temperature,
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
@@ -204,7 +204,7 @@ class Teacher(Callback):
         )
         made_from = {
             "teacher": self.settings["teacher"],
-            "records": run_settings.fingerprint([source], whole=True),
+            "records": fingerprints.fingerprint([source], whole=True),
             "mixed_precision": config.mixed_precision,
             "unpads": config.unpads,
         }
@@ -213,7 +213,7 @@ class Teacher(Callback):
                 "Computing the outputs of --teacher=%s", config.teacher
             )
             self._write_records(model, records, path)
-            written = run_settings.fingerprint([path], whole=True)
+            written = fingerprints.fingerprint([path], whole=True)
             write_json(f"{path}.json", {**made_from, "written": written})
         self._model = None
         added = {
@@ -270,7 +270,7 @@ def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
         kept = json_files.read_json(f"{path}.json")
     except ValueError:
         return False
-    written = run_settings.fingerprint([path], whole=True)
+    written = fingerprints.fingerprint([path], whole=True)
     return kept == {**made_from, "written": written}
 
 

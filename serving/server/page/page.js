@@ -6,22 +6,22 @@ const TASKS = {
   "fill-mask": {
     title: "Fill the gap",
     fields: [["text", "Text with [MASK]", 2,
-      "The [MASK] left the harbor at [MASK]."]],
+      "[MASK] light of the harbour can be seen when the air is clear [MASK]"]],
     show: showMasks,
   },
   "next-sentence": {
     title: "Next sentence",
     fields: [
-      ["text_a", "First sentence", 2, "The storm came in the night."],
-      ["text_b", "Does this one follow?", 2, "In the morning the boats were gone."]],
+      ["text_a", "First sentence", 2, "In winter the wind blows for weeks."],
+      ["text_b", "Does this one follow?", 2, "The boats stay at home."]],
     show: showNextSentence,
   },
   "classify": {
     title: "Classify",
     fields: [
-      ["text_a", "Text", 2, "The boat left the harbor at noon."],
+      ["text_a", "Text", 2, "The market in Ostrel is held on Sunday."],
       ["text_b", "Second text, if the model compares two", 2,
-        "At noon the boat left the harbor."]],
+        "Sunday is market day in Ostrel."]],
     async show(target, found, asked, model) {
       showLabels(target, found);
       if (model.tasks.includes("tokenize")) {
@@ -32,10 +32,9 @@ const TASKS = {
   "answer": {
     title: "Question",
     fields: [
-      ["context", "Passage", 6, "The light of the harbor is kept by Anna. " +
-        "Her brother Tom mends the nets, and on Sundays the two of them row " +
-        "to the island."],
-      ["question", "Question", 1, "Who keeps the light?"]],
+      ["context", "Passage", 6, "The Old Lamp is a small boat from Ivelle. " +
+        "She is used to catch eels. Her owner is a retired teacher."],
+      ["question", "Question", 1, "What does the Old Lamp catch?"]],
     show: showAnswers,
   },
   "tag": {
@@ -47,7 +46,7 @@ const TASKS = {
   "embed": {
     title: "Similarity",
     fields: [["text", "Sentences, one a line", 5,
-      "The boat left the harbor.\nA ship sailed out of the port.\n" +
+      "The boat left the harbour.\nA ship sailed out of the port.\n" +
       "She bakes bread on Sundays."]],
     vectors: true,
   },

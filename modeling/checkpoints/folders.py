@@ -1,0 +1,115 @@
+"""Which checkpoint a folder means."""
+
+import os
+import re
+
+from files import run_files
+from modeling.checkpoints.staging import file_system
+
+_FILE_OF_A_CHECKPOINT = re.compile(
+    r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
+)
+
+
+def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
+    """Returns the checkpoint that `path` names.
+
+    Of a run's folder, that is what the run would export: the best step, else
+    the averages, else the last step. Of another directory, it is the newest
+    that its `checkpoint` file names, else the only one in it. The file may name
+    the place where the directory was before it was moved: only the name of the
+    checkpoint counts.
+
+    Args:
+        path: prefix of a checkpoint, or a folder.
+        best: whether a run's best step counts; see --load_best.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: `path` is one file of a checkpoint.
+    """
+    path = str(path)
+    system = file_system(path)
+    if _FILE_OF_A_CHECKPOINT.search(path):
+        raise ValueError(
+            f"{path} is one file of a checkpoint: give what its files share, "
+            f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
+        )
+    if system.isdir(path):
+        return _find_exported(path, best) or _find_newest(path)
+    if not system.exists(path + ".index"):
+        raise FileNotFoundError(
+            f"There is no checkpoint {path}: no file {path}.index; give the "
+            "path of one on this machine, nothing is downloaded"
+        )
+    return path
+
+
+def _find_exported(path: str, best: bool) -> str | None:
+    """Returns a run's best step or averages, if they are in their folders."""
+    averaged = _newest_step(os.path.join(path, run_files.AVERAGES))
+    for folder, step, is_used in (
+        (
+            run_files.BEST,
+            _newest_step(os.path.join(path, run_files.BEST)),
+            best,
+        ),
+        # A run that trained on has left those of an earlier step.
+        (run_files.AVERAGES, averaged, averaged >= _newest_step(path)),
+    ):
+        if is_used and step >= 0:
+            return os.path.join(path, folder, f"{run_files.PREFIX}-{step}")
+    return None
+
+
+def _newest_step(folder: str) -> int:
+    """Returns the step of a run's newest checkpoint in a folder; -1 if none."""
+    system = file_system(folder)
+    names = system.listdir(folder) if system.isdir(folder) else []
+    return max(run_files.checkpoint_steps(names), default=-1)
+
+
+def _find_newest(path: str) -> str:
+    import tensorflow as tf
+    from tensorflow.io import gfile
+
+    # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
+    state = tf.train.get_checkpoint_state(path)
+    if state:
+        recorded = state.model_checkpoint_path
+        # Perhaps in a subfolder; perhaps written on Windows.
+        is_below = recorded.startswith(os.path.join(path, ""))
+        name = re.split(r"[/\\]", recorded)[-1]
+        for newest in (
+            *([recorded] if is_below else []),
+            os.path.join(path, name),
+        ):
+            if gfile.exists(f"{newest}.index"):
+                return newest
+    indexes = sorted(
+        os.path.join(path, name)
+        for name in gfile.listdir(path)
+        if name.endswith(".index")
+    )
+    if len(indexes) != 1:
+        names = ", ".join(index.removesuffix(".index") for index in indexes)
+        raise FileNotFoundError(
+            f"The directory {path} must hold one checkpoint. "
+            f"Received: {names or 'none'}"
+        )
+    return indexes[0].removesuffix(".index")
+
+
+def describe(prefix: str, has_averages: bool) -> str:
+    """Returns "step N, the best" and so on of a checkpoint, or ""."""
+    folder, name = os.path.split(prefix)
+    steps = run_files.checkpoint_steps([f"{name}.index"])
+    if not steps:
+        return ""
+    which = {
+        run_files.BEST: "the best",
+        run_files.AVERAGES: "the averages",
+    }.get(os.path.basename(folder), "the last")
+    if has_averages:
+        which += ", averaged"
+    return f"step {steps[0]}, {which}"

@@ -1,0 +1,203 @@
+"""Inputs of a run are compared whole, and read no more often than needed."""
+
+import json
+import os
+import shutil
+
+import google_crc32c
+import pytest
+import tensorflow as tf
+
+from data.io import tfrecords
+from tests import script_runner
+from training import fingerprints, model_folder
+
+
+def checksum(path):
+    return google_crc32c.value(path.read_bytes()).to_bytes(4, "big").hex()
+
+
+def begin(folder, **settings):
+    """Makes a folder with a checkpoint, so that its settings count."""
+    folder.mkdir(exist_ok=True)
+    for end in ("index", "data-00000-of-00001"):
+        (folder / f"model.ckpt-1.{end}").touch()
+    (folder / model_folder.FORMER_FILE).write_text(json.dumps(settings))
+
+
+@pytest.fixture
+def records(tmp_path, tiny):
+    """1,200 records of one size."""
+    path = tmp_path / "records.tfrecord"
+    found = [*tfrecords.read_records(str(tiny / "train.tfrecord"))]
+    size = max(set(map(len, found)), key=[*map(len, found)].count)
+    found = [record for record in found if len(record) == size]
+    assert len(set(found)) > 1
+
+    def write(numbers):
+        with tfrecords.RecordWriter([str(path)]) as writer:
+            for number in numbers:
+                writer.write(found[number % len(found)])
+        return path
+
+    write(range(1200))
+    return path, write
+
+
+@pytest.mark.parametrize("changed", ["input_file", "eval_input_file"])
+def test_records_replaced_in_the_middle_are_refused(
+    changed, records, tiny, pretraining_flags, tmp_path
+):
+    path, write = records
+    shutil.copy(path, tmp_path / "other.tfrecord")
+    names = ["input_file", "eval_input_file"]
+    flags = pretraining_flags | {
+        name: path if name == changed else tmp_path / "other.tfrecord"
+        for name in names
+    }
+    flags |= {
+        "bert_config_file": tiny / "one_block/bert_config.json",
+        "output_dir": "run",
+        "do_train": True,
+        "max_eval_steps": 1,
+    }
+    script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, num_train_steps=1
+    ).check()
+    before = path.stat().st_size
+    write([*range(450), *range(451, 751), *range(750, 1200)])
+    assert path.stat().st_size == before
+    done = script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, num_train_steps=2
+    )
+    assert f"holds a run with {changed}=" in done.error
+    remembered = tmp_path / "run" / fingerprints.FILE
+    # What is refused leaves no trace.
+    assert checksum(path) not in remembered.read_text()
+    assert checksum(path) in done.error
+    write(range(1200))
+    done = script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, num_train_steps=2
+    ).check()
+    assert "Restored the checkpoint run/model.ckpt-1" in done.stderr
+
+
+def test_an_unchanged_file_is_read_once(records, tmp_path, caplog):
+    path, write = records
+    run = tmp_path / "run"
+    expected = [[path.name, path.stat().st_size, checksum(path)]]
+
+    def find(setting="input_file"):
+        caplog.clear()
+        inputs = fingerprints.Inputs(run)
+        found = inputs.identify([str(path)], setting)
+        inputs.save()
+        return found, f"Reading {path} for its checksum" in caplog.text
+
+    with caplog.at_level("INFO"):
+        assert find() == (expected, True)
+        assert find() == (expected, False)
+        assert find("eval_input_file") == (expected, False)
+        # A power cut emptied it.
+        (run / fingerprints.FILE).write_bytes(b"")
+        assert find() == (expected, True)
+        assert find() == (expected, False)
+        write([1] * 1200)
+        found, is_read = find()
+        assert is_read and found == [[*expected[0][:2], checksum(path)]]
+        assert found != expected
+
+
+def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
+    done = script_runner.run(
+        "create_pretraining_data.py",
+        tmp_path,
+        input_file=script_runner.SAMPLES / "corpus.txt",
+        vocab_file=script_runner.SAMPLES / "vocab.txt",
+        output_file="made.tfrecord",
+        num_shards=2,
+        max_seq_length=32,
+        max_predictions_per_seq=5,
+        dupe_factor=1,
+        eval_fraction=0.1,
+    )
+    done.check()
+    paths = [
+        *sorted(tmp_path.glob("made.tfrecord-0*")),
+        tmp_path / "eval-made.tfrecord",
+    ]
+    assert len(paths) == 3
+
+    def find():
+        caplog.clear()
+        inputs = fingerprints.Inputs(tmp_path / "run")
+        found = inputs.identify([*map(str, paths)], "input_file")
+        inputs.save()
+        assert found == [
+            [path.name, path.stat().st_size, checksum(path)] for path in paths
+        ]
+        return [path for path in paths if str(path) in caplog.text]
+
+    with caplog.at_level("INFO"):
+        assert not find()
+        assert not (tmp_path / "run").exists()
+        # Replaced by a file of its size, as old as the first one.
+        contents = paths[1].read_bytes()
+        other = tmp_path / "other"
+        other.write_bytes(contents[:-9] + bytes(9))
+        times = paths[1].stat().st_atime_ns, paths[1].stat().st_mtime_ns
+        os.utime(other, ns=times)
+        other.rename(paths[1])
+        assert find() == [paths[1]]
+        # Of another program, or damaged: all are read.
+        for manifest in ('{"shards": 3}', "[]", "{"):
+            (tmp_path / "made.tfrecord.manifest.json").write_text(manifest)
+            shutil.rmtree(tmp_path / "run")
+            assert find() == paths
+
+
+def test_a_run_of_before_is_compared_as_it_was_recorded(records, tmp_path):
+    path, write = records
+    run = tmp_path / "run"
+    before = fingerprints.fingerprint([str(path)])
+    begin(run, input_file=before)
+    inputs, arguments = fingerprints.Inputs(run), ([str(path)], "input_file")
+    assert inputs.identify(*arguments) == before
+    write([1] + [*range(1, 1200)])
+    assert inputs.identify(*arguments) != before
+    # Without its checkpoints, it begins anew.
+    for file in run.glob("model.ckpt-*"):
+        file.unlink()
+    assert inputs.identify(*arguments)[0][2] == checksum(path)
+
+
+def test_remote_files_are_compared_too(tmp_path, caplog):
+    """TensorFlow's file system in memory takes the way of gs://."""
+    contents = bytes(range(256)) * 1000
+    path = "ram://bucket/a.tfrecord"
+    tf.io.gfile.makedirs("ram://bucket")
+    with tf.io.gfile.GFile(path, "wb") as writer:
+        writer.write(contents)
+    inputs = fingerprints.Inputs(tmp_path)
+    (found,) = inputs.identify([path], "input_file")
+    expected = google_crc32c.value(contents).to_bytes(4, "big").hex()
+    assert found == ["a.tfrecord", len(contents), expected]
+
+
+def test_evaluations_are_of_the_records_that_a_run_has(tmp_path):
+    files = {name: str(tmp_path / name) for name in ("eval", "other")}
+    for name in files:
+        (tmp_path / name).write_text(name)
+    run = tmp_path / "run"
+    inputs = fingerprints.Inputs(run)
+    begin(run)
+    # A run that was not evaluated yet takes any.
+    assert inputs.are_evaluated([files["other"]])
+    for found in (
+        inputs.identify([files["eval"]], "eval_input_file"),
+        fingerprints.fingerprint([files["eval"]]),
+    ):
+        begin(run, eval_input_file=found)
+        assert inputs.are_evaluated([files["eval"]])
+        assert not inputs.are_evaluated([files["other"]])
+        assert not inputs.are_evaluated([*files.values()])

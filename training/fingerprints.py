@@ -1,0 +1,164 @@
+"""What tells the inputs of a run apart: names, sizes and checksums of files."""
+
+import contextlib
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+from absl import logging
+
+import modeling
+from data.io import tfrecords
+from files import json_files
+from files.atomic import is_remote, write_json
+from training import model_folder
+
+# The checksums of a run's inputs, so that a resume does not read them again.
+FILE = "input_checksums.json"
+
+
+class Inputs:
+    """The checksums of a run's records, remembered in its folder.
+
+    A file is read only if no manifest of `create_pretraining_data.py` has its
+    checksum, and only once until it changes.
+
+    Args:
+        output_dir: folder of the run.
+    """
+
+    def __init__(self, output_dir: str | os.PathLike[str]) -> None:
+        self._output_dir = Path(output_dir)
+        # {(name, bytes, time): crc32c}
+        self._known: dict[tuple, str] = {}
+        # What a power cut left of it is no loss.
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            entries = json_files.read_json(self._output_dir / FILE)["files"]
+            self._known = {tuple(key): checksum for *key, checksum in entries}
+        self._num_saved = len(self._known)
+
+    def identify(self, files: Sequence[str], setting: str) -> list[list]:
+        """Returns [name, bytes, crc32c] of files.
+
+        Args:
+            files: paths, local or remote.
+            setting: name of the files in model.json. Where a run of an
+                earlier version has begun, its checksums are of the ends of
+                files, and so are these.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: model.json cannot be read.
+        """
+        recorded = self._recorded(setting)
+        if isinstance(recorded, list) and not all(
+            isinstance(entry, list) and isinstance(entry[-1], str)
+            for entry in recorded
+        ):
+            return fingerprint(files)
+        written: dict[tuple[str, int], tuple[str, int]] = {}
+        for folder in {os.path.dirname(file) for file in files}:
+            written |= dict(_read_manifests(folder))
+        found = []
+        for file in files:
+            size, changed = tf.io.gfile.stat(file).length, _changed_at(file)
+            key = os.path.basename(file), size, changed
+            checksum, time = written.get(key[:2], (None, 0))
+            if checksum is None or changed > time:
+                if key not in self._known:
+                    logging.info("Reading %s for its checksum", file)
+                    measured = tfrecords.measure_file(file)
+                    self._known[key] = measured["crc32c"]
+                checksum = self._known[key]
+            found.append([*key[:2], checksum])
+        return found
+
+    def are_evaluated(self, files: Sequence[str]) -> bool:
+        """Returns whether the run was evaluated on these files, or on none."""
+        setting = "eval_input_file"
+        recorded = self._recorded(setting)
+        return recorded is None or recorded == self.identify(files, setting)
+
+    def save(self) -> None:
+        """Remembers the checksums of the files that were read."""
+        if len(self._known) > self._num_saved:
+            entries = [[*key, value] for key, value in self._known.items()]
+            write_json(self._output_dir / FILE, {"files": entries})
+
+    def _recorded(self, setting: str) -> Any:
+        return model_folder.read_run(self._output_dir).settings.get(setting)
+
+
+def _read_manifests(
+    folder: str,
+) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
+    """Yields (name, bytes), (crc32c, time of the manifest) of listed files."""
+    for name in tf.io.gfile.listdir(folder or "."):
+        if not name.endswith(".manifest.json"):
+            continue
+        path = os.path.join(folder, name)
+        # Other programs use the name, too.
+        with contextlib.suppress(
+            *(ValueError, KeyError, TypeError, AttributeError),
+            tf.errors.OpError,
+        ):
+            with tf.io.gfile.GFile(path, "rb") as reader:
+                contents = json_files.parse_json(reader.read(), path)
+            for shard in (
+                *contents["shards"],
+                *contents.get("eval_shards", ()),
+            ):
+                key = os.path.basename(shard["path"]), shard["bytes"]
+                yield key, (str(shard["crc32c"]), _changed_at(path))
+
+
+def _changed_at(path: str) -> int:
+    """Returns when a file was written, or came to its place, in ns."""
+    # TensorFlow's time of a local file is in seconds, and a copy may keep it.
+    if is_remote(path):
+        return tf.io.gfile.stat(path).mtime_nsec
+    return os.stat(path).st_ctime_ns
+
+
+def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
+    """Returns [name, bytes, checksum] of files, to detect changed inputs.
+
+    Args:
+        files: paths.
+        whole: whether to checksum all bytes; else only the first and last 64
+            KiB, whatever the file's size.
+    """
+    found = []
+    for file in files:
+        size, checksum = tf.io.gfile.stat(file).length, 0
+        with tf.io.gfile.GFile(file, "rb") as reader:
+            if whole:
+                while chunk := reader.read(1 << 24):
+                    checksum = zlib.crc32(chunk, checksum)
+            else:
+                checksum = zlib.crc32(reader.read(1 << 16))
+                reader.seek(max(size - (1 << 16), 0))
+                checksum = zlib.crc32(reader.read(), checksum)
+        found.append([os.path.basename(file), size, checksum])
+    return found
+
+
+def fingerprint_checkpoint(path: str) -> list[list]:
+    """Returns the fingerprint of the files of the checkpoint at a path.
+
+    Raises:
+        OSError: there is no checkpoint.
+    """
+    found = modeling.find_checkpoint(path)
+    if os.path.isfile(found):
+        return fingerprint([found], whole=True)
+    folder, name = os.path.split(found)
+    files = [
+        os.path.join(folder, file)
+        for file in sorted(tf.io.gfile.listdir(folder or "."))
+        if file == f"{name}.index" or file.startswith(f"{name}.data-")
+    ]
+    return fingerprint(files, whole=True)
