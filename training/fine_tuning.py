@@ -5,7 +5,7 @@ Nothing here names a task: a script passes its `Task` (task.py).
 
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,12 @@ from absl import logging
 
 import modeling
 from data.io import record_checks
-from files.run_files import is_result
 from training import checks, devices, ensembles, run_settings, start
 from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
 from training.prediction import LossFigures
+from training.run_folder import find_results, warn_of_earlier
 from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
@@ -316,38 +316,3 @@ class _Flow:
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()
         return find_results(self.config.output_dir, others)
-
-
-def find_results(
-    folder: str | os.PathLike[str], others: Sequence[str] = ()
-) -> dict[str, tuple[int, int]]:
-    """Returns {name: what a rewrite changes} of a folder's results.
-
-    Args:
-        folder: folder of a run.
-        others: names of more files that count.
-    """
-    path = Path(folder)
-    return {
-        file.name: (file.stat().st_ino, file.stat().st_mtime_ns)
-        for file in (path.iterdir() if path.is_dir() else ())
-        if is_result(file.name) or file.name in others
-    }
-
-
-def warn_of_earlier(
-    folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> None:
-    """Warns of results, see `find_results`, that a run has not rewritten.
-
-    A run without --version_2_with_negative writes no null_odds.json; an earlier
-    run's could be mistaken for a part of the new answers. We keep such a file,
-    because the user may own it, and log a warning.
-    """
-    left = sorted(before.items() & after.items())
-    if left:
-        logging.warning(
-            "%s in %s are left over from an earlier run; move or remove them.",
-            ", ".join(name for name, _ in left),
-            folder,
-        )
