@@ -1,12 +1,14 @@
 """Ensembles: several trained models that predict together (--ensemble)."""
 
-import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from absl import logging
 
 import modeling
+from training import run_settings
+from training.callbacks.best_step import may_use
 from training.config import FineTuningConfig
 from training.run_folder import BEST, checkpoint_steps
 from training.task import Batches, Task
@@ -35,8 +37,12 @@ def find_members(config: FineTuningConfig) -> list[str]:
     members, labels = [], []
     folders = config.ensemble.split(",")
     for folder in folders:
-        best = os.path.join(folder, BEST)
-        has_best = config.load_best and checkpoint_steps(best)
+        best = Path(folder) / BEST
+        has_best = (
+            config.load_best
+            and checkpoint_steps(best)
+            and may_use(best, run_settings.read_settings(folder))
+        )
         members.append(modeling.find_checkpoint(best if has_best else folder))
         labels.append(modeling.load_labels(members[-1]))
     if len(set(members)) < max(len(members), 2):

@@ -130,7 +130,8 @@ class _Flow:
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""
-        task, callbacks = self.task, []
+        task = self.task
+        callbacks: list[BestStep] = []
         if config.evaluates_while_training:
             callbacks.append(
                 BestStep(
@@ -150,6 +151,7 @@ class _Flow:
             (config.max_seq_length * task.sequences_per_example, 0),
             self.num_steps,
             settings=self.settings,
+            data=self.splits.describe(),
             teacher=self.teacher,
             records=self.splits.records.get("train"),
             more_callbacks=callbacks,
@@ -166,7 +168,7 @@ class _Flow:
             for folder in folders:
                 modeling.save_labels(folder, task.labels)
         start.train(trainer, self.splits.records["train"], self.num_steps[0])
-        if callbacks and config.load_best:
+        if callbacks and callbacks[0].is_of_run and config.load_best:
             trainer.restore_best()
         return trainer
 

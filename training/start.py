@@ -11,6 +11,7 @@ from modeling.losses import Loss
 from training import costs, devices, run_settings
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
+from training.callbacks.best_step import may_use
 from training.callbacks.history import History
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
@@ -18,6 +19,7 @@ from training.callbacks.stop_signals import StopSignals
 from training.callbacks.time_limit import TimeLimit
 from training.config import TrainingConfig
 from training.optimizers import optimization
+from training.summary import fingerprint_of
 from training.trainer import Trainer
 
 
@@ -28,6 +30,7 @@ def create_trainer(
     shape: tuple[int, int],
     num_steps: tuple[int, int] | None = None,
     settings: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
     teacher: distillation.Teacher | None = None,
     records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
@@ -44,6 +47,7 @@ def create_trainer(
         shape: (WordPieces, masked positions) of an example with its padding.
         num_steps: (length of training, of its warmup); None without training.
         settings: settings that must not change in a resume, see run_settings.
+        data: what identifies the dev and test set, see `fingerprint_of`.
         teacher: the teacher to distill, or None.
         records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
@@ -84,11 +88,9 @@ def create_trainer(
     trainer = Trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
-    if not (config.prefers_best and trainer.restore_best()):
-        trainer.restore_or_load()
+    summary, folder = trainer.summary, config.output_dir
     if num_steps:
-        _check_batch_sizes(config, strategy)
-        trainer.summary.settings = {
+        summary.settings = {
             "bert_config": model.config.to_dict(),
             "batch_size": config.batch_sizes.final,
             "max_seq_length": shape[0],
@@ -99,9 +101,25 @@ def create_trainer(
             **(settings or {}),
             **(teacher.settings if teacher else {}),
         }
-        run_settings.check_same(
-            config.output_dir, trainer.summary.settings, config.is_chief
-        )
+    else:
+        path = config.init_checkpoint
+        if config.has_checkpoint or not path:
+            path = folder
+        summary.settings = run_settings.read_settings(path)
+    summary.fingerprint = fingerprint_of(summary.settings, data or {})
+    trainer.history.fingerprint = {
+        part: checksum
+        for part, checksum in summary.fingerprint.items()
+        if part != "test_set"
+    }
+    has_best = config.prefers_best and may_use(
+        config.best_dir, summary.settings
+    )
+    if not (has_best and trainer.restore_best()):
+        trainer.restore_or_load()
+    if num_steps:
+        _check_batch_sizes(config, strategy)
+        run_settings.check_same(folder, summary.settings, config.is_chief)
     return trainer
 
 
