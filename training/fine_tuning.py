@@ -65,7 +65,11 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", flow.describe(trainer))
             flow.write_predictions(trainer, results)
-            warn_of_earlier(config.output_dir, earlier, flow.find_results())
+            found = flow.find_results()
+            warn_of_earlier(config.output_dir, earlier, found)
+            trainer.summary.add_predictions(
+                dict(found.items() - earlier.items())
+            )
         if config.export_dir:
             logging.info("Exporting %s", trainer.described_step)
             task.export(config.export_dir, trainer.model)

@@ -1,5 +1,6 @@
 """summary.json: settings, results and times of a run."""
 
+import contextlib
 import hashlib
 import json
 import math
@@ -7,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from files import atomic
-from training import costs
+from files import atomic, json_files
+from training import costs, run_settings
 from training.config import TrainingConfig
 
+_FILE = "summary.json"
 # Settings that pretraining may begin without, and add later.
 _MAY_COME_LATE = {"eval_input_file", "tokenizer"}
 
@@ -30,6 +32,10 @@ class Summary:
         settings: settings at the start: configuration, data, batch size.
         fingerprint: {"run", "dev_set" or "test_set": its checksum}, see
             `fingerprint_of`. Figures of equal ones may be compared.
+        trained_with: {"flags", "versions", "step"} of the command that trained
+            the weights; later ones keep it. None if it is not known.
+        predictions: {"test_set": its checksum, "files": fingerprint} of the
+            latest that these weights made; None if there are none.
         results: {name of a file of results: the results}.
         seconds: {name of a part of the run: its duration}.
     """
@@ -38,9 +44,43 @@ class Summary:
         self.config = config
         self.settings: Mapping[str, Any] = {}
         self.fingerprint: Mapping[str, str] = {}
+        path = Path(config.output_dir) / _FILE
+        earlier: dict[str, Any] = {}
+        self._is_first = not path.is_file()
+        with contextlib.suppress(OSError, ValueError):
+            earlier = json_files.read_json(path)
+        self.trained_with = earlier.get("trained_with")
+        self.predictions = earlier.get("predictions")
         self.results: dict[str, Mapping[str, Any]] = {}
         self.seconds: dict[str, float] = {}
         self._started = time.monotonic()
+
+    def add_training(self, step: int, has_trained: bool) -> None:
+        """Keeps what the weights were trained with.
+
+        Args:
+            step: the last step.
+            has_trained: whether this command made any steps. If it found none
+                to make, an earlier command did, perhaps with other flags.
+        """
+        if has_trained:
+            self.predictions = None
+        if has_trained or self._is_first:
+            flags = dict(self.config.all_flags)
+            self.trained_with = {
+                "flags": flags,
+                "versions": _versions(),
+                "step": step,
+            }
+
+    def add_predictions(self, names: Iterable[str]) -> None:
+        """Keeps checksums of the files that this command predicted."""
+        folder = Path(self.config.output_dir)
+        files = [str(folder / name) for name in sorted(names)]
+        self.predictions = {
+            "test_set": self.fingerprint.get("test_set"),
+            "files": run_settings.fingerprint(files, whole=True),
+        }
 
     def write(self, global_step: int) -> None:
         """Writes `summary.json` into the run's folder."""
@@ -51,13 +91,11 @@ class Summary:
             "all_flags": dict(self.config.all_flags),
             "settings": self.settings,
             "fingerprint": self.fingerprint,
-            "versions": {
-                "python": platform.python_version(),
-                "tensorflow": tf.__version__,
-                "keras": keras.__version__,
-                "numpy": np.__version__,
-            },
+            "versions": _versions(),
             "global_step": global_step,
+            # The initial weights come from elsewhere.
+            "trained_with": self.trained_with if global_step else None,
+            "predictions": self.predictions,
             "results": {
                 name: finite(figures) for name, figures in self.results.items()
             },
@@ -65,9 +103,18 @@ class Summary:
             "peak_memory_bytes": costs.peak_memory(),
         }
         atomic.write_text(
-            Path(self.config.output_dir) / "summary.json",
+            Path(self.config.output_dir) / _FILE,
             json.dumps(summary, indent=2, default=str) + "\n",
         )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "numpy": np.__version__,
+    }
 
 
 def fingerprint_of(

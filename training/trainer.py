@@ -199,7 +199,8 @@ class Trainer(BatchPredictor):
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
-        self.global_step, self.num_train_steps = self.step, num_train_steps
+        first = self.global_step = self.step
+        self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
@@ -221,6 +222,7 @@ class Trainer(BatchPredictor):
             seconds = time.monotonic() - started
             self.summary.seconds["training_seconds"] = seconds
             self.global_step = self.step
+        self.summary.add_training(self.step, has_trained=self.step > first)
         for callback in self.callbacks:
             callback.on_trained()
 

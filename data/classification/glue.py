@@ -173,7 +173,10 @@ _TASKS = {
     "xnli": (features.XnliProcessor, None),
 }
 
-register(*(file_name for _, file_name in _TASKS.values() if file_name))
+register(
+    *(file_name for _, file_name in _TASKS.values() if file_name),
+    are_results=True,
+)
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv"])
