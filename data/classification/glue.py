@@ -6,7 +6,7 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from absl import logging
@@ -282,7 +282,10 @@ def write_submission(
 
 
 def pack_submission(
-    path: str | os.PathLike[str], folders: Sequence[Path], comment: str
+    path: str | os.PathLike[str],
+    folders: Sequence[Path],
+    comment: str,
+    check: Callable[[Path], None],
 ) -> None:
     """Writes the zip file for GLUE's site, and names what it lacks.
 
@@ -290,6 +293,7 @@ def pack_submission(
         path: the zip file.
         folders: folders that contain files of `write_submission`.
         comment: comment of the zip file.
+        check: called with each file; may refuse it by a ValueError.
 
     Raises:
         ValueError: there are two files of a task.
@@ -312,6 +316,8 @@ def pack_submission(
             f"{', '.join(map(str, folders))}; run run_classifier.py with "
             "--do_predict --glue_submission"
         )
+    for file in files:
+        check(file)
     with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
         archive.comment = comment.encode()
         for file in files:
