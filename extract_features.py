@@ -21,7 +21,7 @@ from files import export_folders
 from files.flags import flag, like
 from files.paths import Kind
 from training.command_line import cli
-from training.config import DeviceConfig, ModelConfig, TextConfig
+from training.config import ModelConfig, TextConfig
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -43,7 +43,7 @@ TOKEN_FEATURES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(ModelConfig, TextConfig, DeviceConfig):
+class Config(ModelConfig, TextConfig):
     """The model, the text and the vectors to write."""
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
@@ -88,6 +88,11 @@ class Config(ModelConfig, TextConfig, DeviceConfig):
         False,
         "Look up embeddings by a product with one-hot rows; faster on a TPU.",
     )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        return (*super().needed, "vocab_file")
 
 
 def parse_layers(layers: str, num_hidden_layers: int) -> list[int]:
@@ -229,16 +234,20 @@ def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import encoder
-    from training import checks, devices, run_settings
+    from training import checks, devices, model_folder
     from training.prediction import BatchPredictor
 
     devices.pack_weights(options)
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-    run_settings.check_identity(
+    model_folder.check_vocabulary(
+        "--init_checkpoint", options.init_checkpoint, tokenizer
+    )
+    model_folder.check_identity(
         "--init_checkpoint",
         options.init_checkpoint,
-        {"tokenizer": tokenizer.identity, "bert_config": config.to_dict()},
+        config,
+        {"tokenizer": tokenizer.identity},
     )
     name, num_blocks = options.token_features, config.num_hidden_layers
     layer_names = parse_features(name, options.layers, num_blocks)

@@ -24,7 +24,8 @@ from data.classification import (
 )
 from data.io import feature_specs
 from data.text import tokenization
-from files.flags import flag
+from files import flags
+from files.labels import PROBLEM_TYPES
 from training import task
 from training.config import DataFolderConfig
 
@@ -33,36 +34,44 @@ from training.config import DataFolderConfig
 class Config(DataFolderConfig, table_task.TableOptions):
     """The script's flags: Google's, and those this project adds."""
 
-    task_name: str = flag(
-        ...,
+    task_name: str = flags.head(
+        None,
         f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
         "and test files, .csv, .tsv or .jsonl.",
     )
-    xnli_language: str = flag(
+    xnli_language: str = flags.head(
         "zh", "XNLI's language.", choices=features.XnliProcessor.languages
     )
-    glue_submission: bool = flag(
+    glue_submission: bool = flags.neutral(
         False, "Also write the predictions in GLUE's submission format."
     )
-    class_weights: str | None = flag(
+    class_weights: str | None = flags.training(
         None,
         "Class weights in the training loss: balanced, so that every class "
         'has equal total weight, or a JSON file, {"label": weight}.',
     )
-    report: bool = flag(
+    report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: confusion matrix, calibration, "
         "the scores of each label and the most confident errors; in "
         "regression, a scatter plot.",
     )
 
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        return (*super().needed, "task_name")
+
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
+        if self.task_name:
+            # Google's script takes it in any case.
+            object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
         if self.glue_submission:
-            glue.submission_file(self.task_name.lower())
+            glue.submission_file(self.task_name)
             if not self.do_predict:
                 raise ValueError("--glue_submission needs --do_predict")
 
@@ -71,10 +80,11 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
+    head = "BertClassifier"
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
-        options, name = self.options, self.options.task_name.lower()
+        options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
         if table.labels is None and not options.do_train:
@@ -89,6 +99,11 @@ class ClassifierTask(task.Task):
         }
         processor = self.processors[""]
         self.labels = processor.get_labels()
+        name = options.task_name.lower()
+        self.label_words = glue.LABEL_WORDS.get(name, ())
+        # GLUE's labels exclude each other, whatever a model's folder says.
+        if name == "csv" or not self.labels:
+            self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
         losses = {
             "classification": modeling.ClassifierLoss,
@@ -101,7 +116,7 @@ class ClassifierTask(task.Task):
         # The paper reports the last one.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {
-            "task_name": name,
+            "task_name": options.task_name,
             "output_mode": processor.output_mode,
             "labels": self.labels,
         }
@@ -203,7 +218,7 @@ class ClassifierTask(task.Task):
             output_dir, entries, batches, self.decoder, suffix
         )
         if self.options.glue_submission:
-            name = self.options.task_name.lower() + suffix.replace("_", "-")
+            name = self.options.task_name + suffix.replace("_", "-")
             glue.write_submission(output_dir, name, labels)
         if not has_labels:
             return {}

@@ -15,7 +15,7 @@ import serving
 from data.io import feature_specs
 from data.ner import reading, report, scoring, windows
 from data.text import tokenization
-from files.flags import flag
+from files import flags
 from training import task
 from training.config import DataFolderConfig
 
@@ -24,27 +24,27 @@ from training.config import DataFolderConfig
 class Config(DataFolderConfig):
     """The flags that all tasks share, and the task's own."""
 
-    labels: Sequence[str] | None = flag(
+    labels: Sequence[str] | None = flags.head(
         None,
         "The tags in order; by default those of the train set, O first, or "
         "those that the model was trained with.",
     )
-    text_column: int | None = flag(
+    text_column: int | None = flags.training(
         None,
         "Column of the words, a number from 1; by default the first.",
         at_least=1,
     )
-    label_column: int | None = flag(
+    label_column: int | None = flags.training(
         None,
         "Column of the tags, a number from 1; by default the last.",
         at_least=1,
     )
-    document_context: bool = flag(
+    document_context: bool = flags.head(
         False,
         "Use whole documents as context, as in the paper, instead of single "
         "sentences.",
     )
-    report: bool = flag(
+    report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: each type's scores, errors by "
         "kind, and sentences with their entities in colour.",
@@ -61,6 +61,7 @@ class NerTask(task.Task):
     """Tags words that name persons, places or organisations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
+    head = "BertTokenClassifier"
     options: Config
     labels: list[str]
 

@@ -23,8 +23,7 @@ from data.squad import (
     windows,
 )
 from data.text import tokenization
-from files import run_files
-from files.flags import flag, like
+from files import flags, run_files
 from files.paths import Kind
 from training import task
 from training.config import FineTuningConfig
@@ -39,30 +38,30 @@ run_files.register(
 class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     """The script's flags: Google's, and those this project adds."""
 
-    train_file: str | None = flag(
+    train_file: str | None = flags.training(
         None, "SQuAD JSON to train on.", kind=Kind.INPUT_FILE
     )
-    predict_file: str | None = flag(
+    predict_file: str | None = flags.decoding(
         None, "SQuAD JSON to answer.", kind=Kind.INPUT_FILE
     )
-    max_seq_length: int = like(windows.WindowOptions, "max_seq_length")
-    trim_padding: bool = like(FineTuningConfig, "trim_padding", False)
-    do_train: bool = like(
+    max_seq_length: int = flags.like(windows.WindowOptions, "max_seq_length")
+    trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
+    do_train: bool = flags.like(
         FineTuningConfig, "do_train", help="Train on --train_file."
     )
-    do_predict: bool = like(
+    do_predict: bool = flags.like(
         FineTuningConfig, "do_predict", help="Answer --predict_file."
     )
-    predict_batch_size: int = like(
+    predict_batch_size: int = flags.like(
         FineTuningConfig, "predict_batch_size", help="Windows in a batch."
     )
-    num_processes: int = flag(
+    num_processes: int = flags.neutral(
         1,
         "Processes that make the windows of --train_file; the records are the "
         "same for any number.",
         at_least=1,
     )
-    report: bool = flag(
+    report: bool = flags.neutral(
         False,
         "Write report.html: questions answered right and wrong, with their "
         "passages.",
@@ -95,6 +94,7 @@ class SquadTask(task.Task):
     """
 
     metrics = ("f1",)
+    head = "BertSpanLabeler"
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
     # The original counts questions, not windows.

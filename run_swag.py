@@ -12,7 +12,7 @@ import serving
 from data.classification import decoding, features, metrics, swag
 from data.io import feature_specs
 from data.text import tokenization
-from files.flags import like
+from files import flags
 from training import task
 from training.config import DataFolderConfig
 
@@ -22,7 +22,7 @@ class Config(DataFolderConfig):
     """The flags that all tasks share."""
 
     # The paper's rate, with batches of 16 (section 4.4).
-    learning_rate: float = like(DataFolderConfig, "learning_rate", 2e-5)
+    learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)
 
 
 class SwagTask(task.Task):
@@ -30,6 +30,7 @@ class SwagTask(task.Task):
 
     options: Config
     metrics = ("accuracy",)
+    head = "BertMultipleChoice"
     sequences_per_example = swag.NUM_CHOICES
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 

@@ -11,6 +11,8 @@ A field without a default is a flag that must be set.
 """
 
 import dataclasses
+import enum
+import functools
 import sys
 import types
 import typing
@@ -35,16 +37,38 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 }
 
 
+class Role(enum.Enum):
+    """What a flag's value means to a model that is there already.
+
+    IDENTITY: what the weights were made for. A model's folder tells it where
+        the flag is not given; a contradiction is an error.
+    HEAD: how the head reads and answers. A model's folder tells it where the
+        head is used without training; a flag that is given counts.
+    TRAINING: never taken from a folder. Another value in a resume is an error,
+        unless --allow_changed_settings is given.
+    DECODING: how outputs become answers; as HEAD, but a resume may change it.
+    NEUTRAL: changes no weight, and predictions by rounding at most.
+    """
+
+    IDENTITY = "identity"
+    HEAD = "head"
+    TRAINING = "training"
+    DECODING = "decoding"
+    NEUTRAL = "neutral"
+
+
 @dataclasses.dataclass(frozen=True)
 class _Flag:
     """What a flag has besides its name, its type and its default."""
 
     help: str
+    role: Role | None = None
     kind: paths.Kind | None = None
     at_least: float | None = None
     at_most: float | None = None
     choices: Sequence[str] | None = None
     is_repeated: bool = False
+    may_grow: bool = False
 
 
 def flag(default: Any, help: str, **changes: Any) -> Any:
@@ -54,12 +78,21 @@ def flag(default: Any, help: str, **changes: Any) -> Any:
         default: default of the field and the flag; `...` for a flag that must
             be set.
         help: the flag's help text.
-        **changes: `kind`, the paths.Kind of a path; `at_least` and `at_most`,
-            the bounds of a number; `choices`, the values of a string;
-            `is_repeated`, whether a list is set by repeating the flag instead
-            of by commas.
+        **changes: `role`, which `identity`, `head`, `training`, `decoding`
+            and `neutral` below set; `kind`, the paths.Kind of a path;
+            `at_least` and `at_most`, the bounds of a number; `choices`, the
+            values of a string; `is_repeated`, whether a list is set by
+            repeating the flag instead of by commas; `may_grow`, whether a
+            resume may give a larger value of a training flag.
     """
     return _create_field(default, _Flag(help, **changes))
+
+
+identity = functools.partial(flag, role=Role.IDENTITY)
+head = functools.partial(flag, role=Role.HEAD)
+training = functools.partial(flag, role=Role.TRAINING)
+decoding = functools.partial(flag, role=Role.DECODING)
+neutral = functools.partial(flag, role=Role.NEUTRAL)
 
 
 def like(
@@ -149,6 +182,18 @@ def is_on(name: str) -> bool:
     """Returns a boolean flag of the running script; False in other programs."""
     options = flags.FLAGS
     return options.is_parsed() and bool(options.get_flag_value(name, False))
+
+
+def fields(
+    config: "DataclassInstance", *roles: Role
+) -> list[dataclasses.Field]:
+    """Returns the fields whose flags have one of the roles."""
+    return [f for f in _flag_fields(config) if meta_of(f).role in roles]
+
+
+def meta_of(field: dataclasses.Field) -> _Flag:
+    """Returns what a field's flag has besides name, type and default."""
+    return field.metadata[_FLAG]
 
 
 def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:

@@ -4,6 +4,13 @@ import contextlib
 import unicodedata
 from collections.abc import Sequence
 
+# --output_mode of run_classifier.py: transformers' name of it.
+PROBLEM_TYPES = {
+    "classification": "single_label_classification",
+    "multilabel": "multi_label_classification",
+    "regression": "regression",
+}
+
 
 def label_problem(label: object) -> str | None:
     """Returns why a label cannot be a line of labels.txt, or None."""

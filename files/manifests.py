@@ -18,7 +18,8 @@ WEIGHTS = "bert_weights.json"
 MODEL_FILES = frozenset(
     "bert_model.ckpt.index bert_model.ckpt.data-00000-of-00001 "
     "bert_config.json labels.txt vocab.txt model.safetensors config.json "
-    "tokenizer.json tokenizer_config.json special_tokens_map.json".split()
+    "tokenizer.json tokenizer_config.json special_tokens_map.json "
+    "model.json".split()
 )
 
 

@@ -14,6 +14,9 @@ from files.atomic import remove_partial
 # averages of the weights.
 BEST, AVERAGES = "best", "averages"
 
+# A run writes these only where there are none.
+_DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
+
 _names: set[str] = set()
 _results: set[str] = set()
 
@@ -58,4 +61,6 @@ def remove_partial_files(output_dir: str | os.PathLike[str]) -> None:
         output_dir: a local folder.
     """
     for folder in folders(output_dir):
-        remove_partial(folder, is_run_file)
+        remove_partial(
+            folder, lambda name: is_run_file(name) or name in _DESCRIPTIONS
+        )

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
         load_checkpoint,
         read_shapes,
     )
+    from modeling.checkpoints.heads import (
+        ARCHITECTURES,
+        check_head,
+        find_order,
+        has_head,
+        read_task,
+    )
     from modeling.checkpoints.huggingface import (
         load_config,
         load_huggingface,
@@ -48,6 +55,9 @@ _NAMES = {
     "bert": "BertModel",
     "checkpoints": (
         "extend_model find_checkpoint huggingface load_checkpoint read_shapes"
+    ),
+    "checkpoints.heads": (
+        "ARCHITECTURES check_head find_order has_head read_task"
     ),
     "checkpoints.huggingface": "load_config load_huggingface save_huggingface",
     "checkpoints.labels": "load_labels save_labels",

@@ -108,6 +108,7 @@ def test_training_takes_only_records_from_data():
         "data.pretraining.dynamic_masking",
         "data.pretraining.filled_masks",
         "data.pretraining.options",
+        "data.text.casing",
         "data.text.tokenization",
     )
     for path in sources("training"):

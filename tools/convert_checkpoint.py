@@ -9,13 +9,14 @@ changes. With --extended_vocab_file the model gets rows for new words.
 import dataclasses
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
 import modeling
 from data.text import casing, tokenization, vocabulary
 from files.flags import flag
+from files.json_files import read_json
 from files.paths import Kind
 from training.command_line import cli
 
@@ -30,12 +31,6 @@ MODELS = {
     "squad": "BertSpanLabeler",
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
-}
-# --output_mode of run_classifier.py: how transformers calls it. Without a name,
-# it takes the labels for exclusive.
-_PROBLEM_TYPES = {
-    "multilabel": "multi_label_classification",
-    "regression": "regression",
 }
 # Beside a checkpoint, in the order of preference.
 _VOCABULARIES = ("vocab.txt", "tokenizer.json")
@@ -105,18 +100,17 @@ def find_model(
     Raises:
         ValueError: neither config.json nor the names decide it.
     """
-    huggingface = modeling.huggingface
-    classes = {theirs: ours for ours, theirs in huggingface.CLASSES.items()}
-    classes["BertForMaskedLM"] = "BertPretrainer"
-    for architecture in huggingface.read_architectures(config_file):
-        for name, ours in MODELS.items():
-            if ours == classes.get(architecture):
-                return name
+    kinds = {ours: name for name, ours in MODELS.items()}
+    for architecture in modeling.huggingface.read_architectures(config_file):
+        if architecture in modeling.ARCHITECTURES:
+            return kinds[modeling.ARCHITECTURES[architecture]]
         raise ValueError(
             f"{config_file} is of {architecture}, which has no counterpart "
             f"here; give --model, one of {', '.join(MODELS)}, to convert the "
             "part that has"
         )
+    if kind := kinds.get(modeling.read_task(checkpoint).get("name", "")):
+        return kind
     heads = {name for name in names if not name.startswith("bert")}
     if any(name.startswith(("output_", "classifier.")) for name in heads):
         raise ValueError(
@@ -257,15 +251,22 @@ def find_extension(
         ) from None
 
 
-def find_problem_type(name: str, checkpoint: str) -> str | None:
-    """Returns transformers' name of a run's --output_mode; None if unknown."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import run_settings
+def find_length(name: str, checkpoint: str, longest: int) -> int:
+    """Returns the length of the inputs that a model was trained on.
 
-    if name != "classifier":
-        return None
-    mode = run_settings.read_settings(checkpoint).get("output_mode")
-    return _PROBLEM_TYPES.get(mode or "")
+    Args:
+        name: key of MODELS.
+        checkpoint: its path.
+        longest: its positions, which count where no file beside it says more.
+    """
+    length = None
+    # Of choices, a run counts all together.
+    if name != "multiple_choice":
+        length = modeling.read_task(checkpoint).get("max_seq_length")
+    file = os.path.join(os.path.dirname(checkpoint), "tokenizer_config.json")
+    if length is None and os.path.isfile(file):
+        length = read_json(file).get("model_max_length")
+    return min(length, longest) if isinstance(length, int) else longest
 
 
 def main(options: Config) -> None:
@@ -285,6 +286,8 @@ def main(options: Config) -> None:
     costs.check_sizes(config, config_file)
     shapes = modeling.read_shapes(checkpoint)
     name = options.model or find_model(checkpoint, config_file, shapes)
+    task = modeling.read_task(checkpoint)
+    modeling.check_head(checkpoint, MODELS[name], task.get("problem_type"))
     model = create_model(name, config, checkpoint, shapes)
     labels = None
     if hasattr(model, "num_labels"):
@@ -305,10 +308,13 @@ def main(options: Config) -> None:
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
-    entries = {}
+    entries: dict[str, Any] = {}
     if becomes_theirs:
         save = modeling.save_huggingface
-        entries["problem_type"] = find_problem_type(name, checkpoint)
+        longest = config.max_position_embeddings
+        entries["max_length"] = find_length(name, checkpoint, longest)
+        if name == "classifier":
+            entries["problem_type"] = task.get("problem_type")
     save(
         model,
         options.output_dir,

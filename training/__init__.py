@@ -6,7 +6,8 @@ from files import run_files
 # paths of flags are checked before it is loaded.
 run_files.register(
     *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
-    *("events.out.*", "history.jsonl", "summary.json", "run_settings.json"),
+    *("events.out.*", "history.jsonl", "summary.json", "model.json"),
+    "run_settings.json",
     *("train.tf_record", "train_teacher.tf_record*", "eval*.tf_record"),
     *("predict*.tf_record", "eval_results.txt", "eval_results.json"),
     "labels.txt",

@@ -9,10 +9,10 @@ from absl import logging
 import modeling
 from files import export_folders
 from files.labels import similar_labels
-from training import costs, run_settings, run_state
+from training import costs, model_folder, run_state
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig
-from training.run_folder import are_same, folder_of
+from training.run_folder import are_same, checkpoint_steps, folder_of
 from training.splits import suffix_of
 from training.task import Task
 
@@ -89,12 +89,9 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
     saved_labels = _read_labels(config)
     task.prepare(bert_config, saved_labels)
     _check_identity(task, config, bert_config)
-    if task.labels and saved_labels and list(task.labels) != list(saved_labels):
-        raise ValueError(
-            f"the model was trained with the labels {saved_labels}, in this "
-            f"order; the task has {list(task.labels)}. Give the task it was "
-            "trained for, or train into another --output_dir"
-        )
+    if not config.do_train:
+        _check_heads(task, config, saved_labels)
+    _check_labels(task, config, saved_labels)
     if task.labels and config.do_train:
         check_labels_of_start(config, task.labels)
     if alike := similar_labels(task.labels or ()):
@@ -121,7 +118,7 @@ def _check_num_train_runs(config: FineTuningConfig) -> None:
     """Refuses to mix single and multiple runs in a folder."""
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
-        if (folder / run_settings.FILE).is_file():
+        if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
             raise ValueError(
                 f"--output_dir={folder} holds a single run; give another one "
                 f"for --num_train_runs={config.num_train_runs}"
@@ -147,21 +144,23 @@ def _check_identity(
 ) -> None:
     """Refuses another tokenizer, network or output than a model's own."""
     given: dict[str, Any] = {}
-    if tokenizer := getattr(task, "tokenizer", None):
+    tokenizer = getattr(task, "tokenizer", None)
+    if tokenizer:
         given["tokenizer"] = tokenizer.identity
-    if not config.do_train:
-        # A student starts from some layers of its teacher, with another head.
-        given["bert_config"] = bert_config.to_dict()
-        if "output_mode" in task.settings:
-            given["output_mode"] = task.settings["output_mode"]
+    if not config.do_train and "output_mode" in task.settings:
+        given["output_mode"] = task.settings["output_mode"]
     for flag, path in _models(config):
-        run_settings.check_identity(flag, path, given)
+        if tokenizer:
+            model_folder.check_vocabulary(flag, path, tokenizer)
+        model_folder.check_identity(
+            flag, path, bert_config, given, config.do_train
+        )
 
 
 def check_networks(config: FineTuningConfig) -> None:
     """Refuses weights that were trained with other flags of the network."""
     for flag, path in _models(config):
-        for name, trained in run_settings.read_network(path).items():
+        for name, trained in model_folder.read(path).network.items():
             if config.network[name] != trained:
                 needed = f"--{name}" if trained else f"--no{name}"
                 raise ValueError(
@@ -181,6 +180,49 @@ def _read_labels(config: FineTuningConfig) -> list[str] | None:
     if config.init_checkpoint and not config.do_train:
         return modeling.load_labels(config.init_checkpoint)
     return None
+
+
+def _check_labels(
+    task: Task, config: FineTuningConfig, saved: list[str] | None
+) -> None:
+    """Refuses a model with other labels; those of a start may be reordered."""
+    if not (task.labels and saved):
+        return
+    order = modeling.find_order(saved, task.output_names)
+    # What trains on, and labels given by flag, have one order.
+    is_fixed = config.has_checkpoint or getattr(config, "labels", None)
+    if not order or (is_fixed and order != sorted(order)):
+        raise ValueError(
+            f"the model was trained with the labels {saved}, in this "
+            f"order; the task has {list(task.labels)}. Give the task it was "
+            "trained for, or train into another --output_dir"
+        )
+
+
+def _check_heads(
+    task: Task, config: FineTuningConfig, saved: list[str] | None
+) -> None:
+    """Refuses models of other tasks, whose heads would be used as they are."""
+    for flag, path in _models(config):
+        modeling.check_head(path, task.head, task.problem_type)
+        if config.has_checkpoint:
+            continue
+        names = modeling.read_shapes(modeling.find_checkpoint(path))
+        if task.head and not modeling.has_head(task.head, names):
+            logging.warning(
+                "%s=%s has no weights of the task's head: its answers are "
+                "random. Train it on the task first (--do_train).",
+                flag,
+                path,
+            )
+        elif task.labels and not saved:
+            logging.warning(
+                "%s=%s does not name its outputs: they are taken to be %s, in "
+                "this order.",
+                flag,
+                path,
+                ", ".join(task.labels),
+            )
 
 
 def check_labels_of_start(

@@ -5,7 +5,6 @@ variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
 """
 
 import dataclasses
-import functools
 import importlib.util
 import os
 from collections.abc import Mapping, Sequence
@@ -13,19 +12,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from data.pretraining.options import MaskingOptions
-from files import json_files
-from files.flags import flag, like
+from files import flags, json_files
 from files.paths import Kind
+from training import model_folder
 from training.batch_sizes import BatchSizes
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
-
-# Flags of numbers, by their bounds.
-count = functools.partial(flag, at_least=1)
-fraction = functools.partial(flag, at_least=0.0, at_most=1.0)
-not_negative = functools.partial(flag, at_least=0)
-
-# Flags that change the network, that are not stored in bert_config.json.
-NETWORK = ("left_to_right", "bilstm")
 
 # {value of --mixed_precision: Keras's dtype policy}.
 PRECISIONS = {
@@ -48,38 +39,20 @@ _EXPORT_MODULES = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """The model that a script reads."""
-
-    bert_config_file: str = flag(
-        ...,
-        "JSON file of the model's architecture; a Hugging Face config.json "
-        "is read as well.",
-        kind=Kind.MODEL,
-    )
-    init_checkpoint: str | None = flag(
-        None,
-        "Checkpoint to start from: the prefix of a TF1 checkpoint "
-        "(bert_model.ckpt), or a Hugging Face folder or .safetensors file.",
-        kind=Kind.MODEL,
-    )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class TextConfig:
     """How text is cut into WordPieces."""
 
-    vocab_file: str = flag(
-        ..., "The vocabulary the model was trained on.", kind=Kind.INPUT_FILE
+    vocab_file: str = flags.identity(
+        None,
+        "The vocabulary the model was trained on; by default the one in the "
+        "folder of the weights.",
+        kind=Kind.INPUT_FILE,
     )
-    do_lower_case: bool = flag(
+    do_lower_case: bool = flags.identity(
         True,
         "Lower-case the text: True for uncased models, False for cased ones. "
         "A tokenizer_config.json beside the model or the vocabulary decides "
         "where the flag is not given.",
-    )
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
     )
 
 
@@ -87,28 +60,30 @@ class TextConfig:
 class ExportConfig:
     """The folder and the format of an export."""
 
-    export_dir: str | None = flag(
+    export_dir: str | None = flags.neutral(
         None,
         "Write a SavedModel for serving to this folder.",
         kind=Kind.EXPORT_FOLDER,
     )
-    export_format: str = flag(
+    export_format: str = flags.neutral(
         "saved_model",
         "What --export_dir holds. All formats but saved_model take token ids; "
         "the tokenizer files are saved next to the model.",
         choices=tuple(_EXPORT_MODULES),
     )
-    export_seq_length: int | None = count(
+    export_seq_length: int | None = flags.neutral(
         None,
         "Input length in formats other than saved_model; by default any, but "
         "onnx needs one.",
+        at_least=1,
     )
-    export_version: int | None = count(
+    export_version: int | None = flags.neutral(
         None,
         "Write to the subfolder of this number in --export_dir, where "
         "TensorFlow Serving looks for versions.",
+        at_least=1,
     )
-    quantize: str | None = flag(
+    quantize: str | None = flags.decoding(
         None,
         "Evaluate, predict and export a trained model in int8, on a CPU. "
         "Layers that lose too much accuracy are kept as they are; the log "
@@ -169,35 +144,37 @@ class ExportConfig:
 class DeviceConfig(ExportConfig):
     """Devices, precision, quantization and export format."""
 
-    distribution_strategy: str | None = flag(
+    distribution_strategy: str | None = flags.neutral(
         None,
         "Distribution strategy; by default chosen from TF_CONFIG and the "
         "available devices.",
         choices=("one_device", "mirrored", "multi_worker", "tpu"),
     )
-    mixed_precision: str = flag(
+    mixed_precision: str = flags.training(
         "float32",
         "Precision of the computation; variables stay float32.",
         choices=tuple(PRECISIONS),
     )
-    quantize_ranges: str = flag(
+    quantize_ranges: str = flags.decoding(
         "dynamic",
         "dynamic: measure each row's range at run time. static: use ranges "
         "measured on the dev set, which is faster.",
         choices=("dynamic", "static"),
     )
-    jit_compile: bool = flag(
+    jit_compile: bool = flags.training(
         False,
         "Compile the network with XLA, for GPUs and TPUs; slower on a CPU.",
     )
-    use_tpu: bool = flag(False, "Run on a TPU.")
-    tpu_name: str | None = flag(None, "Name or grpc address of the TPU.")
-    tpu_zone: str | None = flag(None, "Zone of the TPU.")
-    gcp_project: str | None = flag(None, "Project of the TPU.")
-    master: str | None = flag(
+    use_tpu: bool = flags.neutral(False, "Run on a TPU.")
+    tpu_name: str | None = flags.neutral(
+        None, "Name or grpc address of the TPU."
+    )
+    tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
+    gcp_project: str | None = flags.neutral(None, "Project of the TPU.")
+    master: str | None = flags.neutral(
         None, "Address of the TPU, if --tpu_name is not given."
     )
-    num_tpu_cores: int = flag(
+    num_tpu_cores: int = flags.neutral(
         8, "Expected number of TPU cores; a warning is logged if it differs."
     )
 
@@ -278,44 +255,86 @@ class DeviceConfig(ExportConfig):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelConfig(DeviceConfig):
+    """The model that a script reads, and where it runs."""
+
+    bert_config_file: str = flags.identity(
+        None,
+        "JSON file of the model's architecture; a Hugging Face config.json "
+        "is read as well. By default the one in the folder of the weights.",
+        kind=Kind.MODEL,
+    )
+    init_checkpoint: str | None = flags.training(
+        None,
+        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
+        "checkpoint (bert_model.ckpt), or a .safetensors file. Its folder "
+        "tells the network, the vocabulary and the casing.",
+        kind=Kind.MODEL,
+    )
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        """Takes what no flag tells from the folder of the weights."""
+        model_folder.complete(self)
+        super().__post_init__()
+
+    @property
+    def weights(self) -> str | None:
+        """The model to use: a checkpoint, a folder with one, or None."""
+        return self.init_checkpoint
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Flags that a model's folder may tell, and something must."""
+        return ("bert_config_file",)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
     """The optimizer, and its learning rate while training."""
 
-    learning_rate: float = not_negative(5e-5, "Peak learning rate.")
-    optimizer: str = flag(
+    learning_rate: float = flags.training(
+        5e-5, "Peak learning rate.", at_least=0
+    )
+    optimizer: str = flags.training(
         "adamw",
         "adamw is the original's; lamb is for batches of thousands.",
         choices=("adamw", "lamb"),
     )
-    adam_beta_1: float = flag(
+    adam_beta_1: float = flags.training(
         0.9,
         "Decay rate of the first moment.",
         at_least=0.0,
         at_most=_LARGEST_BETA,
     )
-    adam_beta_2: float = flag(
+    adam_beta_2: float = flags.training(
         0.999,
         "Decay rate of the second moment.",
         at_least=0.0,
         at_most=_LARGEST_BETA,
     )
-    weight_decay: float = flag(
+    weight_decay: float = flags.training(
         0.01,
         "Decoupled weight decay; not applied to LayerNorm and biases.",
         at_least=0.0,
         at_most=1000.0,
     )
-    lr_schedule: str = flag(
+    lr_schedule: str = flags.training(
         "original",
         "original drops below its peak after the warmup, continuous does not; "
         "time falls to 0 at --max_hours, however many steps that takes.",
         choices=("original", "continuous", "time"),
     )
-    poly_power: float = not_negative(
-        1.0, "Exponent of the learning rate's decay; 1 is linear."
+    poly_power: float = flags.training(
+        1.0, "Exponent of the learning rate's decay; 1 is linear.", at_least=0
     )
-    layerwise_lr_decay: float = fraction(
-        1.0, "Multiply the learning rate by this for each block further down."
+    layerwise_lr_decay: float = flags.training(
+        1.0,
+        "Multiply the learning rate by this for each block further down.",
+        at_least=0.0,
+        at_most=1.0,
     )
 
 
@@ -323,28 +342,31 @@ class OptimizerConfig:
 class DistillationConfig:
     """The teacher, and how the student learns from it."""
 
-    teacher: str | None = flag(
+    teacher: str | None = flags.training(
         None,
         "Folder of a larger model of the same task to learn from: a "
         "checkpoint of either format and its configuration, as "
         "--export_weights writes.",
         kind=Kind.MODEL,
     )
-    distill_temperature: float = flag(
+    distill_temperature: float = flags.training(
         2.0,
         "Divides the logits of teacher and student; higher values reveal more "
         "about the other classes.",
         at_least=0.01,
     )
-    distill_alpha: float = fraction(
-        0.5, "Weight of the teacher's loss; the labels' loss gets 1 - alpha."
+    distill_alpha: float = flags.training(
+        0.5,
+        "Weight of the teacher's loss; the labels' loss gets 1 - alpha.",
+        at_least=0.0,
+        at_most=1.0,
     )
-    distill_layers: bool = flag(
+    distill_layers: bool = flags.training(
         False,
         "Learn the teacher's hidden states and attention too (TinyBERT); the "
         "teacher then runs in every step.",
     )
-    init_layers: Sequence[str] | None = flag(
+    init_layers: Sequence[str] | None = flags.training(
         None,
         "Block of --init_checkpoint, or else of --teacher, that each block of "
         "the model starts from: 0,2,5 for 3 blocks of 6.",
@@ -352,35 +374,35 @@ class DistillationConfig:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(
-    ModelConfig, DeviceConfig, OptimizerConfig, DistillationConfig
-):
+class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     """What every training run has.
 
     `given_flags` and `all_flags` are {name: value} of the command line's flags
     and of all flags of the script, for summary.json.
     """
 
-    output_dir: str = flag(
+    output_dir: str = flags.neutral(
         ...,
         "Folder for checkpoints, records and results.",
         kind=Kind.RUN_FOLDER,
     )
-    do_train: bool = flag(False, "Train on the train set.")
-    do_eval: bool = flag(False, "Evaluate on the dev set.")
-    train_batch_size: int = count(32, "Examples in a training batch.")
-    gradient_accumulation_steps: int = flag(
+    do_train: bool = flags.neutral(False, "Train on the train set.")
+    do_eval: bool = flags.neutral(False, "Evaluate on the dev set.")
+    train_batch_size: int = flags.training(
+        32, "Examples in a training batch.", at_least=1
+    )
+    gradient_accumulation_steps: int = flags.training(
         1,
         "Number of batches to accumulate per weight update.",
         at_least=1,
         at_most=2**31 - 1,
     )
-    gradient_checkpointing: bool = flag(
+    gradient_checkpointing: bool = flags.training(
         False,
         "Recompute activations in the backward pass: less memory, about a "
         "third more time.",
     )
-    trim_padding: bool = flag(
+    trim_padding: bool = flags.training(
         False,
         "Skip padding: cut batches to their longest input and, in training, "
         "pack short inputs for attention. Ignored on a TPU and with "
@@ -388,74 +410,83 @@ class TrainingConfig(
         "where the original lets padding compete with the answer, in the loss "
         "and among the n best.",
     )
-    clip_norm: float = flag(
+    clip_norm: float = flags.training(
         1.0,
         "Maximum global norm of the gradient; larger gradients are scaled "
         "down to it.",
         at_least=1e-6,
         at_most=1e6,
     )
-    ema_decay: float = flag(
+    ema_decay: float = flags.training(
         0.0,
         "Decay of the exponential moving average of the weights; the averages "
         "are evaluated, used to predict and exported. 0 = off.",
         at_least=0.0,
         at_most=_LARGEST_BETA,
     )
-    max_hours: float | None = flag(
+    max_hours: float | None = flags.training(
         None,
         "Save and stop after this many hours, including time before a resume; "
         "by default only --num_train_steps or --num_train_epochs end training.",
         at_least=1e-9,
         at_most=1e6,
+        may_grow=True,
     )
-    freeze_layers: int = not_negative(
+    freeze_layers: int = flags.training(
         0,
         "Freeze the embeddings and this many of the lowest blocks; 0 trains "
         "everything.",
+        at_least=0,
     )
-    left_to_right: bool = flag(
+    left_to_right: bool = flags.identity(
         False,
         "Let each WordPiece attend only to itself and those before it, as in "
         "the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
     )
-    seed: int = flag(
+    seed: int = flags.training(
         12345,
         "Seed of initialization, dropout and data order.",
         at_least=0,
         at_most=2**32 - 1,
     )
-    deterministic: bool = flag(False, "Use only deterministic operations.")
-    init_from: str | None = flag(
+    deterministic: bool = flags.training(
+        False, "Use only deterministic operations."
+    )
+    init_from: str | None = flags.training(
         None,
         "Start a new run from random weights or from --init_checkpoint (the "
         "default if given). Checkpoints in --output_dir take precedence.",
         choices=("scratch", "checkpoint"),
     )
-    max_nonfinite_steps: int = count(
+    max_nonfinite_steps: int = flags.neutral(
         10,
         "Stop after this many consecutive steps with a non-finite loss or "
         "gradient; such steps are skipped.",
+        at_least=1,
     )
-    save_checkpoints_steps: int = count(1000, "Steps between checkpoints.")
-    keep_checkpoint_max: int = not_negative(
-        5, "Number of newest checkpoints to keep; 0 keeps all."
+    save_checkpoints_steps: int = flags.neutral(
+        1000, "Steps between checkpoints.", at_least=1
     )
-    iterations_per_loop: int = count(
-        1000, "On a TPU, number of training steps per host call."
+    keep_checkpoint_max: int = flags.neutral(
+        5, "Number of newest checkpoints to keep; 0 keeps all.", at_least=0
     )
-    summary_steps: int = not_negative(
-        100, "Steps between TensorBoard entries; 0 disables them."
+    iterations_per_loop: int = flags.neutral(
+        1000, "On a TPU, number of training steps per host call.", at_least=1
     )
-    export_weights: str | None = flag(
+    summary_steps: int = flags.neutral(
+        100, "Steps between TensorBoard entries; 0 disables them.", at_least=0
+    )
+    export_weights: str | None = flags.neutral(
         None,
         "Write the weights without the optimizer's slots, a third of the "
         "size: to a folder laid out like the original's releases, or to a "
         "prefix that ends in .ckpt.",
         kind=Kind.MODEL_OUTPUT,
     )
-    given_flags: Mapping[str, Any] = dataclasses.field(
-        default_factory=dict, repr=False
+    allow_changed_settings: bool = flags.neutral(
+        False,
+        "Resume a run whose training flags have changed; model.json records "
+        "the change.",
     )
     all_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False
@@ -470,8 +501,10 @@ class TrainingConfig(
     )
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other."""
+        """Checks the flags against each other, and against the run's."""
         super().__post_init__()
+        if self.do_train:
+            model_folder.check_same(self, {}, are_all=False)
         if self.lr_schedule == "time" and self.max_hours is None:
             raise ValueError("--lr_schedule=time needs --max_hours, its length")
         if self.init_from is not None and bool(self.init_checkpoint) != (
@@ -534,6 +567,13 @@ class TrainingConfig(
         )
 
     @property
+    def weights(self) -> str | None:
+        """See ModelConfig; a run that has begun comes first."""
+        if self.has_checkpoint:
+            return self.output_dir
+        return self.initial_checkpoint
+
+    @property
     def has_checkpoint(self) -> bool:
         """Whether the run's folder has a checkpoint to resume from."""
         return bool(checkpoint_steps(self.output_dir))
@@ -554,6 +594,20 @@ class TrainingConfig(
         return Path(self.output_dir) / AVERAGES
 
     @property
+    def keeps_best(self) -> bool:
+        """Whether training evaluates, and keeps the best step."""
+        return False
+
+    @property
+    def weight_folders(self) -> list[Path]:
+        """Folders that training puts weights into."""
+        return [
+            Path(self.output_dir),
+            *([self.averages_dir] if self.ema_decay else []),
+            *([self.best_dir] if self.keeps_best else []),
+        ]
+
+    @property
     def initial_checkpoint(self) -> str | None:
         """The checkpoint that a new run starts from, or None."""
         return self.init_checkpoint or (
@@ -569,8 +623,10 @@ class TrainingConfig(
 
     @property
     def network(self) -> dict[str, bool]:
-        """{name in NETWORK: whether it is set}, arguments of every model."""
-        return {name: getattr(self, name, False) for name in NETWORK}
+        """{option: whether it is set}, arguments of every model."""
+        return {
+            name: getattr(self, name, False) for name in model_folder.NETWORK
+        }
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
@@ -608,90 +664,102 @@ class TrainingConfig(
 class PretrainingConfig(TrainingConfig, MaskingOptions):
     """Pretraining: records, length and evaluation."""
 
-    input_file: str = flag(
+    input_file: str = flags.training(
         ...,
         "TFRecord files: comma-separated paths or globs.",
         kind=Kind.INPUT_FILES,
     )
-    output_dir: str = like(
+    output_dir: str = flags.like(
         TrainingConfig, "output_dir", help="Folder for checkpoints and results."
     )
-    max_seq_length: int = count(
-        128, "Length of the records' sequences, in WordPieces."
+    max_seq_length: int = flags.head(
+        128, "Length of the records' sequences, in WordPieces.", at_least=1
     )
-    max_predictions_per_seq: int = count(20, "Masked positions in a record.")
-    vocab_file: str | None = flag(
+    max_predictions_per_seq: int = flags.head(
+        20, "Masked positions in a record.", at_least=1
+    )
+    vocab_file: str | None = flags.identity(
         None,
         "The records' vocabulary; needed for records without masks, for an "
         "export that takes text, and for text in TensorBoard.",
         kind=Kind.INPUT_FILE,
     )
-    do_lower_case: bool = flag(
+    do_lower_case: bool = flags.identity(
         True,
         "Whether the export lower-cases text; give the value that the records "
         "were made with.",
     )
-    masked_lm_prob: float = like(
+    masked_lm_prob: float = flags.like(
         MaskingOptions,
         "masked_lm_prob",
         help="Fraction of WordPieces to mask, in records without masks.",
     )
-    do_whole_word_mask: bool = like(
+    do_whole_word_mask: bool = flags.like(
         MaskingOptions,
         "do_whole_word_mask",
         help="Mask all WordPieces of a word or none, in records without masks.",
     )
-    whole_word_draw: bool = like(
+    whole_word_draw: bool = flags.like(
         MaskingOptions,
         "whole_word_draw",
         help="Decide once for each word, not for each WordPiece, whether it "
         "becomes [MASK], stays as it is, or becomes a random word, in records "
         "without masks.",
     )
-    mask_token_prob: float = like(
+    mask_token_prob: float = flags.like(
         MaskingOptions,
         "mask_token_prob",
         help="Fraction of the WordPieces to predict that become [MASK], in "
         "records without masks.",
     )
-    next_sentence: bool = flag(
+    next_sentence: bool = flags.head(
         True,
         "Also train on next sentence prediction; without it, the paper's "
         "ablation No NSP.",
     )
-    do_train: bool = like(
+    do_train: bool = flags.like(
         TrainingConfig, "do_train", help="Train on --input_file."
     )
-    num_train_steps: int = count(100000, "Steps of training.")
-    num_warmup_steps: int = not_negative(10000, "Steps of warmup.")
-    batch_size_warmup: str | None = flag(
+    num_train_steps: int = flags.training(
+        100000, "Steps of training.", at_least=1, may_grow=True
+    )
+    num_warmup_steps: int = flags.training(
+        10000, "Steps of warmup.", at_least=0
+    )
+    batch_size_warmup: str | None = flags.training(
         None,
         "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
         "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
         "20000, then --train_batch_size.",
     )
-    do_eval: bool = like(
+    do_eval: bool = flags.like(
         TrainingConfig,
         "do_eval",
         help="Evaluate on --eval_input_file, or without it on --input_file.",
     )
-    eval_input_file: str | None = flag(
+    eval_input_file: str | None = flags.decoding(
         None,
         "TFRecord files held out from training, evaluated while training "
         "every --eval_steps and by --do_eval; without them --do_eval uses "
         "--input_file, as in the original.",
         kind=Kind.INPUT_FILES,
     )
-    eval_steps: int = count(
-        1000, "Steps between evaluations on --eval_input_file."
+    eval_steps: int = flags.training(
+        1000, "Steps between evaluations on --eval_input_file.", at_least=1
     )
-    target_accuracy: float | None = fraction(
+    target_accuracy: float | None = flags.neutral(
         None,
         "Log the step and time at which the masked LM accuracy on "
         "--eval_input_file first reaches this; also in summary.json.",
+        at_least=0.0,
+        at_most=1.0,
     )
-    eval_batch_size: int = count(8, "Examples in an eval batch.")
-    max_eval_steps: int = count(100, "Maximum number of batches to evaluate.")
+    eval_batch_size: int = flags.neutral(
+        8, "Examples in an eval batch.", at_least=1
+    )
+    max_eval_steps: int = flags.decoding(
+        100, "Maximum number of batches to evaluate.", at_least=1
+    )
 
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
@@ -713,6 +781,11 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
             )
 
     @property
+    def keeps_best(self) -> bool:
+        """See TrainingConfig."""
+        return self.do_train and self.eval_input_file is not None
+
+    @property
     def batch_sizes(self) -> BatchSizes:
         """See TrainingConfig; raises a ValueError if malformed."""
         sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
@@ -723,61 +796,83 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
 class FineTuningConfig(TrainingConfig, TextConfig):
     """Fine-tuning: length, actions and stopping."""
 
-    max_seq_length: int = flag(
+    max_seq_length: int = flags.head(
         128,
         "Longest input in WordPieces; longer ones are cut, shorter padded.",
         at_least=3,
     )
-    trim_padding: bool = like(TrainingConfig, "trim_padding", True)
-    do_predict: bool = flag(False, "Predict the test set.")
-    eval_batch_size: int = count(8, "Examples in an eval batch.")
-    predict_batch_size: int = count(8, "Examples in a test batch.")
-    num_train_epochs: float = flag(
-        3.0, "Epochs of training.", at_least=0.0, at_most=1e9
+    trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
+    do_predict: bool = flags.neutral(False, "Predict the test set.")
+    eval_batch_size: int = flags.neutral(
+        8, "Examples in an eval batch.", at_least=1
     )
-    warmup_proportion: float = fraction(
-        0.1, "Fraction of the steps used for warmup, 0.1 = 10%."
+    predict_batch_size: int = flags.neutral(
+        8, "Examples in a test batch.", at_least=1
     )
-    num_train_runs: int = count(
+    num_train_epochs: float = flags.training(
+        3.0, "Epochs of training.", at_least=0.0, at_most=1e9, may_grow=True
+    )
+    warmup_proportion: float = flags.training(
+        0.1,
+        "Fraction of the steps used for warmup, 0.1 = 10%.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    num_train_runs: int = flags.training(
         1,
         "Train this many times with different seeds, in the folders run_1, "
         "run_2 ... of --output_dir; report mean and deviation, and keep the "
         "best run on the dev set in --output_dir.",
+        at_least=1,
+        may_grow=True,
     )
-    evaluate_each_epoch: bool = flag(
+    evaluate_each_epoch: bool = flags.training(
         False,
         "Evaluate after each epoch of training, and keep the best weights in "
         "the folder `best` of --output_dir.",
     )
-    early_stopping_patience: int = not_negative(
+    early_stopping_patience: int = flags.training(
         0,
         "Evaluate after each epoch, and stop after this many evaluations "
         "without improvement; 0 disables it.",
+        at_least=0,
     )
-    metric_for_best: str | None = flag(
+    metric_for_best: str | None = flags.training(
         None,
         "Metric that chooses the best step and the best run; by default "
         "the task's main metric. eval_loss is lower-is-better.",
     )
-    load_best: bool = flag(
+    load_best: bool = flags.decoding(
         True,
         "Evaluate, predict and export with the best step, if training "
         "evaluated any; with --noload_best use the last step.",
     )
-    ensemble: str | None = flag(
+    ensemble: str | None = flags.decoding(
         None,
         "Evaluate and predict with several trained models at once: the "
         "--output_dir of each, comma-separated. Their probabilities are "
         "averaged.",
         kind=Kind.MODELS,
     )
-    bilstm: bool = flag(
+    bilstm: bool = flags.identity(
         False,
         "Put a bidirectional LSTM with new weights between the network and "
         "the task's head, as the paper does for left-to-right models.",
     )
 
     actions = (*TrainingConfig.actions, "do_predict")
+
+    @property
+    def weights(self) -> str | None:
+        """See TrainingConfig; of an ensemble the first model."""
+        if self.ensemble is not None:
+            return self.ensemble.split(",")[0]
+        return super().weights
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        return (*super().needed, "vocab_file")
 
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
@@ -791,7 +886,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         if (
             self.metric_for_best
             and self.do_train
-            and not self.evaluates_while_training
+            and not self.keeps_best
             and self.num_train_runs == 1
         ):
             raise ValueError(
@@ -820,8 +915,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         return self.load_best and not self.do_train
 
     @property
-    def evaluates_while_training(self) -> bool:
-        """Whether the model is evaluated after each epoch of training."""
+    def keeps_best(self) -> bool:
+        """See TrainingConfig."""
         return self.do_train and (
             self.evaluate_each_epoch or self.early_stopping_patience > 0
         )
@@ -833,7 +928,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
             self.do_eval
             # Needed because int8 is measured on the dev set.
             or self.quantizes
-            or self.evaluates_while_training
+            or self.keeps_best
             or (self.do_train and self.num_train_runs > 1)
         )
 
@@ -860,6 +955,14 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 class DataFolderConfig(FineTuningConfig):
     """Fine-tuning on a folder that holds a task's files."""
 
-    data_dir: str = flag(
-        ..., "Folder of the task's files.", kind=Kind.DATA_FOLDER
+    data_dir: str = flags.training(
+        None,
+        "Folder of the task's files; only an export needs none.",
+        kind=Kind.DATA_FOLDER,
     )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        reads = self.do_train or self.evaluates or self.do_predict
+        return (*super().needed, *(["data_dir"] if reads else []))

@@ -7,7 +7,7 @@ from typing import Any
 from absl import logging
 
 import modeling
-from training import run_settings
+from training import model_folder
 from training.callbacks.best_step import may_use
 from training.config import FineTuningConfig
 from training.run_folder import BEST, checkpoint_steps
@@ -41,7 +41,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
         has_best = (
             config.load_best
             and checkpoint_steps(best)
-            and may_use(best, run_settings.read_settings(folder))
+            and may_use(best, model_folder.read(folder).settings)
         )
         members.append(modeling.find_checkpoint(best if has_best else folder))
         labels.append(modeling.load_labels(members[-1]))
@@ -51,7 +51,9 @@ def find_members(config: FineTuningConfig) -> list[str]:
             "of them once"
         )
     for folder, found in zip(folders, labels, strict=True):
-        if found != labels[0]:
+        if found != labels[0] and not modeling.find_order(
+            found or (), [labels[0] or ()]
+        ):
             raise ValueError(
                 f"--ensemble: {folder} has the labels {found}, and "
                 f"{folders[0]} has {labels[0]}; give models of one task"
@@ -81,17 +83,18 @@ def predict_together(
         return
     earlier: list[list[Any]] = []
     for member in members[:-1]:
-        _load(model, member)
+        _load(model, member, task)
         earlier.append([outputs for _, outputs in predict_once()])
-    _load(model, members[-1])
+    _load(model, members[-1], task)
     for number, (features, outputs) in enumerate(predict_once()):
         all_outputs = [batches[number] for batches in earlier]
         yield features, task.combine([*all_outputs, outputs])
 
 
-def _load(model: Any, member: str) -> None:
+def _load(model: Any, member: str, task: Task) -> None:
     logging.info("Predicting with %s of the ensemble", member)
-    if missing := modeling.load_checkpoint(model, member).missing:
+    report = modeling.load_checkpoint(model, member, labels=task.output_names)
+    if missing := report.missing:
         raise ValueError(
             f"--ensemble: {member} lacks {missing[0]}; give models that are "
             "fine-tuned on this task"

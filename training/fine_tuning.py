@@ -6,15 +6,20 @@ Nothing here names a task: a script passes its `Task` (task.py).
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from absl import logging
 
-import modeling
 from data.io import record_checks
-from training import checks, devices, ensembles, run_settings, start
+from training import (
+    checks,
+    devices,
+    ensembles,
+    model_folder,
+    run_settings,
+    start,
+)
 from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
@@ -73,7 +78,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.export_dir:
             logging.info("Exporting %s", trainer.described_step)
             task.export(config.export_dir, trainer.model)
-        trainer.finish(task.tokenizer)
+        trainer.finish(task.tokenizer, task.labels)
 
 
 class _Flow:
@@ -87,7 +92,7 @@ class _Flow:
         self.teacher: Teacher | None = None
         if config.do_train and config.teacher:
             self.teacher = Teacher(
-                config, task.create_model, task.loss, task.labels
+                config, task.create_model, task.loss, task.output_names
             )
         self.splits = Splits(task, config, self.bert_config)
         self.metric = config.metric_for_best or task.metrics[0]
@@ -127,16 +132,14 @@ class _Flow:
             # Before the long computation; the run itself checks them all.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                run_settings.check_same(
-                    variant.output_dir, settings, are_all=False
-                )
+                model_folder.check_same(variant, settings, are_all=False)
             self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""
         task = self.task
         callbacks: list[BestStep] = []
-        if config.evaluates_while_training:
+        if config.keeps_best:
             callbacks.append(
                 BestStep(
                     lambda trainer: self._evaluate(trainer, trainer.step),
@@ -159,18 +162,12 @@ class _Flow:
             teacher=self.teacher,
             records=self.splits.records.get("train"),
             more_callbacks=callbacks,
+            tokenizer=getattr(task, "tokenizer", None),
+            labels=task.labels,
+            output_names=task.output_names,
         )
         if self.num_steps is None:
             return trainer
-        if task.labels and config.is_chief:
-            # Each of these is a model folder of its own.
-            folders = {Path(self.config.output_dir), Path(config.output_dir)}
-            if config.ema_decay:
-                folders.add(config.averages_dir)
-            if callbacks:
-                folders.add(config.best_dir)
-            for folder in folders:
-                modeling.save_labels(folder, task.labels)
         start.train(trainer, self.splits.records["train"], self.num_steps[0])
         if callbacks and callbacks[0].is_of_run and config.load_best:
             trainer.restore_best()
@@ -213,6 +210,15 @@ class _Flow:
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
+        model_folder.write(
+            self.config.output_dir,
+            model_folder.describe(
+                self.config, trainer.model, trainer.summary.settings
+            ),
+            self.bert_config,
+            getattr(self.task, "tokenizer", None),
+            self.task.labels,
+        )
         trainer.save_as(self.config)
         results = all_results[best] | {"best_run": best + 1}
         for name in all_results[0].keys() - {"global_step"}:

@@ -42,7 +42,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
         OSError: the folder has no finished run.
     """
     found = {path.parent for path in folder.rglob("summary.json")}
-    started = {path.parent for path in folder.rglob("run_settings.json")}
+    started = {path.parent for path in folder.rglob("history.jsonl")}
     if unfinished := sorted(map(str, started - found)):
         logging.warning("Not finished, left out: %s", ", ".join(unfinished))
     if not found:

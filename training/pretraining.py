@@ -82,6 +82,7 @@ def run(
         teacher,
         records,
         callbacks if config.do_train else (),
+        tokenizer,
     )
     with record_checks.naming_wrong_records([records, evaluated]):
         # ----- Train. -----

@@ -18,12 +18,19 @@ from files.atomic import write_bytes
 from files.json_files import parse_json
 from modeling.checkpoints import tf1
 from modeling.checkpoints.labels import LABELS_FILE
-from training import run_settings
+from training import model_folder
 from training.callbacks import history
 from training.run_folder import PREFIX, checkpoint_steps
 
 # The last of the whole ones is that of the best step.
-_WHOLE = (run_settings.FILE, LABELS_FILE, "eval_results.json")
+_WHOLE = (
+    model_folder.FORMER_FILE,
+    model_folder.FILE,
+    "bert_config.json",
+    "tokenizer_config.json",
+    LABELS_FILE,
+    "eval_results.json",
+)
 _NAMES = (*_WHOLE, history.FILE)
 _CHECKPOINT_LINE = b'{"kind": "checkpoint", '
 

@@ -1,5 +1,6 @@
 """Starts a run: devices, model, optimizer and callbacks, restored or loaded."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -7,8 +8,9 @@ import keras
 import tensorflow as tf
 
 from data.io import tfrecords
+from data.text.tokenization import FullTokenizer
 from modeling.losses import Loss
-from training import costs, devices, run_settings
+from training import costs, devices, model_folder, run_settings
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
@@ -19,6 +21,7 @@ from training.callbacks.stop_signals import StopSignals
 from training.callbacks.time_limit import TimeLimit
 from training.config import TrainingConfig
 from training.optimizers import optimization
+from training.run_folder import are_same, folder_of
 from training.summary import fingerprint_of
 from training.trainer import Trainer
 
@@ -34,6 +37,9 @@ def create_trainer(
     teacher: distillation.Teacher | None = None,
     records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
+    tokenizer: FullTokenizer | None = None,
+    labels: Sequence[str] | None = None,
+    output_names: Sequence[Sequence[str]] = (),
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where it goes on.
 
@@ -46,11 +52,14 @@ def create_trainer(
         loss: the task's loss; None where the model only predicts.
         shape: (WordPieces, masked positions) of an example with its padding.
         num_steps: (length of training, of its warmup); None without training.
-        settings: settings that must not change in a resume, see run_settings.
+        settings: settings that must not change in a resume, see model_folder.
         data: what identifies the dev and test set, see `fingerprint_of`.
         teacher: the teacher to distill, or None.
         records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
+        tokenizer: tokenizer of the texts, or None; it goes with the weights.
+        labels: names of the model's outputs, or None; they too.
+        output_names: `labels` of `modeling.load_checkpoint`.
 
     Raises:
         ValueError: a flag does not fit the model, the devices or the run in
@@ -88,7 +97,7 @@ def create_trainer(
     trainer = Trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
-    summary, folder = trainer.summary, config.output_dir
+    summary = trainer.summary
     if num_steps:
         summary.settings = {
             "bert_config": model.config.to_dict(),
@@ -102,10 +111,10 @@ def create_trainer(
             **(teacher.settings if teacher else {}),
         }
     else:
-        path = config.init_checkpoint
-        if config.has_checkpoint or not path:
-            path = folder
-        summary.settings = run_settings.read_settings(path)
+        start = config.init_checkpoint
+        if config.has_checkpoint or not start:
+            start = config.output_dir
+        summary.settings = model_folder.read(start).settings
     summary.fingerprint = fingerprint_of(summary.settings, data or {})
     trainer.history.fingerprint = {
         part: checksum
@@ -116,10 +125,21 @@ def create_trainer(
         config.best_dir, summary.settings
     )
     if not (has_best and trainer.restore_best()):
-        trainer.restore_or_load()
+        trainer.restore_or_load(output_names)
     if num_steps:
         _check_batch_sizes(config, strategy)
-        run_settings.check_same(folder, summary.settings, config.is_chief)
+        settings = dict(summary.settings)
+        start = config.init_checkpoint
+        if start and not are_same(folder_of(start), config.output_dir):
+            # Once a run has begun, it can do without it.
+            with contextlib.suppress(OSError):
+                found = run_settings.checkpoint_fingerprint(start)
+                settings["init_checkpoint"] = found
+        summary.settings, changes = model_folder.check_same(config, settings)
+        if config.is_chief:
+            model_folder.write_run(
+                config, model, summary.settings, changes, tokenizer, labels
+            )
     return trainer
 
 

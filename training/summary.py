@@ -17,12 +17,12 @@ import numpy as np
 import tensorflow as tf
 
 from files import atomic, json_files
-from training import costs, run_settings
+from training import costs, model_folder, run_settings
 from training.config import TrainingConfig
 
 _FILE = "summary.json"
-# Settings that pretraining may begin without, and add later.
-_MAY_COME_LATE = {"eval_input_file", "tokenizer"}
+# Settings that a run may add, or do without, or change if it is told to.
+_NOT_OF_RUN = model_folder.MAY_BE_MISSING - {"train_records_checksum"}
 
 
 class Summary:
@@ -123,10 +123,10 @@ def fingerprint_of(
     """Returns what ties figures to a run and its data, {part: checksum}.
 
     Args:
-        settings: settings that must not change in a resume (run_settings.py).
+        settings: settings that must not change in a resume (model_folder.py).
         data: {"dev_set" or "test_set": JSON-serializable description}.
     """
-    run = {name: settings[name] for name in settings.keys() - _MAY_COME_LATE}
+    run = {name: settings[name] for name in settings.keys() - _NOT_OF_RUN}
     return {
         part: hashlib.sha256(
             json.dumps(value, sort_keys=True).encode()

@@ -47,6 +47,12 @@ class Task(abc.ABC):
             run, all higher-is-better; the first is the default.
         labels: labels in the order of the model's outputs, saved next to its
             checkpoints; None if the task has none.
+        label_words: what others call the labels, in the same order, if they
+            do: a saved model may name its outputs so.
+        head: class of `create_model`'s model; models of other classes are
+            refused where nothing is trained. None to take any.
+        problem_type: transformers' name of what a classifier's outputs are;
+            None where the labels alone say it.
         sequences_per_example: number of sequences per example.
         counts_examples: whether an epoch has as many steps as the examples
             need; False counts their records.
@@ -71,6 +77,9 @@ class Task(abc.ABC):
     train_loss: "Loss | None" = None
     metrics: Sequence[str]
     labels: Sequence[str] | None = None
+    label_words: Sequence[str] = ()
+    head: str | None = None
+    problem_type: str | None = None
     sequences_per_example: int = 1
     counts_examples: bool = False
     has_eval_loss: bool = True
@@ -80,6 +89,11 @@ class Task(abc.ABC):
 
     def __init__(self, options: FineTuningConfig) -> None:
         self.options = options
+
+    @property
+    def output_names(self) -> list[Sequence[str]]:
+        """The labels, and the other words for them; see `load_checkpoint`."""
+        return [*filter(None, [self.labels, self.label_words])]
 
     def prepare(
         self,

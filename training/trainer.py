@@ -22,7 +22,7 @@ from files import manifests
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.losses import Loss
-from training import checkpointing, devices, train_step
+from training import checkpointing, devices, model_folder, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
@@ -122,16 +122,22 @@ class Trainer(BatchPredictor):
             stack.enter_context(callback.evaluating())
         return stack
 
-    def restore_or_load(self) -> None:
+    def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
         """Restores the newest checkpoint of the run, or loads the initial one.
 
         Without either, the weights stay random.
+
+        Args:
+            labels: see `modeling.load_checkpoint`.
         """
         config = self.config
         step = self.checkpointer.restore() if self.checkpointer else None
         if step is None and config.initial_checkpoint:
             modeling.load_checkpoint(
-                self.model, config.initial_checkpoint, config.initial_layers
+                self.model,
+                config.initial_checkpoint,
+                config.initial_layers,
+                labels,
             )
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
@@ -319,7 +325,11 @@ class Trainer(BatchPredictor):
         if self.is_chief:
             self.summary.write(self.global_step)
 
-    def finish(self, tokenizer: FullTokenizer | None) -> None:
+    def finish(
+        self,
+        tokenizer: FullTokenizer | None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
         """Writes --export_weights and summary.json, at the end of a script.
 
         A path that ends in `.ckpt` is a checkpoint's prefix. Any other is a
@@ -329,9 +339,9 @@ class Trainer(BatchPredictor):
         Args:
             tokenizer: tokenizer of the model; None where there is no
                 vocabulary, as in pretraining on masked records.
+            labels: labels in the order of the model's outputs, or None.
 
         Raises:
-            ValueError: the labels in the run's folder are not the model's.
             OSError: a file cannot be written.
         """
         path, folder = self.config.export_weights, self.config.output_dir
@@ -342,9 +352,15 @@ class Trainer(BatchPredictor):
                 manifests.add(parent, names)
                 modeling.save_checkpoint(self.model, path)
             else:
-                num_labels = getattr(self.model, "num_labels", None)
-                labels = modeling.load_labels(folder, num_labels)
-                modeling.save_release(self.model, path, tokenizer, labels)
+                modeling.save_release(
+                    self.model,
+                    path,
+                    tokenizer,
+                    labels,
+                    files=model_folder.passed_on(
+                        self.config.weights, self.global_step
+                    ),
+                )
             logging.info("Wrote the weights to %s", path)
         if self.is_chief:
             # Clean up partial files that an earlier, killed process left.

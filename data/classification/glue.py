@@ -173,6 +173,15 @@ _TASKS = {
     "xnli": (features.XnliProcessor, None),
 }
 
+# What others' models call the labels, by Hugging Face's data set of GLUE.
+LABEL_WORDS: dict[str, Sequence[str]] = {
+    "cola": ("unacceptable", "acceptable"),
+    "mrpc": ("not_equivalent", "equivalent"),
+    "qqp": ("not_duplicate", "duplicate"),
+    "sst-2": ("negative", "positive"),
+    "wnli": ("not_entailment", "entailment"),
+}
+
 register(
     *(file_name for _, file_name in _TASKS.values() if file_name),
     are_results=True,

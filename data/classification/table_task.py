@@ -16,7 +16,7 @@ from data.classification.examples import (
 )
 from data.io.sets import find_set_file
 from data.io.tables import check_text, read_table
-from files.flags import flag
+from files import flags
 from files.labels import check_labels, label_problem
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
@@ -39,34 +39,34 @@ class TableOptions:
     examples have the label None.
     """
 
-    text_column: str = flag(
+    text_column: str = flags.training(
         "text",
         "Column of the text. If all columns are given by number, from 1, the "
         "table has no header line.",
     )
-    text_b_column: str | None = flag(
+    text_b_column: str | None = flags.training(
         None, "Column of the second text of a pair."
     )
-    label_column: str = flag("label", "Column of the label.")
-    id_column: str | None = flag(
+    label_column: str = flags.training("label", "Column of the label.")
+    id_column: str | None = flags.neutral(
         None,
         "Column that names each example in the predictions; by default they "
         "are numbered.",
     )
-    labels: Sequence[str] | None = flag(
+    labels: Sequence[str] | None = flags.head(
         None,
         "The labels in order; by default those of the train set, sorted, or "
         "those that the model was trained with.",
     )
-    output_mode: str = flag(
+    output_mode: str = flags.head(
         "classification",
         "One label each; any number of labels; or a number.",
         choices=OUTPUT_MODES,
     )
-    label_separator: str = flag(
+    label_separator: str = flags.head(
         ",", "Separates the labels in a multilabel cell."
     )
-    quoting: bool = flag(
+    quoting: bool = flags.training(
         True, 'Treat " as a quote; otherwise as an ordinary character.'
     )
 

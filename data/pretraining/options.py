@@ -2,31 +2,31 @@
 
 import dataclasses
 
-from files.flags import flag
+from files import flags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
     """How WordPieces are masked, statically or as they are read."""
 
-    masked_lm_prob: float = flag(
+    masked_lm_prob: float = flags.training(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
     )
-    do_whole_word_mask: bool = flag(
+    do_whole_word_mask: bool = flags.training(
         False, "Mask all WordPieces of a word or none."
     )
-    whole_word_draw: bool = flag(
+    whole_word_draw: bool = flags.training(
         False,
         "Decide once for each word, not for each WordPiece, whether it becomes "
         "[MASK], stays as it is, or becomes a random word.",
     )
-    mask_token_prob: float = flag(
+    mask_token_prob: float = flags.training(
         0.8,
         "Fraction of the WordPieces to predict that become [MASK].",
         at_least=0.0,
         at_most=1.0,
     )
-    same_token_prob: float = flag(
+    same_token_prob: float = flags.training(
         0.1,
         "Fraction left unchanged; the rest become random WordPieces.",
         at_least=0.0,
@@ -59,33 +59,33 @@ class MaskingOptions:
 class InstanceOptions(MaskingOptions):
     """How WordPieces become instances."""
 
-    max_seq_length: int = flag(
+    max_seq_length: int = flags.head(
         128, "WordPieces in an instance.", at_least=5, at_most=1 << 16
     )
-    max_predictions_per_seq: int = flag(
+    max_predictions_per_seq: int = flags.head(
         20,
         "Maximum number of masked WordPieces in an instance.",
         at_least=1,
     )
-    random_seed: int = flag(12345, "Seed of all random draws.")
-    dupe_factor: int = flag(
+    random_seed: int = flags.flag(12345, "Seed of all random draws.")
+    dupe_factor: int = flags.flag(
         10,
         "Passes over the input, each with different masks.",
         at_least=1,
         at_most=10_000,
     )
-    short_seq_prob: float = flag(
+    short_seq_prob: float = flags.flag(
         0.1,
         "Fraction of sequences made shorter than max_seq_length.",
         at_least=0.0,
         at_most=1.0,
     )
-    dynamic_masking: bool = flag(
+    dynamic_masking: bool = flags.flag(
         False,
         "Leave masking to run_pretraining.py, which draws new masks in every "
         "epoch; --dupe_factor=1 is then enough.",
     )
-    eval_fraction: float = flag(
+    eval_fraction: float = flags.flag(
         0.0,
         "Fraction of the documents to hold out for evaluation. They are "
         "written, masked, to eval-OUTPUT; the choice depends only on the seed "

@@ -17,7 +17,7 @@ from absl import logging
 from data.squad.reading import SquadExample
 from data.squad.windows import SquadFeatures
 from data.text.tokenization import BasicTokenizer
-from files.flags import flag
+from files import flags
 
 RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
@@ -41,23 +41,25 @@ Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
 class DecodingOptions:
     """How logits become answers."""
 
-    n_best_size: int = flag(
+    n_best_size: int = flags.decoding(
         20,
         "Number of answers to each question in nbest_predictions.json.",
         at_least=1,
     )
-    max_answer_length: int = flag(
+    max_answer_length: int = flags.decoding(
         30, "Longest answer, in WordPieces.", at_least=1
     )
-    version_2_with_negative: bool = flag(
+    version_2_with_negative: bool = flags.head(
         False, "SQuAD v2.0: some questions have no answer."
     )
-    null_score_diff_threshold: float = flag(
+    null_score_diff_threshold: float = flags.decoding(
         0.0,
         "Predict no answer if its score beats the best answer's by more than "
         "this.",
     )
-    verbose_logging: bool = flag(False, "Log answers that cannot be aligned.")
+    verbose_logging: bool = flags.neutral(
+        False, "Log answers that cannot be aligned."
+    )
 
 
 def decode_predictions(

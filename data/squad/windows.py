@@ -19,7 +19,7 @@ from data.squad.reading import WORD, SquadExample
 from data.text.alignment import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
 from data.text.windows import check_is_max_context, count_cut, cut_spans
-from files.flags import flag
+from files import flags
 
 _FIRST_UNIQUE_ID = 1000000000
 
@@ -70,14 +70,14 @@ class WindowOptions:
         ValueError: the lengths leave no room for the passage.
     """
 
-    max_seq_length: int = flag(384, "Length of a window, in WordPieces.")
-    doc_stride: int = flag(
+    max_seq_length: int = flags.head(384, "Length of a window, in WordPieces.")
+    doc_stride: int = flags.head(
         128, "WordPieces between the starts of successive windows.", at_least=1
     )
-    max_query_length: int = flag(
+    max_query_length: int = flags.head(
         64, "Maximum length of the question, in WordPieces.", at_least=1
     )
-    use_char_offsets: bool = flag(
+    use_char_offsets: bool = flags.head(
         False,
         "Locate answers and predictions by character offset; use this for "
         "scripts without spaces, such as Chinese.",

@@ -36,7 +36,7 @@ def find_casing(
 
     Args:
         options: of the command, with `vocab_file`, `do_lower_case`,
-            `given_flags` and, unless it needs no model, `init_checkpoint`.
+            `given_flags` and, unless it needs no model, `weights`.
         tokens: the vocabulary's WordPieces.
         stated: whether `vocab_file` itself, a tokenizer.json, lower-cases.
 
@@ -46,7 +46,7 @@ def find_casing(
     """
     flag = options.do_lower_case
     is_given = not flag or "do_lower_case" in options.given_flags
-    checkpoint = getattr(options, "init_checkpoint", None)
+    checkpoint = getattr(options, "weights", None)
     settings = [*_settings(options.vocab_file, checkpoint)]
     if stated is not None:
         settings.append((str(options.vocab_file), stated))

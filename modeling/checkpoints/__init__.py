@@ -9,13 +9,16 @@ from typing import Any
 
 import keras
 import numpy as np
+from absl import logging
 
+from modeling.checkpoints.heads import find_order
 from modeling.checkpoints.huggingface import (
     find_huggingface,
     is_huggingface,
     load_huggingface,
     read_huggingface_shapes,
 )
+from modeling.checkpoints.labels import load_labels
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import (
@@ -53,6 +56,8 @@ _FOREIGN_FILES = {
     "model.onnx": "an export has no names of weights; use the checkpoint that "
     "it was made of",
 }
+# Endings of weights under other names.
+_FOREIGN_ENDINGS = (".bin", ".gguf", ".h5", ".msgpack", ".ot", ".pt", ".pth")
 
 
 def _refuse_foreign(path: str | os.PathLike[str]) -> None:
@@ -64,7 +69,9 @@ def _refuse_foreign(path: str | os.PathLike[str]) -> None:
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
-    if os.path.isfile(path) and name in _FOREIGN_FILES:
+    if os.path.isfile(path) and (
+        name in _FOREIGN_FILES or name.endswith(_FOREIGN_ENDINGS)
+    ):
         names = [name]
     elif os.path.isdir(path) and not is_huggingface(path):
         folder, names = path, sorted(os.listdir(path))
@@ -78,10 +85,21 @@ def _refuse_foreign(path: str | os.PathLike[str]) -> None:
                 f"{os.path.join(folder, name)} cannot be read: "
                 f"{_FOREIGN_FILES[name]}"
             )
+    inner = [
+        os.path.join(folder, name)
+        for name in names
+        if is_huggingface(os.path.join(folder, name))
+    ]
+    if inner:
+        raise ValueError(
+            f"{folder} has its weights in {' and '.join(inner)}: name "
+            f"{'that' if len(inner) == 1 else 'one of them'}"
+        )
     for name in names:
-        below = os.path.join(folder, name)
-        if os.path.isdir(below) and is_huggingface(below):
-            raise ValueError(f"{folder} has its weights in {below}: name that")
+        if name.endswith(_FOREIGN_ENDINGS):
+            raise ValueError(
+                f"{os.path.join(folder, name)} cannot be read: {_SAVE_AGAIN}"
+            )
 
 
 def find_checkpoint(path: str | os.PathLike[str]) -> str:
@@ -112,6 +130,7 @@ def load_checkpoint(
     model: keras.Model,
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
+    labels: Sequence[Sequence[str]] = (),
 ) -> LoadReport:
     """Loads a released checkpoint of either kind into a model.
 
@@ -122,6 +141,9 @@ def load_checkpoint(
         layers: for each block of the model, the block of the checkpoint that it
             starts from, such as `[0, 2, 5]` for a student of 3 blocks; None =
             the same blocks.
+        labels: for each way to name the model's outputs, the names in order,
+            such as `[["no", "yes"]]`. A head that the checkpoint's folder
+            names in another order gets this one; one with other names stays.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. A missing head
@@ -141,9 +163,18 @@ def load_checkpoint(
             f"{model.config.num_hidden_layers}. Received: {list(layers)}"
         )
     _refuse_foreign(path)
-    if is_huggingface(path):
-        return load_huggingface(model, path, layers)
-    return load_tf1_checkpoint(model, path, layers)
+    load = load_huggingface if is_huggingface(path) else load_tf1_checkpoint
+    report = load(model, path, layers)
+    saved = load_labels(path) if labels else None
+    order = find_order(saved or (), labels)
+    if order and order != sorted(order):
+        names = ", ".join(labels[0])
+        logging.info("%s: its outputs are put in the order %s", path, names)
+        for variable in model.weights:
+            name = original_name(variable)
+            if name in {"output_weights", "output_bias"} & {*report.loaded}:
+                variable.assign(keras.ops.take(variable, order, axis=0))
+    return report
 
 
 def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from files.atomic import write_text
 from files.json_files import read_json
@@ -22,13 +23,14 @@ def load_labels(
         num_labels: number of the model's outputs; None = not checked.
 
     Returns:
-        list of str: the lines of `labels.txt`, else `id2label` of a Hugging
-        Face `config.json`; None if there is neither, or only the placeholders
-        LABEL_0, LABEL_1, ...
+        list of str: the lines of `labels.txt`, else `id2label` or `label2id`
+        of a Hugging Face `config.json`; None if there is neither, or only the
+        placeholders LABEL_0, LABEL_1, ...
 
     Raises:
         ValueError: they are not `num_labels` labels that `check_labels`
-            accepts; the message names the file.
+            accepts, or `id2label` and `label2id` contradict each other; the
+            message names the file.
     """
     path = str(path)
     folder = path if os.path.isdir(path) else os.path.dirname(path)
@@ -40,10 +42,24 @@ def load_labels(
         return labels
     if not os.path.isfile(config_file):
         return None
-    names = _read_id2label(config_file)
+    values = read_json(config_file)
+    numbers = values.get("label2id")
+    numbered: list[str] = []
+    if isinstance(numbers, dict) and {*map(str, numbers.values())} == {
+        *map(str, range(len(numbers)))
+    }:
+        numbered = sorted(numbers, key=lambda name: int(numbers[name]))
+    names = _in_order(values.get("id2label"), config_file)
     if names is None or (names and names == default_labels(len(names))):
-        return None
+        names = numbered
+        if names == default_labels(len(names)):
+            return None
     check_labels(names, f"{config_file}: `id2label`", num_labels)
+    if numbered and names != numbered and sorted(names) == sorted(numbered):
+        raise ValueError(
+            f"{config_file}: `id2label` has the order {names}, and `label2id` "
+            f"{numbered}; correct the one that is wrong"
+        )
     return names
 
 
@@ -80,9 +96,8 @@ def _read_lines(labels_file: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
 
 
-def _read_id2label(config_file: str) -> list[str] | None:
+def _in_order(names: Any, config_file: str) -> list[str] | None:
     """Returns the values of `id2label` in the order of its numbers."""
-    names = read_json(config_file).get("id2label")
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

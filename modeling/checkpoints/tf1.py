@@ -19,6 +19,7 @@ from tensorflow.io import gfile
 from files import patterns
 from files.atomic import partial_path, write_bytes, write_text
 from files.labels import check_labels
+from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
 from modeling.checkpoints.labels import save_labels
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -225,11 +226,13 @@ def save_release(
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
+    files: Mapping[str, str] | None = None,
 ) -> None:
     """Writes a folder laid out as the original's releases are.
 
-    It holds bert_model.ckpt and bert_config.json, and vocab.txt and
-    labels.txt where there are any. They appear together or not at all.
+    It holds bert_model.ckpt and bert_config.json, and vocab.txt,
+    tokenizer_config.json and labels.txt where they are known. They appear
+    together or not at all.
 
     Args:
         model: any model here.
@@ -237,6 +240,7 @@ def save_release(
         tokenizer: FullTokenizer of the model, or None.
         labels: names of the model's outputs, in order, or None.
         leave_out: original names of weights not to write.
+        files: {name: text} of more files, such as model.json.
 
     Raises:
         ValueError: the model is not built, or `labels` cannot be lines of
@@ -254,9 +258,15 @@ def save_release(
             model.config.to_json_string(),
         )
         if tokenizer:
-            write_bytes(os.path.join(stage, "vocab.txt"), tokenizer.vocab_bytes)
+            described = describe_tokenizer(
+                tokenizer, model.config.max_position_embeddings
+            )
+            for name, contents in described.items():
+                write_bytes(os.path.join(stage, name), contents)
         if labels is not None:
             save_labels(stage, labels)
+        for name, text in (files or {}).items():
+            write_text(os.path.join(stage, name), text)
 
 
 def write_checkpoint(

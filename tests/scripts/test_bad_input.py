@@ -143,7 +143,10 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_fil=a", "Unknown command line flag 'input_fil'"),
     ]
     check_refusals(files, "run_pretraining.py", flags, cases)
-    cases = [("--input_file=a", "--bert_config_file", "--output_dir")]
+    cases = [
+        ("--input_file=a", "missing required flags: --output_dir"),
+        ("--input_file=a --output_dir=b", "required flags: --bert_config_file"),
+    ]
     check_refusals(files, "run_pretraining.py", {}, cases)
 
 
@@ -350,7 +353,10 @@ def test_another_run_in_the_folder(tmp_path, pretrained, pretraining_flags):
         path.write_bytes(b"")
     flags = pretraining_flags | {"do_train": True, "num_train_steps": 9}
     cases = [
-        ("--output_dir=run --train_batch_size=4", "a run with batch_size=16"),
+        (
+            "--output_dir=run --train_batch_size=4",
+            "--train_batch_size=16; received 4",
+        ),
         ("--output_dir=damaged", "none of the checkpoints in damaged can be"),
     ]
     check_refusals(tmp_path, "run_pretraining.py", flags, cases)

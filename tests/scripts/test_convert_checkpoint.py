@@ -8,15 +8,12 @@ import os
 import shutil
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
 import safetensors.numpy
-import tensorflow as tf
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from serving import classifier, signatures
 from tests import golden, script_runner
 from tests.checkpoints import listed
 from tests.data.text import test_tokenizer_json as tokenizer_json
@@ -201,53 +198,6 @@ def test_transformers_reads_what_is_written(converted, name):
             np.testing.assert_array_equal(outputs[key], expected[key])
 
 
-def test_transformers_answers_as_the_saved_model(tmp_path):
-    transformers = pytest.importorskip("transformers")
-    pytest.importorskip("torch")
-    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    config = tiny_config(vocab_size=len(tokenizer.tokens), hidden_size=32)
-    keras.utils.set_random_seed(0)
-    model = built(modeling.BertClassifier(config, 3))
-    modeling.save_release(model, tmp_path / "tf1", tokenizer, LABELS)
-    classifier.export_classifier(
-        tmp_path / "export",
-        model,
-        LABELS,
-        signatures.ServingOptions(tokenizer, max_seq_length=64),
-    )
-    script_runner.run(
-        SCRIPT,
-        tmp_path,
-        init_checkpoint="tf1/bert_model.ckpt",
-        output_dir="huggingface",
-        model="classifier",
-    ).check()
-    texts = [
-        "I love this film.",
-        "The Café, it isn't open: 3 days!",
-        "unaffable 日本 UPPER",
-        "a " * 30,
-    ]
-    answer = transformers.pipeline(
-        "text-classification", model=str(tmp_path / "huggingface"), top_k=None
-    )
-    saved = tf.saved_model.load(str(tmp_path / "export"))
-    ours = saved.signatures["classify"](
-        text_a=tf.constant(texts), text_b=tf.constant([""] * len(texts))
-    )
-    for theirs, label, probabilities in zip(
-        answer(texts),
-        ours["label"].numpy(),
-        ours["probabilities"].numpy(),
-        strict=True,
-    ):
-        assert theirs[0]["label"] == label.decode()
-        scores = {each["label"]: each["score"] for each in theirs}
-        np.testing.assert_allclose(
-            [scores[name] for name in LABELS], probabilities, rtol=0, atol=1e-5
-        )
-
-
 def change_config(folder, **changes):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | changes))
@@ -326,7 +276,7 @@ def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
     [
         ("multilabel", 3, "multi_label_classification"),
         ("regression", 1, "regression"),
-        ("classification", 3, None),
+        ("classification", 3, "single_label_classification"),
         (None, 3, None),
     ],
 )

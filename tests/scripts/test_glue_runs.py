@@ -17,6 +17,7 @@ from tests.script_runner import (
     read_lines,
     read_results,
 )
+from training import model_folder
 
 LABELS = ("contradiction", "entailment", "neutral")
 
@@ -80,9 +81,7 @@ def read_predictions(folder):
 
 
 def read_class_weights(folder):
-    return json.loads((folder / "run_settings.json").read_text())[
-        "class_weights"
-    ]
+    return model_folder.read(folder).settings["class_weights"]
 
 
 def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
@@ -115,6 +114,8 @@ def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
         "bert_model.ckpt.index",
         "bert_weights.json",
         "labels.txt",
+        "model.json",
+        "tokenizer_config.json",
         "vocab.txt",
     ]
 
@@ -267,20 +268,29 @@ def test_what_does_not_fit_is_named(runs):
     right = "trained with --left_to_right; give it here too"
     for name, cases in {
         "csv": [
-            ("--text_column=texts", "csv-data/train.csv, line 1"),
+            (
+                "--text_column=texts --output_dir=new",
+                "csv-data/train.csv, line 1",
+            ),
             ("--data_dir=broken --output_dir=new", unknown),
             ("--do_train=False --labels=red,blue", trained),
             ("--glue_submission=True", "GLUE takes submissions of ax"),
-            ("--task_name=mnlli", "--task_name=mnlli is not known"),
-            ("--class_weights=balanced", "Received: multilabel"),
+            (
+                "--task_name=mnlli --output_dir=new",
+                "--task_name=mnlli is not known",
+            ),
+            (
+                "--class_weights=balanced --output_dir=new",
+                "Received: multilabel",
+            ),
             ("--num_train_runs=2", "holds a single run"),
             ("--do_train=False --bilstm=True", "trained with --nobilstm"),
         ],
         "mnli": [
-            ("--bilstm=False", "holds a run with bilstm=True"),
+            ("--bilstm=False", "holds a run with --bilstm=True"),
             ("--do_train=False --left_to_right=False", right),
         ],
-        "mrpc": [("--num_train_runs=1", "holds several runs")],
+        "mrpc": [("--num_train_runs=1", "--num_train_runs=2; received 1")],
         "sts-b": [("--data_dir=nowhere", "nowhere/train.tsv does not exist")],
     }.items():
         check_errors(folder, "run_classifier.py", commands[name], cases)

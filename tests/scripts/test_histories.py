@@ -11,7 +11,7 @@ from files import json_files
 from tests import events, script_runner
 from tests.checkpoints import assert_exported, assert_same_bits, values
 from tests.script_runner import parse_flags
-from training import checkpointing, run_settings
+from training import checkpointing, model_folder
 from training.callbacks import history
 
 
@@ -199,9 +199,9 @@ def test_a_resumed_run_is_evaluated_on_the_same_records(flags, tiny, tmp_path):
     assert (folder / history.FILE).read_bytes() == lines
     # What is wrong with the run is said before the time is spent.
     results = (folder / "eval_results.txt").read_bytes()
-    (folder / run_settings.FILE).write_text("?")
+    (folder / model_folder.FILE).write_text("?")
     refused = pretrain(folder, **evaluated)
-    assert f"{folder / run_settings.FILE}" in refused.error
+    assert f"{folder / model_folder.FILE}" in refused.error
     assert "Evaluating" not in refused.stderr
     assert (folder / "eval_results.txt").read_bytes() == results
 

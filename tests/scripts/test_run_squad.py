@@ -10,6 +10,7 @@ from data.squad import answers
 from tests import events, golden, script_runner
 from tests.checkpoints import values
 from tests.script_runner import parse_flags, read_results
+from training import model_folder
 
 SQUAD = script_runner.SAMPLES / "squad"
 CONTEXT = "黄河长5464公里，流经九省。长江更长，約6300公里!"
@@ -136,8 +137,7 @@ def test_answers_are_cut_from_the_passages(answered):
 def test_what_is_kept_of_a_run(answered, name, file, has_lstm):
     run = answered[0] / name
     assert any("bilstm" in name for name in values(run)) is has_lstm
-    settings = read_json(run / "run_settings.json")
-    assert settings.get("left_to_right", False) is has_lstm
+    assert model_folder.read(run).network["left_to_right"] is has_lstm
     (step,) = events.check_evaluations(run)
     asked = {
         qa["question"]: qa for _, qa in read_questions(SQUAD / file).values()

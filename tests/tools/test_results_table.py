@@ -125,7 +125,7 @@ def test_what_is_missing_or_not_finite_is_named_in_one_line(tmp_path):
         figures = {"f1": 0.5, "accuracy": accuracy}
         write_run(tmp_path / f"out/seed_{seed}", figures)
     (tmp_path / "out/seed_3").mkdir()
-    (tmp_path / "out/seed_3/run_settings.json").write_text("{}")
+    (tmp_path / "out/seed_3/history.jsonl").write_text("")
     # It has only predicted.
     write_run(tmp_path / "out/predicted", None)
     done = run(tmp_path, output="a.json").check()

@@ -282,8 +282,7 @@ def test_an_earlier_runs_best_is_not_predicted_with(
 
 
 def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
-    half = {"num_train_epochs": 2, "warmup_proportion": 0.0}
-    trains_on(options, [0.5, 0.9], **half)
+    trains_on(options, [0.5, 0.9], num_train_epochs=2)
     before = read_best(tmp_path)
     assert before["global_step"] == 4
     # A resume on the same dev set finds nothing better.

@@ -12,7 +12,7 @@ from modeling.checkpoints import tf1
 from tests.conftest import TINY
 from tests.toy_task import create_config
 from tools import convert_checkpoint
-from training import checks, costs, run_settings
+from training import checks, costs, model_folder
 
 
 def lengths(path, longest, exported=None):
@@ -150,15 +150,25 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     folder = tmp_path / "trained"
     (folder / "best").mkdir(parents=True)
     plain = {"left_to_right": False, "bilstm": False}
-    assert run_settings.read_network(folder) == plain
-    assert run_settings.read_network(folder / "model.ckpt-3") == plain
+    assert model_folder.read(folder).network == plain
+    assert model_folder.read(folder / "model.ckpt-3").network == plain
     (folder / place).mkdir(exist_ok=True)
     settings = json.dumps({"seed": 1, "left_to_right": True})
-    (folder / place / run_settings.FILE).write_text(settings)
+    (folder / place / model_folder.FORMER_FILE).write_text(settings)
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
-        assert run_settings.read_network(path) == trained
-    given = create_config(tmp_path / "new", max_seq_length=8, do_eval=True)
+        assert model_folder.read(path).network == trained
+    # A flag that is not given is taken from the folder.
+    told = create_config(
+        tmp_path / "new", init_checkpoint=str(folder), do_eval=True
+    )
+    assert told.left_to_right and not told.bilstm
+    given = create_config(
+        tmp_path / "new",
+        max_seq_length=8,
+        do_eval=True,
+        given_flags={"left_to_right": False},
+    )
     for flag, value in (
         ("output_dir", str(folder)),
         ("init_checkpoint", str(folder / "best")),

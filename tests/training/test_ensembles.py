@@ -248,5 +248,7 @@ def test_a_member_without_the_head_is_refused(tmp_path):
     model.build()
     with pytest.raises(ValueError, match="lacks output_weights"):
         list(
-            ensembles.predict_together(model, [str(tmp_path)], None, lambda: [])
+            ensembles.predict_together(
+                model, [str(tmp_path)], toy_task.ToyTask(), lambda: []
+            )
         )

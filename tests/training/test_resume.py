@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, run_settings
+from training import checkpointing, model_folder
 from training.callbacks import stop_signals
 
 NUM_STEPS = 60
@@ -149,9 +149,9 @@ def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
 )
 def test_settings_that_cannot_be_read_are_named(tmp_path, text, message):
     (tmp_path / "model.ckpt-3.index").touch()
-    (tmp_path / "run_settings.json").write_text(text)
+    (tmp_path / "model.json").write_text(text)
     with pytest.raises(ValueError, match=message) as error:
-        run_settings.check_same(tmp_path, {"batch_size": 16})
-    assert str(error.value).startswith(str(tmp_path / "run_settings.json"))
+        model_folder.read_run(tmp_path)
+    assert str(error.value).startswith(str(tmp_path / "model.json"))
     assert "or delete it" in str(error.value)
-    assert (tmp_path / "run_settings.json").read_text() == text
+    assert (tmp_path / "model.json").read_text() == text

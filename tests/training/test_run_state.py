@@ -18,7 +18,8 @@ from training import fine_tuning, run_state
 from training.callbacks import history
 
 FILES = (
-    "run_settings.json",
+    "model.json",
+    "bert_config.json",
     "labels.txt",
     "best/labels.txt",
     "best/eval_results.json",
@@ -115,7 +116,7 @@ def test_a_run_goes_on_after_a_power_cut(run, tmp_path, trained):
     [
         # A user's own, though the last line lacks its end.
         ("labels.txt", "maybe\nyes"),
-        ("run_settings.json", '{"seed": 7'),
+        ("model.json", '{"seed": 7'),
         ("best/eval_results.json", '{"accuracy": 0.7, "global_step": 3}'),
     ],
 )
@@ -141,10 +142,16 @@ def test_every_other_reader_ignores_the_entry(run):
     path = f"{run}/model.ckpt-6"
     reader = tf.train.load_checkpoint(path)
     entry = json.loads(reader.get_tensor("run_state"))
-    assert entry.keys() == {"run_settings.json", "labels.txt", "history.jsonl"}
+    assert entry.keys() == {
+        "bert_config.json",
+        "history.jsonl",
+        "labels.txt",
+        "model.json",
+    }
     assert os.path.getsize(f"{path}.index") < 20_000
-    settings = json.loads(entry["run_settings.json"])
-    config = modeling.BertConfig.from_dict(settings["bert_config"])
+    config = modeling.BertConfig.from_dict(
+        json.loads(entry["bert_config.json"])
+    )
     model = modeling.BertClassifier(config, 2)
     report = modeling.load_checkpoint(model, path)
     assert not report.missing and "run_state" not in report.unused

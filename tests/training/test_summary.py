@@ -39,7 +39,8 @@ def options(tmp_path):
 
 def run(options, **changes):
     """Runs a command with these flags; returns summary.json."""
-    changes = {"do_eval": True} | changes
+    network = {"left_to_right": False, "bilstm": False}
+    changes = {"do_eval": True} | network | changes
     options = dataclasses.replace(options, **changes)
     task = WritingTask()
     task.text = changes.get("do_predict") and str(changes)
@@ -58,7 +59,8 @@ def test_commands_that_train_nothing_keep_what_it_was_trained_with(
         "step": 3,
     }
     assert trained["all_flags"]["learning_rate"] == 1e-3
-    again = run(options, do_train=True, learning_rate=5e-4)
+    other = {"learning_rate": 5e-4, "allow_changed_settings": True}
+    again = run(options, do_train=True, **other)
     assert again["all_flags"]["learning_rate"] == 5e-4
     assert again["trained_with"] == trained["trained_with"]
     evaluated = run(options)
@@ -66,8 +68,8 @@ def test_commands_that_train_nothing_keep_what_it_was_trained_with(
     # Its figures are tied to the same run and dev set.
     assert evaluated["fingerprint"] == trained["fingerprint"]
     assert trained["fingerprint"].keys() == {"run", "dev_set"}
-    assert evaluated["settings"] == trained["settings"]
-    longer = run(options, do_train=True, num_train_epochs=2.0)
+    assert evaluated["settings"] == again["settings"]
+    longer = run(options, do_train=True, num_train_epochs=2.0, **other)
     assert longer["trained_with"]["flags"]["num_train_epochs"] == 2.0
     assert longer["trained_with"]["step"] == 6
     # Other weights, evaluated in a folder of their own.
@@ -89,7 +91,7 @@ def test_a_run_killed_before_its_summary_knows_its_flags(options, tmp_path):
     del summary["trained_with"]
     for text in (json.dumps(summary), '{"trained_wi'):
         path.write_text(text)
-        found = run(options, do_train=True, learning_rate=1.0)
+        found = run(options, do_train=True, learning_rate=1e-3)
         assert found["trained_with"] is None
 
 

@@ -21,7 +21,7 @@ from data.io import feature_specs, tfrecords
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
-from training import run_settings
+from training import model_folder, run_settings
 from training.callbacks import Callback
 from training.config import (
     PRECISIONS,
@@ -114,7 +114,7 @@ class Teacher(Callback):
         config: TrainingConfig that `check` accepts.
         create_model: (config, **arguments of every model) -> TaskModel.
         loss: the task's loss.
-        labels: the task's labels, or None.
+        labels: see `modeling.load_checkpoint`.
 
     Attributes:
         settings: settings that must not change when a run is resumed.
@@ -129,14 +129,14 @@ class Teacher(Callback):
         config: TrainingConfig,
         create_model: Callable[..., keras.Model],
         loss: Any,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[Sequence[str]] = (),
     ) -> None:
         path = str(config.teacher)
         found = modeling.load_labels(path)
-        if labels and found and list(labels) != found:
+        if labels and found and not modeling.find_order(found, labels):
             raise ValueError(
-                f"--teacher={path} was trained with the labels {found}, in "
-                f"this order; the task has {list(labels)}"
+                f"--teacher={path} was trained with the labels {found}; the "
+                f"task has {list(labels[0])}"
             )
         self._config = config
         self._loss = DistillationLoss(
@@ -146,7 +146,7 @@ class Teacher(Callback):
             config.distill_layers,
         )
         self.settings = {
-            "teacher": run_settings.fingerprint(_files(path), whole=True),
+            "teacher": run_settings.checkpoint_fingerprint(path),
             "distill_temperature": config.distill_temperature,
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
@@ -155,11 +155,12 @@ class Teacher(Callback):
         self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
-            **run_settings.read_network(path),
+            **model_folder.read(path).network,
             unpad=config.unpads,
             dtype=PRECISIONS[config.mixed_precision],
         )
-        missing = modeling.load_checkpoint(self._model, path).missing
+        report = modeling.load_checkpoint(self._model, path, labels=labels)
+        missing = report.missing
         heads = [name for name in missing if not name.startswith("bert/")]
         if heads and config.distill_alpha:
             raise ValueError(
@@ -254,19 +255,6 @@ class Teacher(Callback):
         """Returns the teacher's outputs in features, as its model's."""
         outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
         return outputs.get("outputs", outputs)
-
-
-def _files(teacher: str) -> list[str]:
-    """Returns the files of a teacher's checkpoint."""
-    found = modeling.find_checkpoint(teacher)
-    if os.path.isfile(found):
-        return [found]
-    folder, name = os.path.split(found)
-    return [
-        os.path.join(folder, file)
-        for file in sorted(tf.io.gfile.listdir(folder or "."))
-        if file == f"{name}.index" or file.startswith(f"{name}.data-")
-    ]
 
 
 def _by_name(outputs: Any) -> dict[str, Any]:

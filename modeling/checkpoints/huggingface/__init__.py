@@ -186,7 +186,17 @@ def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
         with contextlib.ExitStack() as stack:
             yield _Shards(path, stack)
     except (safetensors.SafetensorError, OSError) as error:
-        raise OSError(f"{path} cannot be read: {error}") from error
+        raise OSError(
+            f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
+        ) from error
+
+
+def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
+    """Returns what to do about a file that git has not downloaded yet."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if file.read(16) == b"version https://":
+            return "; it is a pointer of Git LFS: run `git lfs pull`"
+    return ""
 
 
 class _Shards:
@@ -274,6 +284,7 @@ def save_huggingface(
     tokenizer: Any = None,
     leave_out: Collection[str] = (),
     problem_type: str | None = None,
+    max_length: int | None = None,
 ) -> None:
     """Writes a folder that transformers reads.
 
@@ -293,6 +304,8 @@ def save_huggingface(
             next sentence head.
         problem_type: how transformers makes scores of a classifier's outputs,
             such as "multi_label_classification"; None = by its own rules.
+        max_length: longest input of its tokenizer, in WordPieces; None = as
+            many as the model has positions.
 
     Raises:
         ValueError: the model is of another class or not built, or `labels` or
@@ -310,8 +323,8 @@ def save_huggingface(
             config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
         )
         if tokenizer:
-            max_length = model.config.max_position_embeddings
-            write_tokenizer(stage, tokenizer, max_length)
+            longest = max_length or model.config.max_position_embeddings
+            write_tokenizer(stage, tokenizer, longest)
         weights_file = os.path.join(stage, WEIGHTS_FILE)
         try:
             safetensors.numpy.save_file(

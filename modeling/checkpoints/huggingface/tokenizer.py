@@ -9,7 +9,7 @@ import json
 import os
 from typing import Any
 
-from files.atomic import write_bytes, write_text
+from files.atomic import write_bytes, write_json, write_text
 
 CONFIG_FILE = "tokenizer_config.json"
 _SPECIAL_TOKENS = {
@@ -50,29 +50,28 @@ def write_tokenizer(
     Raises:
         OSError: a file cannot be written.
     """
-
-    def write(name: str, contents: dict[str, Any]) -> None:
-        write_text(
-            os.path.join(directory, name),
-            json.dumps(contents, indent=2, sort_keys=True) + "\n",
-        )
-
-    write_bytes(os.path.join(directory, "vocab.txt"), tokenizer.vocab_bytes)
-    write("special_tokens_map.json", _SPECIAL_TOKENS)
-    write(
-        CONFIG_FILE,
-        {
-            **_SPECIAL_TOKENS,
-            "do_lower_case": tokenizer.do_lower_case,
-            "model_max_length": max_length,
-            "strip_accents": None,
-            "tokenize_chinese_chars": True,
-            "tokenizer_class": "BertTokenizer",
-        },
+    for name, contents in describe_tokenizer(tokenizer, max_length).items():
+        write_bytes(os.path.join(directory, name), contents)
+    write_json(
+        os.path.join(directory, "special_tokens_map.json"), _SPECIAL_TOKENS
     )
     if importlib.util.find_spec("tokenizers"):
         text = _tokenizer_json(tokenizer)
         write_text(os.path.join(directory, "tokenizer.json"), text)
+
+
+def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
+    """Returns {file: contents} of the vocabulary, and of how text is cut."""
+    settings = {
+        **_SPECIAL_TOKENS,
+        "do_lower_case": tokenizer.do_lower_case,
+        "model_max_length": max_length,
+        "strip_accents": None,
+        "tokenize_chinese_chars": True,
+        "tokenizer_class": "BertTokenizer",
+    }
+    text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
+    return {"vocab.txt": tokenizer.vocab_bytes, CONFIG_FILE: text.encode()}
 
 
 def _tokenizer_json(ours: Any) -> str:

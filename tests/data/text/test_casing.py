@@ -21,7 +21,7 @@ from tests.script_runner import SAMPLES
         (True, "x/cased_L-24_H-1024_A-16/bert_model.ckpt", True),
         (True, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", True),
         (False, "x/multi_cased_L-12_H-768_A-12/bert_model.ckpt", False),
-        # The folder alone, as --init_checkpoint may name it.
+        # The folder alone, as --weights may name it.
         (True, "x/cased_L-12_H-768_A-12", True),
         (True, "cased_L-12_H-768_A-12/", True),
         (False, "x/cased_L-12_H-768_A-12//", False),
@@ -74,7 +74,7 @@ def test_vocabularies_that_say_nothing():
 
 def load(vocab_file, **flags):
     """Returns the casing that a command takes; `flags` are those given."""
-    options = {"do_lower_case": True, "init_checkpoint": None} | flags
+    options = {"do_lower_case": True, "weights": None} | flags
     return tokenization.load_tokenizer(
         types.SimpleNamespace(
             **options, vocab_file=vocab_file, given_flags=flags
@@ -112,10 +112,10 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
     model.mkdir()
     for path, flags in (
         (settings, {}),
-        (model / settings.name, {"init_checkpoint": str(model)}),
+        (model / settings.name, {"weights": str(model)}),
         (
             model / settings.name,
-            {"init_checkpoint": f"{model}/bert_model.ckpt"},
+            {"weights": f"{model}/bert_model.ckpt"},
         ),
     ):
         for file in (vocab_file, cased_file):
@@ -133,7 +133,7 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
     settings.write_text('{"do_lower_case": true}')
     (model / settings.name).write_text('{"do_lower_case": false}')
     with pytest.raises(ValueError, match="contradicts .*model/tokenizer"):
-        load(vocab_file, init_checkpoint=str(model))
+        load(vocab_file, weights=str(model))
 
 
 @pytest.mark.parametrize(

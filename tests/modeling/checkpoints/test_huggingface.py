@@ -171,6 +171,9 @@ def test_weights_in_several_files(tmp_path):
         ("adapter_model.safetensors", "merge it"),
         ("saved_model.pb", "checkpoint"),
         ("model.onnx", "checkpoint"),
+        ("pytorch_model-00001-of-00002.bin", "save_pretrained"),
+        ("model.gguf", "save_pretrained"),
+        ("rust_model.ot", "save_pretrained"),
     ],
 )
 def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
@@ -187,7 +190,28 @@ def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
 def test_weights_in_a_subfolder_are_named(tmp_path):
     (tmp_path / "model").mkdir()
     write(tmp_path / "model", create_tensors())
-    with pytest.raises(ValueError, match="has its weights in .*/model"):
+    with pytest.raises(ValueError, match="has its weights in .*/model: name t"):
+        find_checkpoint(tmp_path)
+    # As a trainer leaves them, and weights of another precision.
+    (tmp_path / "step").mkdir()
+    write(tmp_path / "step", create_tensors())
+    (tmp_path / "training_args.bin").write_bytes(b"?")
+    message = "has its weights in .*/model and .*/step: name one of them"
+    with pytest.raises(ValueError, match=message):
+        find_checkpoint(tmp_path)
+    half = tmp_path / "model/model.fp16.safetensors"
+    (tmp_path / "model/model.safetensors").rename(half)
+    message = "has its weights in .*model.fp16.safetensors: name that"
+    with pytest.raises(ValueError, match=message):
+        find_checkpoint(tmp_path / "model")
+    assert find_checkpoint(half) == str(half)
+
+
+def test_a_pointer_of_git_is_named(tmp_path):
+    write(tmp_path, {})
+    pointer = "version https://git-lfs.github.com/spec/v1\nsize 12345\n"
+    (tmp_path / "model.safetensors").write_text(pointer)
+    with pytest.raises(OSError, match="cannot be read: .*run `git lfs pull`"):
         find_checkpoint(tmp_path)
 
 

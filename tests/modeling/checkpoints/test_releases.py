@@ -72,7 +72,7 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     assert after == before
     save_release(model, folder, tokenizer, ["a", "b"])
     assert load_labels(folder, 2) == ["a", "b"]
-    assert len(list(folder.iterdir())) == 6
+    assert len(list(folder.iterdir())) == 7
     check_bias(folder)
 
 

@@ -14,7 +14,7 @@ from modeling import losses
 from modeling.model import select_features
 from tests import conftest, script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
-from training import fine_tuning, run_settings
+from training import fine_tuning, model_folder
 from training.callbacks import distillation
 
 LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
@@ -102,7 +102,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     killed = tmp_path / "killed"
     killed.mkdir()
     for file in run.iterdir():
-        if "ckpt-2." in file.name or file.name == "run_settings.json":
+        if "ckpt-2." in file.name or file.name == model_folder.FILE:
             shutil.copy(file, killed)
     fine_tuning.run(
         ToyTask(), dataclasses.replace(options, output_dir=str(killed))
@@ -180,7 +180,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
     model = modeling.BertClassifier(config, 2, bilstm=True, seed=5)
     model.build()
     modeling.save_release(model, folder, labels=["no", "yes"])
-    (folder / run_settings.FILE).write_text('{"bilstm": true}')
+    (folder / model_folder.FORMER_FILE).write_text('{"bilstm": true}')
     made = []
 
     def create_model(config, **options):
@@ -313,5 +313,5 @@ def test_pretraining_learns_from_a_teacher(
         },
     ).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = json.loads((tmp_path / "student/run_settings.json").read_text())
+    settings = model_folder.read(tmp_path / "student").settings
     assert settings["teacher"][0][0].startswith("t.ckpt")

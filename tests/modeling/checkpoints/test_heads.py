@@ -1,0 +1,213 @@
+"""What a folder says of its head, and outputs put in the labels' order."""
+
+import json
+
+import numpy as np
+import pytest
+
+import modeling
+from data.classification import glue
+from modeling.checkpoints.huggingface import CLASSES
+from tests.modeling.checkpoints.test_huggingface import CONFIG, write
+from tests.models import built
+from tools import convert_checkpoint
+
+MNLI = ["contradiction", "entailment", "neutral"]
+MULTILABEL = "multi_label_classification"
+
+
+@pytest.mark.parametrize(
+    ("saved", "labels", "order"),
+    [
+        (MNLI, [MNLI], [0, 1, 2]),
+        (["entailment", "neutral", "contradiction"], [MNLI], [2, 0, 1]),
+        (["CONTRADICTION", "Neutral", "ENTAILMENT"], [MNLI], [0, 2, 1]),
+        (["a", "A"], [["A", "a"]], [1, 0]),
+        # Names that differ in case only have no other form.
+        (["a", "A"], [["A", "b"]], None),
+        (["yes", "YES"], [["Yes", "no"]], None),
+        (["not equivalent", "equivalent"], [["0", "1"]], None),
+        (["entailment", "not_entailment"], [MNLI], None),
+        (["Not-Entailment", "entailment"], [["entailment", "not_entailment"]])
+        + ([1, 0],),
+        (["+", "-"], [["-", "+"]], [1, 0]),
+        (["是", "否"], [["否", "是"]], [1, 0]),
+        ([], [], None),
+        ([], [MNLI], None),
+    ],
+)
+def test_labels_are_found_by_their_names(saved, labels, order):
+    assert modeling.find_order(saved, labels) == order
+
+
+@pytest.mark.parametrize("task", glue.LABEL_WORDS)
+def test_words_of_glue_stand_for_its_numbers(task):
+    words = glue.LABEL_WORDS[task]
+    names = [["0", "1"], words]
+    assert modeling.find_order([w.upper() for w in words], names) == [0, 1]
+    assert modeling.find_order(words[::-1], names) == [1, 0]
+    # Another task's words are none of them.
+    for other, others in glue.LABEL_WORDS.items():
+        found = modeling.find_order(others, names)
+        assert (found is None) == (other != task)
+
+
+@pytest.mark.parametrize("save", ["save_huggingface", "save_release"])
+@pytest.mark.parametrize(
+    "create", [modeling.BertClassifier, modeling.BertTokenClassifier]
+)
+def test_outputs_are_put_in_the_labels_order(tmp_path, save, create):
+    config = modeling.BertConfig.from_dict(CONFIG)
+    model, copy = built(create(config, 3, seed=1)), create(config, 3, seed=2)
+    modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
+    there = ["entailment", "neutral", "contradiction"]
+    getattr(modeling, save)(model, tmp_path, labels=there)
+    features = {"input_ids": np.arange(8)[None]}
+    expected = np.asarray(model(features))
+    report = modeling.load_checkpoint(copy, tmp_path, labels=[MNLI])
+    assert not report.missing
+    found = np.asarray(copy(features))
+    np.testing.assert_allclose(found, expected[..., [2, 0, 1]], atol=1e-6)
+    # Other names, and none, leave them as they are.
+    for labels in ([["a", "b", "c"]], ()):
+        modeling.load_checkpoint(copy, tmp_path, labels=labels)
+        np.testing.assert_allclose(copy(features), expected, atol=1e-6)
+
+
+def describe(folder, file, values):
+    folder.mkdir(exist_ok=True)
+    (folder / file).write_text(json.dumps(values))
+    return folder
+
+
+HEADS = {
+    "classifier": {"architectures": ["BertForSequenceClassification"]},
+    "multilabel": {
+        "architectures": ["BertForSequenceClassification"],
+        "problem_type": MULTILABEL,
+    },
+    "tags": {"architectures": ["BertForTokenClassification"]},
+    "spans": {"architectures": ["BertForQuestionAnswering"]},
+    "choices": {"architectures": ["BertForMultipleChoice"]},
+    "encoder": {"architectures": ["BertModel"]},
+    "unknown": {"architectures": ["BertCrfForTagging"]},
+    "nothing": {},
+}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_config_tells_heads_apart(tmp_path, kind, name):
+    values = HEADS[kind]
+    describe(tmp_path, "config.json", CONFIG | {"architectures": None} | values)
+    found = modeling.read_task(tmp_path / "model.safetensors").get("name")
+    assert found == {
+        **dict.fromkeys(["classifier", "multilabel"], "BertClassifier"),
+        "tags": "BertTokenClassifier",
+        "spans": "BertSpanLabeler",
+        "choices": "BertMultipleChoice",
+        "encoder": "BertModel",
+    }.get(kind)
+    if {found, name} & {None, "BertModel", "BertPretrainer"} or found == name:
+        modeling.check_head(tmp_path, name, values.get("problem_type"))
+    else:
+        message = f"{tmp_path} is a {found}, and a {name} is needed"
+        with pytest.raises(ValueError, match=message):
+            modeling.check_head(tmp_path, name, None)
+
+
+@pytest.mark.parametrize(
+    ("file", "values"),
+    [
+        ("config.json", {"problem_type": MULTILABEL}),
+        (
+            "model.json",
+            {"task": {"name": "BertClassifier", "problem_type": MULTILABEL}},
+        ),
+        (
+            "model.json",
+            {"task": {"name": "BertClassifier", "output_mode": "multilabel"}},
+        ),
+        ("run_settings.json", {"output_mode": "multilabel"}),
+    ],
+)
+def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
+    describe(tmp_path, file, values)
+    check = modeling.check_head
+    check(tmp_path, "BertClassifier", MULTILABEL)
+    check(tmp_path, "BertModel", None)
+    for given in ("single_label_classification", "regression"):
+        message = f"has problem_type={MULTILABEL}; received {given}"
+        with pytest.raises(ValueError, match=message):
+            check(tmp_path, "BertClassifier", given)
+    assert not caplog.text
+    # Labels that exclude each other say more than the file.
+    check(tmp_path, "BertClassifier", None)
+    assert "used to choose one label each" in caplog.text
+    if file != "config.json":
+        for folder in ("best", "averages"):
+            (tmp_path / folder).mkdir()
+            checkpoint = tmp_path / folder / "model.ckpt-3"
+            found = modeling.read_task(checkpoint)["problem_type"]
+            assert found == MULTILABEL
+        with pytest.raises(ValueError, match="and a BertMultipleChoice is"):
+            check(tmp_path, "BertMultipleChoice", None)
+
+
+def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
+    """Both have one output and no labels."""
+    task = {"name": "BertMultipleChoice", "problem_type": None}
+    describe(tmp_path, "model.json", {"task": task})
+    with pytest.raises(ValueError, match="is a BertMultipleChoice, and a Bert"):
+        modeling.check_head(tmp_path, "BertClassifier", "regression")
+    describe(tmp_path, "model.json", {"task": None})
+    modeling.check_head(tmp_path, "BertClassifier", "regression")
+
+
+def test_names_of_models_are_those_of_the_network():
+    ours = {*convert_checkpoint.MODELS.values()}
+    assert ours == {*CLASSES} == {*modeling.ARCHITECTURES.values()}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"label2id": {"yes": 1, "no": 0}}, ["no", "yes"]),
+        ({"label2id": {"yes": "1", "no": "0"}}, ["no", "yes"]),
+        (
+            {
+                "id2label": {"0": "LABEL_0", "1": "LABEL_1"},
+                "label2id": {"yes": 0, "no": 1},
+            },
+            ["yes", "no"],
+        ),
+        ({"label2id": {"LABEL_1": 1, "LABEL_0": 0}}, None),
+        ({"label2id": {"yes": 1, "no": 1}}, None),
+        ({"label2id": {}}, None),
+        ({"label2id": ["no", "yes"]}, None),
+        # Left over from another task.
+        (
+            {
+                "id2label": {"0": "no", "1": "yes"},
+                "label2id": {"LABEL_0": 0, "LABEL_1": 1},
+            },
+            ["no", "yes"],
+        ),
+    ],
+)
+def test_labels_may_be_numbered(tmp_path, values, expected):
+    write(tmp_path, {}, **values)
+    assert modeling.load_labels(tmp_path) == expected
+
+
+def test_numbers_that_contradict_each_other_are_refused(tmp_path):
+    write(
+        tmp_path,
+        {},
+        id2label={"0": "no", "1": "yes"},
+        label2id={"no": 1, "yes": 0},
+    )
+    with pytest.raises(
+        ValueError, match=r"config.json: `id2label` has the ord"
+    ):
+        modeling.load_labels(tmp_path)

@@ -1,0 +1,238 @@
+"""Heads that are used as they are: another task's, and other orders."""
+
+import json
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from tests import glue_sets, script_runner
+from tests.checkpoints import values
+from tests.conftest import TINY
+from tests.modeling.checkpoints.test_heads import MNLI, MULTILABEL
+from tests.script_runner import check_errors, parse_flags, read_results
+from tests.scripts import test_run_ner, test_run_swag
+
+VOCAB = script_runner.SAMPLES / "vocab.txt"
+CONFIG = modeling.BertConfig.from_dict(
+    TINY | {"num_hidden_layers": 1, "initializer_range": 0.3}
+)
+
+
+def save(folder, create, *arguments, **options):
+    """Writes a model of random weights as transformers would; returns it."""
+    model = create(CONFIG, *arguments, seed=1)
+    model.build()
+    tokenizer = FullTokenizer(VOCAB)
+    modeling.save_huggingface(model, folder, tokenizer=tokenizer, **options)
+    return model
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Models of other tasks, and models of MNLI whose orders differ."""
+    folder = tmp_path_factory.mktemp("models")
+    classifier = modeling.BertClassifier
+    save(folder / "mnli", classifier, 3, labels=MNLI)
+    save(folder / "unnamed", classifier, 3)
+    save(folder / "others", classifier, 3, labels=["anger", "joy", "fear"])
+    labels = ["ENTAILMENT", "neutral", "Contradiction"]
+    save(folder / "reordered", classifier, 3, labels=labels)
+    file = folder / "reordered/model.safetensors"
+    tensors = safetensors.numpy.load_file(file)
+    for name in ("classifier.weight", "classifier.bias"):
+        # To the places that the names have.
+        tensors[name] = np.ascontiguousarray(tensors[name][[1, 2, 0]])
+    safetensors.numpy.save_file(tensors, file)
+    save(
+        *(folder / "multilabel", classifier, 3),
+        labels=["a", "b", "c"],
+        problem_type=MULTILABEL,
+    )
+    save(folder / "number", classifier, 1, problem_type="regression")
+    save(folder / "tags", modeling.BertTokenClassifier, 3)
+    save(folder / "spans", modeling.BertSpanLabeler)
+    save(folder / "choices", modeling.BertMultipleChoice)
+    glue_sets.write_mnli(folder / "mnli_data")
+    glue_sets.write_regression(folder / "pairs")
+    (folder / "table").mkdir()
+    (folder / "table/test.csv").write_text("text\nthe river\n")
+    test_run_ner.write_set(folder / "test.txt", 3)
+    test_run_swag.write_set(folder / "test.csv", 2)
+    return folder
+
+
+def flags(folder, **changes):
+    return {
+        "bert_config_file": folder / "mnli/config.json",
+        "vocab_file": VOCAB,
+        "max_seq_length": 32,
+        **changes,
+    }
+
+
+def test_a_model_of_mnli_from_elsewhere(models, tmp_path):
+    names = ("mnli", "reordered", "unnamed")
+    evaluating = flags(
+        models, task_name="mnli", data_dir=models / "mnli_data", do_eval=True
+    )
+    done = script_runner.run_each(
+        "run_classifier.py",
+        tmp_path,
+        evaluating,
+        [
+            {
+                "init_checkpoint": models / name,
+                "output_dir": tmp_path / name,
+                "export_weights": tmp_path / f"{name}_weights",
+            }
+            for name in names
+        ],
+    )
+    results = [read_results(tmp_path / name) for name in names]
+    weights = [values(tmp_path / f"{n}_weights/bert_model.ckpt") for n in names]
+    assert results[0].pop("eval_loss") == pytest.approx(
+        results[1].pop("eval_loss"), rel=1e-5
+    )
+    assert results[0]["accuracy"] == results[1]["accuracy"]
+    for other in weights[1:]:
+        np.testing.assert_array_equal(
+            other["output_weights"], weights[0]["output_weights"]
+        )
+    for name, each in zip(names, done, strict=True):
+        stderr = each.check().stderr
+        labels = (tmp_path / f"{name}_weights/labels.txt").read_text()
+        assert labels.split() == MNLI
+        is_unnamed = "unnamed does not name its outputs: they are taken to be "
+        is_unnamed += "contradiction, entailment, neutral, in this order."
+        assert (is_unnamed in stderr) == (name == "unnamed")
+        is_moved = "its outputs are put in the order contradiction, entailment"
+        assert (is_moved in stderr) == (name == "reordered")
+
+
+CSV = "--task_name=csv --data_dir=table"
+STS = "--task_name=sts-b --data_dir=pairs"
+MNLI_DATA = "--task_name=mnli --data_dir=mnli_data"
+TAGS = "--data_dir=. --labels=O,B-LOC,B-ORG,I-ORG"
+SQUAD = f"--predict_file={script_runner.SAMPLES}/squad/dev.json"
+SQUAD += " --max_query_length=8"
+SINGLE = "single_label_classification"
+
+
+@pytest.mark.parametrize(
+    ("script", "head", "cases"),
+    [
+        (
+            "run_classifier.py",
+            "BertClassifier",
+            [
+                (MNLI_DATA, "tags", "is a BertTokenClassifier"),
+                (MNLI_DATA, "spans", "is a BertSpanLabeler"),
+                (STS, "choices", "is a BertMultipleChoice"),
+            ],
+        ),
+        (
+            "run_ner.py",
+            "BertTokenClassifier",
+            [
+                (TAGS, "mnli", "is a BertClassifier"),
+                (TAGS, "spans", "is a BertSpanLabeler"),
+            ],
+        ),
+        (
+            "run_swag.py",
+            "BertMultipleChoice",
+            [
+                ("--data_dir=.", "number", "is a BertClassifier"),
+                ("--data_dir=.", "tags", "is a BertTokenClassifier"),
+            ],
+        ),
+        (
+            "run_squad.py",
+            "BertSpanLabeler",
+            [(SQUAD, "choices", "is a BertMultipleChoice")],
+        ),
+        (
+            "run_classifier.py",
+            None,
+            [
+                (MNLI_DATA, "others", "the labels ['anger', 'joy', 'fear']"),
+                (STS, "multilabel", f"={MULTILABEL}; received regression"),
+                (
+                    f"{CSV} --output_mode=classification",
+                    *("multilabel", f"={MULTILABEL}; received {SINGLE}"),
+                ),
+                (
+                    f"{CSV} --output_mode=multilabel --labels=a",
+                    *("number", f"=regression; received {MULTILABEL}"),
+                ),
+            ],
+        ),
+    ],
+)
+def test_another_tasks_head_is_refused(models, script, head, cases):
+    predicting = flags(models, do_predict=True, output_dir="out")
+    needed = f", and a {head} is needed: use it for its own task"
+    cases = [
+        (f"{given} --init_checkpoint={name}", message + needed * bool(head))
+        for given, name, message in cases
+    ]
+    check_errors(models, script, predicting, cases)
+
+
+def test_a_run_of_another_task_is_refused(models, tmp_path):
+    """A model of numbers, and one of choices: one output, no labels."""
+    training = flags(
+        models,
+        do_train=True,
+        train_batch_size=8,
+        num_train_epochs=1,
+        data_dir=models / "pairs",
+        output_dir="numbers",
+        task_name="sts-b",
+    )
+    script_runner.run("run_classifier.py", tmp_path, **training).check()
+    message = "is a BertClassifier, and a BertMultipleChoice is needed"
+    cases = [
+        ("--output_dir=numbers", message),
+        ("--output_dir=out --init_checkpoint=numbers", message),
+    ]
+    predicting = flags(models, do_predict=True, data_dir=models)
+    check_errors(tmp_path, "run_swag.py", predicting, cases)
+    converting = parse_flags(
+        f"--init_checkpoint=numbers --vocab_file={VOCAB} --output_dir=out "
+        f"--bert_config_file={models}/mnli/config.json"
+    )
+    cases = [("--model=multiple_choice", message)]
+    check_errors(tmp_path, "tools.convert_checkpoint", converting, cases)
+    # Its kind, its type and its length are known.
+    done = script_runner.run("tools.convert_checkpoint", tmp_path, **converting)
+    done.check()
+    written, tokenizer = (
+        json.loads((tmp_path / "out" / name).read_text())
+        for name in ("config.json", "tokenizer_config.json")
+    )
+    assert written["architectures"] == ["BertForSequenceClassification"]
+    assert written["problem_type"] == "regression"
+    assert written["max_position_embeddings"] == 64
+    assert tokenizer["model_max_length"] == 32
+
+
+def test_a_head_that_is_missing_is_warned_of(models, tmp_path):
+    save(tmp_path / "encoder", modeling.BertModel)
+    done = script_runner.run(
+        "run_ner.py",
+        tmp_path,
+        **flags(
+            models,
+            data_dir=models,
+            init_checkpoint=tmp_path / "encoder",
+            output_dir="out",
+            labels="O,B-LOC,B-ORG,I-ORG",
+            do_predict=True,
+        ),
+    ).check()
+    assert "encoder has no weights of the task's head" in done.stderr
+    assert "does not name its outputs" not in done.stderr

@@ -1,0 +1,546 @@
+"""What a folder of weights tells about them.
+
+A run, its best/ and averages/, the folders of --export_weights and of
+tools.convert_checkpoint, and every export have these files:
+
+    model.json                         the head, and where the weights come from
+    bert_config.json                   the network
+    vocab.txt, tokenizer_config.json   how text is cut into WordPieces
+    labels.txt                         names of the outputs, in order
+
+Google's releases and Hugging Face's folders have some of them, or their own
+forms of them. Imports no TensorFlow.
+"""
+
+import dataclasses
+import os
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import modeling
+from data.text import casing
+from data.text.tokenization import FullTokenizer
+from files import flags, json_files, manifests
+from files.atomic import write_bytes, write_json
+from files.flags import Role
+from files.labels import PROBLEM_TYPES
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
+
+if TYPE_CHECKING:
+    from modeling import BertConfig
+    from training.config import ModelConfig, TrainingConfig
+
+FILE = "model.json"
+VERSION = 1
+# The settings of runs from before there was a model.json.
+FORMER_FILE = "run_settings.json"
+# Options of the network that bert_config.json has no entry for.
+NETWORK = ("left_to_right", "bilstm")
+# A resume may add these, or do without them: they change nothing that is
+# trained, or earlier versions did not record them.
+MAY_BE_MISSING = frozenset(
+    {
+        "eval_input_file",
+        "flags",
+        "init_checkpoint",
+        "tokenizer",
+        "train_records_checksum",
+    }
+)
+# Entries of a configuration that a trained network does not use.
+_NOT_IDENTITY = (
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+    "unused",
+)
+# Entries that no shape of a weight shows.
+_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+# Roles of the flags that a resume must not change.
+_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelFolder:
+    """A folder with weights, as its files describe it.
+
+    Attributes:
+        path: the folder.
+        config_file: path of the configuration; None if there is none.
+        vocab_file: path of vocab.txt or tokenizer.json; None without either.
+        do_lower_case: whether text is lower-cased; None if no file tells.
+        description: path of model.json; None if there is none.
+        task: {"name": class of the model, name of a flag: its value} of the
+            head; {} if unknown.
+        settings: what must not change in a resume of the run that wrote it; {}
+            in a release.
+        changes: what --allow_changed_settings changed, one dict a time.
+    """
+
+    path: str
+    config_file: str | None = None
+    vocab_file: str | None = None
+    do_lower_case: bool | None = None
+    description: str | None = None
+    task: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    changes: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """{name in NETWORK: whether the weights were trained with it}."""
+        return {name: self.settings.get(name, False) for name in NETWORK}
+
+
+def read(path: str | os.PathLike[str]) -> ModelFolder:
+    """Returns what is known about the weights at a path.
+
+    Args:
+        path: a folder with weights, or a checkpoint in it.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is not what its name says, or of a later version.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        folder = folder.parent
+    # Before there was a model.json, these folders had only weights.
+    places = [folder]
+    if folder.name in (BEST, AVERAGES):
+        places.append(folder.parent)
+    # Several runs in a folder share the first one's.
+    places.append(places[-1] / "run_1")
+
+    def find(*names: str) -> str | None:
+        files = (place / name for place in places for name in names)
+        return next((str(file) for file in files if file.is_file()), None)
+
+    file = find(FILE, FORMER_FILE)
+    values = _read_file(file) if file else _read_huggingface(folder)
+    known = values.get("settings", {}).get("tokenizer", {})
+    casings = [
+        *map(casing.read_do_lower_case, places),
+        known.get("do_lower_case"),
+    ]
+    return ModelFolder(
+        str(folder),
+        find("bert_config.json", "config.json"),
+        find("vocab.txt", "tokenizer.json"),
+        next((found for found in casings if found is not None), None),
+        find(FILE),
+        **values,
+    )
+
+
+def _read_file(file: str) -> dict[str, Any]:
+    values = json_files.read_json(file)
+    if os.path.basename(file) == FORMER_FILE:
+        return {"settings": values}
+    version = values.get("version")
+    if version != VERSION:
+        raise ValueError(
+            f"{file} has the version {version}, and this program reads "
+            f"{VERSION}; use the program that wrote it, or a newer one"
+        )
+    origin = values.get("origin", {})
+    return {
+        "task": values.get("task") or {},
+        "settings": origin.get("settings", {}),
+        "changes": origin.get("changes", []),
+    }
+
+
+def _read_huggingface(folder: Path) -> dict[str, Any]:
+    if not (folder / "config.json").is_file():
+        return {}
+    found = json_files.read_json(folder / "config.json").get("problem_type")
+    modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
+    return {"task": {"output_mode": modes[found]}} if found in modes else {}
+
+
+def complete(config: "ModelConfig") -> None:
+    """Sets the flags that were not given to what the model's folder tells.
+
+    Args:
+        config: the flags. Of the folder of `weights`, the network, the
+            vocabulary and the casing count always, the head where it is not
+            trained.
+
+    Raises:
+        ValueError: the folder does not tell a flag that must be set.
+    """
+    told: dict[str, Any] = {}
+    if config.weights:
+        try:
+            folder = read(config.weights)
+        except ValueError:
+            # It loads TensorFlow; a power cut may have emptied a file.
+            from training import run_state
+
+            run_state.mend(config.weights)
+            folder = read(config.weights)
+        if not getattr(config, "do_train", False):
+            told |= {**folder.task, **folder.network}
+        told["left_to_right"] = folder.network["left_to_right"]
+        for name in ("config_file", "vocab_file", "do_lower_case"):
+            told[name] = getattr(folder, name)
+        told["bert_config_file"] = told.pop("config_file")
+    roles = (Role.IDENTITY, Role.HEAD, Role.DECODING)
+    changed = {
+        field.name: told[field.name]
+        for field in flags.fields(config, *roles)
+        if told.get(field.name) is not None
+        and field.name not in config.given_flags
+        and getattr(config, field.name) == field.default
+    }
+    for name, value in changed.items():
+        object.__setattr__(config, name, value)
+    if hasattr(config, "all_flags"):
+        every = {**config.all_flags, **changed}
+        object.__setattr__(config, "all_flags", every)
+    if missing := [
+        f"--{name}" for name in config.needed if getattr(config, name) is None
+    ]:
+        where = f"{config.weights} does not tell" if config.weights else "see"
+        raise ValueError(
+            f"missing required flags: {', '.join(missing)} ({where} "
+            f"{'them' if config.weights else '--help'})"
+        )
+
+
+def describe(
+    config: "TrainingConfig",
+    model: Any,
+    settings: Mapping[str, Any],
+    changes: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Returns the contents of a run's model.json.
+
+    Nothing in it tells where files were, on which machine, or what they hold.
+
+    Args:
+        config: the flags.
+        model: the model that is trained.
+        settings: what must not change in a resume.
+        changes: what was changed all the same.
+    """
+    head = _values(config, Role.HEAD, Role.DECODING)
+    resolved = {name: settings[name] for name in head if name in settings}
+    return {
+        "version": VERSION,
+        "task": {"name": type(model).__name__, **head, **resolved},
+        "origin": {
+            "script": os.path.basename(sys.argv[0]),
+            "settings": settings,
+            "changes": [*changes],
+            "versions": {
+                "python": platform.python_version(),
+                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
+            },
+        },
+    }
+
+
+def passed_on(path: str | None, step: int | None = None) -> dict[str, str]:
+    """Returns {model.json: its text} for a copy of weights, or {}.
+
+    Args:
+        path: where the weights come from.
+        step: their step, if it is known.
+    """
+    if path is None or (file := read(path).description) is None:
+        return {}
+    values = json_files.read_json(file)
+    if step is not None:
+        values["origin"]["step"] = step
+    return {FILE: json_files.format_json(values, file, indent=2) + "\n"}
+
+
+def write_run(
+    config: "TrainingConfig",
+    model: Any,
+    settings: Mapping[str, Any],
+    changes: Sequence[Mapping[str, Any]],
+    tokenizer: FullTokenizer | None,
+    labels: Sequence[str] | None,
+) -> None:
+    """Describes the weights in each folder of a run.
+
+    Args:
+        config: the flags.
+        model: the model that is trained.
+        settings: what must not change in a resume, as `check_same` returns it.
+        changes: the changes, as `check_same` returns them.
+        tokenizer: see `write`.
+        labels: see `write`.
+    """
+    description = describe(config, model, settings, changes)
+    for folder in config.weight_folders:
+        write(folder, description, model.config, tokenizer, labels)
+
+
+def write(
+    folder: str | os.PathLike[str],
+    description: Mapping[str, Any],
+    bert_config: "BertConfig",
+    tokenizer: FullTokenizer | None,
+    labels: Sequence[str] | None,
+) -> None:
+    """Writes what describes the weights that a run puts into a folder.
+
+    Args:
+        folder: created if missing.
+        description: result of `describe`.
+        bert_config: the network.
+        tokenizer: the tokenizer; None where it is unknown, as in pretraining
+            on masked records.
+        labels: names of the outputs, in order, or None.
+
+    Raises:
+        ValueError: the folder describes another model.
+        OSError: a file cannot be written.
+    """
+    from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
+
+    folder = Path(folder)
+    if FILE in manifests.listed(folder, manifests.WEIGHTS):
+        raise ValueError(
+            f"--output_dir={folder} holds a model that another command wrote; "
+            "give another --output_dir"
+        )
+    texts = {"bert_config.json": bert_config.to_json_string().encode()}
+    if tokenizer:
+        texts |= tokenizer_files.describe_tokenizer(
+            tokenizer, bert_config.max_position_embeddings
+        )
+    for name, text in texts.items():
+        _keep_or_write(folder / name, text)
+    if labels is not None:
+        modeling.save_labels(folder, labels)
+    write_json(folder / FILE, description)
+
+
+def _keep_or_write(path: Path, text: bytes) -> None:
+    """Writes a file, unless it is there; it may be the user's own."""
+    if not path.is_file():
+        write_bytes(path, text)
+        return
+    found = path.read_bytes()
+    if path.suffix == ".json":
+        # Another program's may have more entries.
+        former = json_files.parse_json(found, str(path))
+        entries = json_files.parse_json(text, path.name)
+        is_same = all(
+            former.get(name, value) == value for name, value in entries.items()
+        )
+    else:
+        is_same = found == text
+    if not is_same:
+        raise ValueError(
+            f"{path} describes another model than the one to be trained; give "
+            "another --output_dir"
+        )
+
+
+def check_same(
+    config: "TrainingConfig",
+    settings: Mapping[str, Any],
+    are_all: bool = True,
+) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
+    """Refuses to resume a run with other settings than it started with.
+
+    Args:
+        config: the flags.
+        settings: JSON-serializable dict of what must stay the same besides the
+            flags; those of MAY_BE_MISSING may be left out.
+        are_all: False before all settings are known.
+
+    Returns:
+        the settings and all changes to record.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    output_dir = config.output_dir
+    settings = {**settings, "flags": _values(config, *_COMPARED)}
+    text = json_files.format_json(settings, "the settings")
+    settings = json_files.parse_json(text, "the settings")
+    folder = read_run(output_dir)
+    saved, changes = folder.settings, list(folder.changes)
+    if not saved:
+        return settings, changes
+    names = settings.keys() | (saved.keys() if are_all else ())
+    for name in sorted(names - {"flags"}):
+        if name in MAY_BE_MISSING and not (name in saved and name in settings):
+            continue
+        former, given = saved.get(name), settings.get(name)
+        if former != given:
+            name, former, given = _difference(name, former, given)
+            raise ValueError(
+                f"--output_dir={output_dir} holds a run with {name}="
+                f"{former}; received {given}. Give the former to "
+                "resume that run, or another --output_dir"
+            )
+    changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
+    if changed and not config.allow_changed_settings:
+        name, (former, given) = next(iter(changed.items()))
+        raise ValueError(
+            f"--output_dir={output_dir} holds a run with --{name}={former}; "
+            f"received {given}. Train into another --output_dir, from this "
+            f"run with --init_checkpoint={output_dir} or anew; or resume with "
+            "--allow_changed_settings, which is recorded"
+        )
+    if changed:
+        step = checkpoint_steps(output_dir)[-1]
+        changes.append({"after_step": step, "flags": changed})
+    return {**saved, **settings}, changes
+
+
+def _changed_flags(
+    config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """Returns {flag: [value before, value now]} of those that changed.
+
+    A flag that was not saved is newer than the run. None is no limit.
+    """
+    growing = {
+        field.name
+        for field in flags.fields(config, *_COMPARED)
+        if flags.meta_of(field).may_grow
+    }
+    return {
+        name: [saved[name], now]
+        for name, now in given.items()
+        if name in saved
+        and saved[name] != now
+        and not (
+            name in growing
+            and (saved[name] is None or now is None or now > saved[name])
+        )
+    }
+
+
+def _values(config: Any, *roles: Role) -> dict[str, Any]:
+    """Returns {flag: value}; of paths, what is in the files counts instead."""
+    return {
+        field.name: _without_folders(getattr(config, field.name))
+        for field in flags.fields(config, *roles)
+        if flags.meta_of(field).kind is None
+    }
+
+
+def _without_folders(value: Any) -> Any:
+    """Returns a value; of a path, such as that of class weights, its name."""
+    is_path = isinstance(value, str) and os.path.exists(value)
+    return os.path.basename(value) if is_path else value
+
+
+def check_identity(
+    flag: str,
+    path: str,
+    bert_config: "BertConfig",
+    given: Mapping[str, Any],
+    trains: bool = False,
+) -> None:
+    """Refuses to use a model as another one than it was trained as.
+
+    Args:
+        flag: the flag that named the model, for the message.
+        path: the checkpoint, or its folder.
+        bert_config: the network to load it into.
+        given: {setting: value}; those that its run did not record are not
+            compared.
+        trains: whether it is trained on. Then what the shapes of the weights
+            show may differ, as in a student with fewer blocks.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    folder = read(path)
+    trained = dict(folder.settings)
+    given = {**given, "bert_config": bert_config.to_dict()}
+    if folder.config_file and "bert_config" not in trained:
+        config = modeling.load_config(folder.config_file)
+        trained["bert_config"] = config.to_dict()
+    for name in sorted(given.keys() & trained.keys()):
+        former, now = trained[name], given[name]
+        if name == "bert_config":
+            former, now = (
+                _identity(config, trains) for config in (former, now)
+            )
+        if former != now:
+            name, former, now = _difference(name, former, now)
+            raise ValueError(
+                f"{flag}={os.fspath(path)} was trained with {name}={former}; "
+                f"received {now}. Use what it was trained with"
+            )
+
+
+def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
+    """Returns the entries of a configuration that tell networks apart."""
+    from modeling import BertConfig
+
+    values = dataclasses.asdict(BertConfig.from_dict(dict(config)))
+    names = _INVISIBLE if trains else values.keys() - set(_NOT_IDENTITY)
+    return {name: values[name] for name in names}
+
+
+def check_vocabulary(flag: str, path: str, tokenizer: FullTokenizer) -> None:
+    """Refuses another vocabulary than the one in a model's folder.
+
+    Rows of [unusedN] may have become words.
+
+    Raises:
+        ValueError: a row differs; the message names both files.
+    """
+    file = read(path).vocab_file
+    if file is None or os.path.abspath(file) == os.path.abspath(
+        tokenizer.vocab_file
+    ):
+        return
+    theirs = FullTokenizer(file, None).tokens
+    for row, (word, ours) in enumerate(
+        zip(theirs, tokenizer.tokens, strict=False), start=1
+    ):
+        if word != ours and not word.startswith("[unused"):
+            raise ValueError(
+                f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
+                f"{flag}={path}: line {row} is {ours!r}, and {file} has "
+                f"{word!r}; leave --vocab_file out"
+            )
+
+
+def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
+    """Returns what is known of the run in a folder; nothing of a new one."""
+    if not checkpoint_steps(output_dir):
+        return ModelFolder(os.fspath(output_dir))
+    try:
+        return read(output_dir)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; it holds the settings the run was started with: "
+            "restore it from a backup, or delete it if you are sure that "
+            "they are the same, or train into another --output_dir"
+        ) from error
+
+
+def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
+    """Returns the name and values of the differing part of a setting."""
+    if isinstance(former, dict) and isinstance(given, dict):
+        for key in sorted(former.keys() | given.keys()):
+            if former.get(key) != given.get(key):
+                return _difference(
+                    f"{name}.{key}", former.get(key), given.get(key)
+                )
+    if isinstance(former, list) and isinstance(given, list):
+        # For example, one of many files.
+        gone = [value for value in former if value not in given]
+        come = [value for value in given if value not in former]
+        if gone and come:
+            return name, gone, come
+    return name, former, given
