@@ -106,6 +106,8 @@ class SquadTask(task.Task):
         super().__init__(options)
         self.train_file = options.train_file or ""
         self.predict_file = options.predict_file or ""
+        # Their answers are not in the records.
+        self.eval_files = [self.predict_file]
         self.features: list[windows.SquadFeatures] = []
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:

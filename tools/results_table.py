@@ -3,7 +3,8 @@
     python -m tools.results_table --runs=output/glue --output=output/glue.md
 
 Reads the summary.json of every run in the folders, at any depth. Runs whose
-paths differ only in run_N or seed_N share a row, unless their flags differ.
+paths differ only in run_N or seed_N share a row, unless their flags differ; if
+they were evaluated on different dev sets, those of one dev set are taken.
 Accuracies and the like are out of 100. Tasks of GLUE get a score each, and the
 averages; --submission packs their predictions for GLUE's site.
 """
@@ -22,20 +23,15 @@ import numpy as np
 from absl import logging
 
 from data.classification import glue
-from files import json_files
 from files.atomic import write_text
 from files.flags import flag
 from files.paths import Kind, named_folders
+from training import finished_runs
 from training.command_line import cli
+from training.finished_runs import Run
 
 # In every file that this tool writes, so that it replaces no other.
 MARK = "Written by tools.results_table"
-_SEED = re.compile(r"\b(run|seed)_\d+\b")
-# Flags that change no result.
-_FREE = re.compile(
-    r"seed|num_train_runs|output_dir|export_\w+|do_(train|eval|predict)|report"
-    r"|glue_submission|verbose|debug|save_checkpoints_steps|keep_checkpoint_max"
-)
 # Results that are not shown by default.
 _OTHER = re.compile(r"global_step|best_run|ensemble_size|(eval_)?loss\w*")
 
@@ -67,14 +63,6 @@ class Config:
     )
 
 
-class Run(NamedTuple):
-    """The settings of a finished run that matter, and its results."""
-
-    folder: Path
-    settings: Mapping[str, Any]
-    figures: Mapping[str, float]
-
-
 class Row(NamedTuple):
     """A line of the table: figures of several seeds, by name.
 
@@ -85,54 +73,6 @@ class Row(NamedTuple):
     task: str
     folders: Sequence[str]
     figures: Mapping[str, Sequence[float]]
-
-
-def read_runs(folder: Path) -> Iterator[Run]:
-    """Yields the runs in a folder; names those that have not finished.
-
-    Raises:
-        ValueError: a summary is damaged.
-        OSError: the folder has no finished run.
-    """
-    found = {path.parent for path in folder.rglob("summary.json")}
-    started = {path.parent for path in folder.rglob("history.jsonl")}
-    if unfinished := sorted(map(str, started - found)):
-        logging.warning("Not finished, left out: %s", ", ".join(unfinished))
-    if not found:
-        raise FileNotFoundError(
-            f"--runs: {folder} contains no summary.json, which a run writes "
-            "at its end; pass the --output_dir of runs, or a folder above"
-        )
-    # The folder of --num_train_runs repeats the best of its run_N.
-    several = {path.parent for path in found if path.name.startswith("run_")}
-    for path in sorted(found - several):
-        summary = json_files.read_json(path / "summary.json")
-        try:
-            run = create_run(path, summary)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
-            raise ValueError(
-                f"{path}/summary.json is not the summary of a run ({error!r}); "
-                "move it away"
-            ) from None
-        if run.figures:
-            yield run
-
-
-def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
-    """Returns a run; without figures if it has evaluated nothing."""
-    script = os.path.basename(summary["command"][0])
-    settings = {
-        name: _SEED.sub(r"\1_N", value) if isinstance(value, str) else value
-        for name, value in summary["all_flags"].items()
-        if not _FREE.fullmatch(name)
-    }
-    settings["bert_config"] = summary["settings"].get("bert_config")
-    figures = {}
-    for name, value in summary["results"].get("eval_results.txt", {}).items():
-        # SQuAD's are out of 100 already.
-        scale = 1 if "loss" in name or "squad" in script else 100
-        figures[name] = math.nan if value is None else scale * value
-    return Run(folder, {"script": script, **settings}, figures)
 
 
 def make_rows(
@@ -303,13 +243,19 @@ def main(config: Config) -> None:
     folders = named_folders(config.runs)
     labels = collections.defaultdict(list)
     for name, folder in folders:
-        for run in read_runs(Path(folder)):
+        for run in finished_runs.read_runs(Path(folder)):
             parts = [name or (folder if len(folders) > 1 else "")]
             parts += run.folder.relative_to(folder).parts
             kept = [
-                part for part in parts if part and not _SEED.fullmatch(part)
+                part
+                for part in parts
+                if part and not finished_runs.SEED.fullmatch(part)
             ]
             labels["/".join(kept) or folder].append(run)
+    taken = []
+    for label, runs in labels.items():
+        labels[label] = finished_runs.of_one_dev_set(runs)
+        taken += labels[label]
     rows = [
         row
         for label, runs in labels.items()
@@ -332,7 +278,10 @@ def main(config: Config) -> None:
         write_table(output, rows)
     if config.submission:
         glue.pack_submission(
-            config.submission, [Path(folder) for _, folder in folders], MARK
+            config.submission,
+            [Path(folder) for _, folder in folders],
+            MARK,
+            lambda file: finished_runs.check_predictions(file, taken),
         )
     print(format_table(rows, markdown=False), end="")
 

@@ -1,12 +1,16 @@
 """Ensembles: several trained models that predict together (--ensemble)."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from absl import logging
 
 import modeling
+from training import model_folder
+from training.callbacks.best_step import may_use
 from training.config import FineTuningConfig
+from training.run_folder import BEST, checkpoint_steps
 from training.task import Batches, Task
 
 
@@ -31,10 +35,17 @@ def find_members(config: FineTuningConfig) -> list[str]:
             "give another one for what the ensemble writes"
         )
     folders = config.ensemble.split(",")
-    members = [
-        modeling.find_checkpoint(folder, config.load_best) for folder in folders
-    ]
-    labels = [modeling.load_labels(folder) for folder in folders]
+    members, labels = [], []
+    for folder in folders:
+        best = Path(folder) / BEST
+        is_used = config.load_best and may_use(
+            best, model_folder.read(folder).settings
+        )
+        found = modeling.find_checkpoint(folder, is_used)
+        # The folder means the averages in its last checkpoint, too.
+        is_last = config.load_best and not checkpoint_steps(best)
+        members.append(folder if is_last else found)
+        labels.append(modeling.load_labels(folder))
     if len(set(members)) < max(len(members), 2):
         raise ValueError(
             f"--ensemble={config.ensemble}: give two models or more, each "
@@ -48,8 +59,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
                 f"--ensemble: {folder} has the labels {found}, and "
                 f"{folders[0]} has {labels[0]}; give models of one task"
             )
-    # A folder means the averages in its last checkpoint, too.
-    return folders if config.load_best else members
+    return members
 
 
 def predict_together(

@@ -5,15 +5,13 @@ Nothing here names a task: a script passes its `Task` (task.py).
 
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from absl import logging
 
 from data.io import record_checks
-from files.run_files import is_result
 from training import (
     checks,
     devices,
@@ -26,6 +24,7 @@ from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
 from training.prediction import LossFigures
+from training.run_folder import find_results, warn_of_earlier
 from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
@@ -71,7 +70,11 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", flow.describe(trainer))
             flow.write_predictions(trainer, results)
-            warn_of_earlier(config.output_dir, earlier, flow.find_results())
+            found = flow.find_results()
+            warn_of_earlier(config.output_dir, earlier, found)
+            trainer.summary.add_predictions(
+                dict(found.items() - earlier.items())
+            )
         if config.export_dir:
             logging.info("Exporting %s", trainer.described_step)
             task.export(config.export_dir, trainer.model)
@@ -134,7 +137,8 @@ class _Flow:
 
     def train(self, config: FineTuningConfig) -> Trainer:
         """Returns a trainer, which has trained if the flags say so."""
-        task, callbacks = self.task, []
+        task = self.task
+        callbacks: list[BestStep] = []
         if config.keeps_best:
             callbacks.append(
                 BestStep(
@@ -154,6 +158,7 @@ class _Flow:
             (config.max_seq_length * task.sequences_per_example, 0),
             self.num_steps,
             settings=self.settings,
+            data=self.splits.describe(),
             teacher=self.teacher,
             records=self.splits.records.get("train"),
             more_callbacks=callbacks,
@@ -164,7 +169,7 @@ class _Flow:
         if self.num_steps is None:
             return trainer
         start.train(trainer, self.splits.records["train"], self.num_steps[0])
-        if callbacks and config.load_best:
+        if callbacks and callbacks[0].is_of_run and config.load_best:
             trainer.restore_best()
         return trainer
 
@@ -323,38 +328,3 @@ class _Flow:
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()
         return find_results(self.config.output_dir, others)
-
-
-def find_results(
-    folder: str | os.PathLike[str], others: Sequence[str] = ()
-) -> dict[str, tuple[int, int]]:
-    """Returns {name: what a rewrite changes} of a folder's results.
-
-    Args:
-        folder: folder of a run.
-        others: names of more files that count.
-    """
-    path = Path(folder)
-    return {
-        file.name: (file.stat().st_ino, file.stat().st_mtime_ns)
-        for file in (path.iterdir() if path.is_dir() else ())
-        if is_result(file.name) or file.name in others
-    }
-
-
-def warn_of_earlier(
-    folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> None:
-    """Warns of results, see `find_results`, that a run has not rewritten.
-
-    A run without --version_2_with_negative writes no null_odds.json; an earlier
-    run's could be mistaken for a part of the new answers. We keep such a file,
-    because the user may own it, and log a warning.
-    """
-    left = sorted(before.items() & after.items())
-    if left:
-        logging.warning(
-            "%s in %s are left over from an earlier run; move or remove them.",
-            ", ".join(name for name, _ in left),
-            folder,
-        )

@@ -66,6 +66,7 @@ def run(
         callbacks.append(
             BestStep(evaluate, config.eval_steps, "loss", config.best_dir)
         )
+    is_evaluated = config.do_eval or config.eval_input_file is not None
     # ----- Create the model, restored or loaded. -----
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
@@ -82,6 +83,7 @@ def run(
         (config.max_seq_length, config.max_predictions_per_seq),
         num_steps if config.do_train else None,
         settings,
+        {"dev_set": evaluation.describe()} if is_evaluated else {},
         teacher,
         records,
         callbacks if config.do_train else (),
@@ -183,6 +185,16 @@ class _Evaluation:
     config: PretrainingConfig
     records: tfrecords.Records
     tokenizer: FullTokenizer | None
+
+    def describe(self) -> list[Any]:
+        """Returns what identifies the records and how many are evaluated."""
+        config = self.config
+        # The records to train on may be many.
+        is_whole = config.eval_input_file is not None
+        return [
+            fingerprints.fingerprint(self.records.files, whole=is_whole),
+            config.max_eval_steps * config.eval_batch_size,
+        ]
 
     def create_dataset(self) -> tf.data.Dataset:
         """Returns the batches of the records."""

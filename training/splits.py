@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from absl import logging
 from data.io import feature_specs, tfrecords
 from files import progress, run_files
 from modeling.config import BertConfig
+from training import fingerprints
 from training.config import FineTuningConfig
 from training.task import Task
 
@@ -27,6 +29,7 @@ class Splits:
         num_examples: {split: number of its examples}.
         num_records: {split: number of its records}.
         records: {split: its records}.
+        checksums: {split: checksum of its records, in any order}.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class Splits:
             name: len(found) for name, found in examples.items()
         }
         self.records: dict[str, tfrecords.Records] = {}
+        self.checksums: dict[str, int] = {}
         # Free the training examples once their records are written.
         self.num_records: Mapping[str, int] = {
             name: self._write(name, examples.pop(name))
@@ -66,9 +70,12 @@ class Splits:
             self._task.examples[name] = examples
         path = os.path.join(self._folder, f"{name}.tf_record")
         records = self._task.encode(name, examples)
+        checksum = 0
         with tfrecords.RecordWriter([path]) as writer:
             for record in progress.track(records, None, "record", "Writing"):
                 writer.write(record)
+                checksum += zlib.crc32(record)
+        self.checksums[name] = checksum
         spec = dict(self._task.feature_spec(name))
         spec = feature_specs.bounded(spec, *self._sizes)
         self.records[name] = tfrecords.Records([path], spec)
@@ -88,6 +95,24 @@ class Splits:
         return [
             name for name in self._task.splits[purpose] if name in self.records
         ]
+
+    def describe(self) -> dict[str, Any]:
+        """Returns what identifies the dev and test set, for a fingerprint."""
+        found: dict[str, Any] = {}
+        for part, purpose in (("dev_set", "eval"), ("test_set", "predict")):
+            if names := self.of(purpose):
+                found[part] = [
+                    [self.checksums[name] for name in names],
+                    list(self._task.labels or ()),
+                ]
+        if "dev_set" in found:
+            found["dev_set"] += [
+                checksum
+                for *_, checksum in fingerprints.fingerprint(
+                    self._task.eval_files, whole=True
+                )
+            ]
+        return found
 
     def create_dataset(self, name: str, batch_size: int) -> tf.data.Dataset:
         """Returns the batches of a split to evaluate or predict."""

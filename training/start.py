@@ -13,6 +13,7 @@ from modeling.losses import Loss
 from training import costs, devices, fingerprints, model_folder
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
+from training.callbacks.best_step import may_use
 from training.callbacks.history import History
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
@@ -21,6 +22,7 @@ from training.callbacks.time_limit import TimeLimit
 from training.config import TrainingConfig
 from training.optimizers import optimization
 from training.run_folder import are_same, folder_of
+from training.summary import fingerprint_of
 from training.trainer import Trainer
 
 
@@ -31,6 +33,7 @@ def create_trainer(
     shape: tuple[int, int],
     num_steps: tuple[int, int] | None = None,
     settings: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
     teacher: distillation.Teacher | None = None,
     records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
@@ -50,6 +53,7 @@ def create_trainer(
         shape: (WordPieces, masked positions) of an example with its padding.
         num_steps: (length of training, of its warmup); None without training.
         settings: settings that must not change in a resume, see model_folder.
+        data: what identifies the dev and test set, see `fingerprint_of`.
         teacher: the teacher to distill, or None.
         records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
@@ -93,11 +97,9 @@ def create_trainer(
     trainer = Trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
-    if not (config.prefers_best and trainer.restore_best()):
-        trainer.restore_or_load(output_names)
+    summary = trainer.summary
     if num_steps:
-        _check_batch_sizes(config, strategy)
-        settings = {
+        summary.settings = {
             "bert_config": model.config.to_dict(),
             "batch_size": config.batch_sizes.final,
             "max_seq_length": shape[0],
@@ -108,23 +110,35 @@ def create_trainer(
             **(settings or {}),
             **(teacher.settings if teacher else {}),
         }
+    else:
+        start = config.init_checkpoint
+        if config.has_checkpoint or not start:
+            start = config.output_dir
+        summary.settings = model_folder.read(start).settings
+    summary.fingerprint = fingerprint_of(summary.settings, data or {})
+    trainer.history.fingerprint = {
+        part: checksum
+        for part, checksum in summary.fingerprint.items()
+        if part != "test_set"
+    }
+    has_best = config.prefers_best and may_use(
+        config.best_dir, summary.settings
+    )
+    if not (has_best and trainer.restore_best()):
+        trainer.restore_or_load(output_names)
+    if num_steps:
+        _check_batch_sizes(config, strategy)
+        settings = dict(summary.settings)
         start = config.init_checkpoint
         if start and not are_same(folder_of(start), config.output_dir):
             # Once a run has begun, it can do without it.
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found
-        trainer.summary.settings, changes = model_folder.check_same(
-            config, settings
-        )
+        summary.settings, changes = model_folder.check_same(config, settings)
         if config.is_chief:
             model_folder.write_run(
-                config,
-                model,
-                trainer.summary.settings,
-                changes,
-                tokenizer,
-                labels,
+                config, model, summary.settings, changes, tokenizer, labels
             )
     return trainer
 

@@ -1,12 +1,14 @@
 """summary.json: settings, results and times of a run."""
 
+import contextlib
+import hashlib
 import json
 import math
 import os
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,13 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from files import atomic
-from training import costs
+from files import atomic, json_files
+from training import costs, fingerprints, model_folder
 from training.config import TrainingConfig
+
+_FILE = "summary.json"
+# Settings that a run may add, or do without, or change if it is told to.
+_NOT_OF_RUN = model_folder.MAY_BE_MISSING - {"train_records_checksum"}
 
 
 class Summary:
@@ -24,6 +30,12 @@ class Summary:
 
     Attributes:
         settings: settings at the start: configuration, data, batch size.
+        fingerprint: {"run", "dev_set" or "test_set": its checksum}, see
+            `fingerprint_of`. Figures of equal ones may be compared.
+        trained_with: {"flags", "versions", "step"} of the command that trained
+            the weights; later ones keep it. None if it is not known.
+        predictions: {"test_set": its checksum, "files": fingerprint} of the
+            latest that these weights made; None if there are none.
         results: {name of a file of results: the results}.
         seconds: {name of a part of the run: its duration}.
     """
@@ -31,9 +43,44 @@ class Summary:
     def __init__(self, config: TrainingConfig) -> None:
         self.config = config
         self.settings: Mapping[str, Any] = {}
+        self.fingerprint: Mapping[str, str] = {}
+        path = Path(config.output_dir) / _FILE
+        earlier: dict[str, Any] = {}
+        self._is_first = not path.is_file()
+        with contextlib.suppress(OSError, ValueError):
+            earlier = json_files.read_json(path)
+        self.trained_with = earlier.get("trained_with")
+        self.predictions = earlier.get("predictions")
         self.results: dict[str, Mapping[str, Any]] = {}
         self.seconds: dict[str, float] = {}
         self._started = time.monotonic()
+
+    def add_training(self, step: int, has_trained: bool) -> None:
+        """Keeps what the weights were trained with.
+
+        Args:
+            step: the last step.
+            has_trained: whether this command made any steps. If it found none
+                to make, an earlier command did, perhaps with other flags.
+        """
+        if has_trained:
+            self.predictions = None
+        if has_trained or self._is_first:
+            flags = dict(self.config.all_flags)
+            self.trained_with = {
+                "flags": flags,
+                "versions": _versions(),
+                "step": step,
+            }
+
+    def add_predictions(self, names: Iterable[str]) -> None:
+        """Keeps checksums of the files that this command predicted."""
+        folder = Path(self.config.output_dir)
+        files = [str(folder / name) for name in sorted(names)]
+        self.predictions = {
+            "test_set": self.fingerprint.get("test_set"),
+            "files": fingerprints.fingerprint(files, whole=True),
+        }
 
     def write(self, global_step: int) -> None:
         """Writes `summary.json` into the run's folder."""
@@ -43,13 +90,12 @@ class Summary:
             "flags": dict(self.config.given_flags),
             "all_flags": dict(self.config.all_flags),
             "settings": self.settings,
-            "versions": {
-                "python": platform.python_version(),
-                "tensorflow": tf.__version__,
-                "keras": keras.__version__,
-                "numpy": np.__version__,
-            },
+            "fingerprint": self.fingerprint,
+            "versions": _versions(),
             "global_step": global_step,
+            # The initial weights come from elsewhere.
+            "trained_with": self.trained_with if global_step else None,
+            "predictions": self.predictions,
             "results": {
                 name: finite(figures) for name, figures in self.results.items()
             },
@@ -57,9 +103,36 @@ class Summary:
             "peak_memory_bytes": costs.peak_memory(),
         }
         atomic.write_text(
-            Path(self.config.output_dir) / "summary.json",
+            Path(self.config.output_dir) / _FILE,
             json.dumps(summary, indent=2, default=str) + "\n",
         )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def fingerprint_of(
+    settings: Mapping[str, Any], data: Mapping[str, Any]
+) -> dict[str, str]:
+    """Returns what ties figures to a run and its data, {part: checksum}.
+
+    Args:
+        settings: settings that must not change in a resume (model_folder.py).
+        data: {"dev_set" or "test_set": JSON-serializable description}.
+    """
+    run = {name: settings[name] for name in settings.keys() - _NOT_OF_RUN}
+    return {
+        part: hashlib.sha256(
+            json.dumps(value, sort_keys=True).encode()
+        ).hexdigest()[:16]
+        for part, value in {"run": run, **data}.items()
+    }
 
 
 def finite(figures: Mapping[str, Any]) -> dict[str, Any]:

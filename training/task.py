@@ -60,6 +60,8 @@ class Task(abc.ABC):
         samples: the examples of the latest evaluation with the right and the
             predicted answers, {column: text}, of which TensorBoard shows a
             few; `evaluate` may set them.
+        eval_files: files from which `evaluate` takes the right answers, if the
+            records have none.
         settings: further {name: value} that must not change in a resume.
     """
 
@@ -82,6 +84,7 @@ class Task(abc.ABC):
     counts_examples: bool = False
     has_eval_loss: bool = True
     samples: Sequence[Mapping[str, Any]] = ()
+    eval_files: Sequence[str] = ()
     settings: Mapping[str, Any] = {}
 
     def __init__(self, options: FineTuningConfig) -> None:

@@ -26,6 +26,7 @@ from training import checkpointing, devices, model_folder, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
+from training.run_folder import checkpoint_steps, remove_checkpoints
 from training.summary import Summary
 
 _Callback = TypeVar("_Callback", bound=Callback)
@@ -166,6 +167,19 @@ class Trainer(BatchPredictor):
             is_chief=self.is_chief,
         )
 
+    def save_weights(
+        self,
+        folder: Path | str,
+        step: int,
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """Saves the weights alone, in place of all others in a folder."""
+        if self.is_chief:
+            # An earlier run's would pass for the newest.
+            later = [s for s in checkpoint_steps(folder) if s >= step]
+            remove_checkpoints(folder, later)
+        self.weights_in(folder).save(step, files)
+
     def fit(
         self,
         create_dataset: Callable[[int, int], tf.data.Dataset],
@@ -191,7 +205,8 @@ class Trainer(BatchPredictor):
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
-        self.global_step, self.num_train_steps = self.step, num_train_steps
+        first = self.global_step = self.step
+        self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:
             logging.info(
                 "Nothing left to do: %s is at step %d of %d.",
@@ -213,6 +228,7 @@ class Trainer(BatchPredictor):
             seconds = time.monotonic() - started
             self.summary.seconds["training_seconds"] = seconds
             self.global_step = self.step
+        self.summary.add_training(self.step, has_trained=self.step > first)
         for callback in self.callbacks:
             callback.on_trained()
 
@@ -291,12 +307,7 @@ class Trainer(BatchPredictor):
             config: with the new folder, used for all later output.
         """
         self.config = self.summary.config = config
-        folder = config.output_dir
-        if self.is_chief:
-            checkpointing.remove_checkpoints(
-                folder, checkpointing.checkpoint_steps(folder)
-            )
-        self.weights_in(folder).save(self.global_step)
+        self.save_weights(config.output_dir, self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines like the original, and logs them."""

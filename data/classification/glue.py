@@ -6,7 +6,7 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from absl import logging
@@ -182,7 +182,10 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
     "wnli": ("not_entailment", "entailment"),
 }
 
-register(*(file_name for _, file_name in _TASKS.values() if file_name))
+register(
+    *(file_name for _, file_name in _TASKS.values() if file_name),
+    are_results=True,
+)
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv"])
@@ -288,7 +291,10 @@ def write_submission(
 
 
 def pack_submission(
-    path: str | os.PathLike[str], folders: Sequence[Path], comment: str
+    path: str | os.PathLike[str],
+    folders: Sequence[Path],
+    comment: str,
+    check: Callable[[Path], None],
 ) -> None:
     """Writes the zip file for GLUE's site, and names what it lacks.
 
@@ -296,6 +302,7 @@ def pack_submission(
         path: the zip file.
         folders: folders that contain files of `write_submission`.
         comment: comment of the zip file.
+        check: called with each file; may refuse it by a ValueError.
 
     Raises:
         ValueError: there are two files of a task.
@@ -318,6 +325,8 @@ def pack_submission(
             f"{', '.join(map(str, folders))}; run run_classifier.py with "
             "--do_predict --glue_submission"
         )
+    for file in files:
+        check(file)
     with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
         archive.comment = comment.encode()
         for file in files:

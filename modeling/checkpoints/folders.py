@@ -47,16 +47,18 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
 def _find_exported(path: str, best: bool) -> str | None:
     """Returns a run's best step or averages, if they are in their folders."""
-    averaged = _newest_step(os.path.join(path, run_files.AVERAGES))
-    for folder, step, is_used in (
-        (
-            run_files.BEST,
-            _newest_step(os.path.join(path, run_files.BEST)),
-            best,
-        ),
+    newest = _newest_step(path)
+    steps = {
+        name: _newest_step(os.path.join(path, name))
+        for name in (run_files.BEST, run_files.AVERAGES)
+    }
+    for folder, is_used in (
+        # A later step than the run has is of a run before it.
+        (run_files.BEST, best and not 0 <= newest < steps[run_files.BEST]),
         # A run that trained on has left those of an earlier step.
-        (run_files.AVERAGES, averaged, averaged >= _newest_step(path)),
+        (run_files.AVERAGES, steps[run_files.AVERAGES] >= newest),
     ):
+        step = steps[folder]
         if is_used and step >= 0:
             return os.path.join(path, folder, f"{run_files.PREFIX}-{step}")
     return None

@@ -154,8 +154,19 @@ def test_evaluation_while_training_keeps_the_best(runs):
     best = json.loads((folder / "best" / "eval_results.json").read_text())
     kept = [path.name for path in (folder / "best").glob("*.index")]
     assert kept == [f"model.ckpt-{best['global_step']}.index"]
-    logged = r"Evaluation after step.*?'loss': ([\d.]+)"
-    assert best["loss"] == min(map(float, re.findall(logged, done.stderr)))
+    # A table each, its numbers one below the other.
+    logged = r"Evaluation after step (\d)\n((?:  \w+ +\d+\.\d{4}\n)+)"
+    tables = dict(re.findall(logged, done.stderr))
+    assert tables.keys() == {"2", "4"}
+    rows = [line.split() for line in tables["4"].splitlines()]
+    assert "masked_lm_accuracy" in dict(rows)
+    for table in tables.values():
+        assert len({len(line) for line in table.splitlines()}) == 1
+    losses = [
+        float(re.search(r"  loss +(\S+)", table)[1])
+        for table in tables.values()
+    ]
+    assert min(losses) == pytest.approx(best["loss"], abs=1e-4)
 
 
 def test_logged_learning_rates_are_the_formulas(runs):

@@ -2,14 +2,16 @@
 
 import json
 import math
+import os
 import zipfile
+import zlib
 
 import pytest
 
 from tests import script_runner
 
 
-def write_run(folder, figures, script="run_classifier.py", **flags):
+def write_run(folder, figures, script="run_classifier.py", more=None, **flags):
     """Writes what the tool reads of a run's folder."""
     folder.mkdir(parents=True, exist_ok=True)
     common = {"task_name": "mrpc", "learning_rate": 2e-5, "output_dir": folder}
@@ -18,7 +20,7 @@ def write_run(folder, figures, script="run_classifier.py", **flags):
         "all_flags": common | {"seed": 1} | flags,
         "settings": {"bert_config": {"hidden_size": 8}},
         "results": {"eval_results.txt": figures} if figures else {},
-    }
+    } | (more or {})
     (folder / "summary.json").write_text(json.dumps(summary, default=str))
 
 
@@ -173,3 +175,81 @@ def test_the_submission(tmp_path):
     (tmp_path / "out/again/AX.tsv").touch()
     error = run(tmp_path, submission="s.zip").error
     assert "two files are GLUE's AX.tsv" in error
+
+
+def write_tied(folder, accuracy, dev_set="a", **more):
+    more = {"fingerprint": {"run": "r", "dev_set": dev_set}} | more
+    write_run(folder, {"accuracy": accuracy}, task_name="rte", more=more)
+
+
+def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
+    for seed, dev_set in ((1, "b"), (2, "a"), (3, "a")):
+        write_tied(tmp_path / f"out/rte/seed_{seed}", seed / 10, dev_set)
+    # An earlier version did not write it.
+    write_run(tmp_path / "out/rte/seed_4", {"accuracy": 0.4}, task_name="rte")
+    done = run(tmp_path, output="a.json").check()
+    assert (
+        "Evaluated on another dev set than out/rte/seed_2, left out: "
+        "out/rte/seed_1\n" in done.stderr
+    )
+    contents = json.loads((tmp_path / "a.json").read_text())
+    figures = contents["rows"][0]["figures"]["accuracy"]
+    assert figures["values"] == pytest.approx([20, 30, 40])
+    # Of as many on each, the latest are taken.
+    (tmp_path / "out/rte/seed_3/summary.json").unlink()
+    os.utime(tmp_path / "out/rte/seed_1/summary.json", (2e9, 2e9))
+    assert "left out: out/rte/seed_2\n" in run(tmp_path).check().stderr
+
+
+def test_a_row_says_what_the_weights_were_trained_with(tmp_path):
+    trained = {"task_name": "rte", "learning_rate": 2e-5, "quantize": None}
+    for seed, flags in (
+        # Evaluated later, and trained again in vain.
+        (1, {"task_name": "rte"}),
+        (2, {"do_train": True, "learning_rate": 1.0}),
+        (3, {"quantize": "dynamic"}),
+    ):
+        folder = tmp_path / f"out/seed_{seed}"
+        more = {"trained_with": {"flags": trained}, "flags": flags}
+        default = {"learning_rate": 5e-5, "task_name": "rte"} | flags
+        write_run(folder, {"accuracy": 0.5}, more=more, **default)
+    done = run(tmp_path).check()
+    assert "has runs of different quantize;" in done.stderr
+    rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
+    assert rows[1:3] == ["out (quantize=None)", "out (quantize=dynamic)"]
+
+
+def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
+    text = b"index\tprediction\n0\tentailment\n"
+    path = tmp_path / "out/rte/RTE.tsv"
+    files = [[path.name, len(text), zlib.crc32(text)]]
+
+    def write(name, test_set="t", dev_set="a"):
+        known = {"test_set": test_set, "files": files}
+        folder = tmp_path / "out/rte" / name
+        write_tied(folder, 0.5, dev_set, predictions=known)
+
+    def submit():
+        return run(tmp_path, submission="s.zip")
+
+    for name in ("", "run_1", "run_2"):
+        write(name)
+    path.write_bytes(text)
+    submit().check()
+    with zipfile.ZipFile(tmp_path / "s.zip") as archive:
+        assert archive.read("RTE.tsv") == text
+    # Left by weights that were trained further, or changed.
+    refused = "out/rte/RTE.tsv is not what the weights in its folder predicted"
+    write_tied(path.parent, 0.5, predictions=None)
+    assert refused in submit().error
+    write("")
+    path.write_bytes(text.replace(b"0", b"1"))
+    assert refused in submit().error
+    path.write_bytes(text)
+    for changes in ({"test_set": "u"}, {"dev_set": "b"}):
+        write("", **changes)
+        (name,) = changes
+        assert (
+            f"out/rte/RTE.tsv is of a run with another {name} than "
+            "out/rte/run_1" in submit().error
+        )

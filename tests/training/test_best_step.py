@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import logging
+from pathlib import Path
 
 import keras
 import numpy as np
@@ -15,6 +16,7 @@ from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import SAMPLES, read_results
 from tools import convert_checkpoint
 from training import checkpointing, ensembles, fine_tuning, fingerprints
+from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
@@ -32,6 +34,14 @@ class ScriptedTask(toy_task.ToyTask):
     def __init__(self, *scores):
         self.scores = iter(scores)
         self.num_evaluations = 0
+        self.eval_labels = 0
+
+    def encode(self, split, examples):
+        self._shift = self.eval_labels if split == "eval" else 0
+        return super().encode(split, examples)
+
+    def label(self, number):
+        return (number + self._shift) % 2
 
     def evaluate(self, split, batches):
         assert len(list(batches)) == 1
@@ -342,3 +352,157 @@ def test_a_folder_that_is_no_run_is_read_as_before(tmp_path):
     modeling.save_checkpoint(model, tmp_path / "best/bert_model.ckpt")
     path = str(tmp_path / "bert_model.ckpt")
     assert modeling.find_checkpoint(tmp_path) == path
+
+
+def trains_on(options, accuracies_of, **changes):
+    """Trains with scripted scores; returns the task."""
+    chosen = ScriptedTask(*accuracies(*accuracies_of))
+    chosen.eval_labels = changes.pop("eval_labels", 0)
+    for file in Path(options.export_dir).iterdir():
+        file.unlink()
+    fine_tuning.run(chosen, dataclasses.replace(options, **changes))
+    return chosen
+
+
+def remove_checkpoints(folder):
+    checkpointing.remove_checkpoints(
+        folder, checkpointing.checkpoint_steps(folder)
+    )
+
+
+def read_best(folder):
+    return json.loads((folder / "run/best/eval_results.json").read_text())
+
+
+def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
+    options, tmp_path, caplog
+):
+    trains_on(options, [0.5, 0.6, 0.9])
+    remove_checkpoints(tmp_path / "run")
+    # The old best is of step 6, and would also pass for the newest weights.
+    with caplog.at_level(logging.WARNING):
+        trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
+    assert caplog.text.count("replaces it") == 1
+    assert "run/best is of step 6, and the run is at step 0" in caplog.text
+    assert read_results(tmp_path / "run")["accuracy"] == 0.3
+    assert read_results(tmp_path / "run")["global_step"] == 2
+    assert used_step(tmp_path) == {2}
+    assert checkpointing.checkpoint_steps(tmp_path / "run/best") == [2]
+    assert read_best(tmp_path)["accuracy"] == 0.3
+
+
+@pytest.mark.parametrize("seed", [1, 12345])
+def test_an_earlier_runs_best_is_not_predicted_with(
+    seed, options, tmp_path, caplog
+):
+    trains_on(options, [0.5, 0.9, 0.6])
+    remove_checkpoints(tmp_path / "run")
+    # It evaluates nothing while it trains, and goes beyond the old best.
+    new = {"evaluate_each_epoch": False, "learning_rate": 1e-7, "seed": seed}
+    trains_on(options, [0.3], **new)
+    trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
+    assert read_results(tmp_path / "run")["global_step"] == 6
+    assert used_step(tmp_path) == {6}
+    why = "a run with other settings" if seed == 1 else "an earlier run"
+    assert f"{why}; using the run's last step instead" in caplog.text
+    # Nor in an ensemble of it and another run.
+    trains_on(
+        options, [0.5, 0.9], output_dir=str(tmp_path / "b"), num_train_epochs=2
+    )
+    members = ensembles.find_members(
+        dataclasses.replace(
+            options,
+            do_train=False,
+            evaluate_each_epoch=False,
+            export_dir=None,
+            output_dir=str(tmp_path / "ensemble"),
+            ensemble=f"{tmp_path}/run,{tmp_path}/b",
+        )
+    )
+    assert members == [
+        f"{tmp_path}/run/model.ckpt-6",
+        f"{tmp_path}/b/best/model.ckpt-4",
+    ]
+
+
+def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
+    trains_on(options, [0.5, 0.9], num_train_epochs=2)
+    before = read_best(tmp_path)
+    assert before["global_step"] == 4
+    # A resume on the same dev set finds nothing better.
+    trains_on(options, [0.7, 0.9])
+    assert read_best(tmp_path) == before
+    assert "replaces it" not in caplog.text
+    # Its labels were corrected.
+    trains_on(options, [0.7, 0.2], num_train_epochs=5, eval_labels=1)
+    assert caplog.text.count("has figures of another dev set; the next") == 1
+    best = read_best(tmp_path)
+    assert (best["accuracy"], best["global_step"]) == (0.7, 8)
+    assert used_step(tmp_path) == {8}
+    assert best["fingerprint"]["run"] == before["fingerprint"]["run"]
+    assert best["fingerprint"]["dev_set"] != before["fingerprint"]["dev_set"]
+    evaluated = {
+        line["step"]: line["fingerprint"]
+        for line in history.read(tmp_path / "run/history.jsonl")
+        if line["kind"] == "eval"
+    }
+    assert evaluated == dict.fromkeys((2, 4, 6), before["fingerprint"]) | (
+        dict.fromkeys((8, 10), best["fingerprint"])
+    )
+
+
+def test_the_best_of_an_earlier_version_is_still_used(options, tmp_path):
+    trains_on(options, [0.5, 0.9, 0.6])
+    path = tmp_path / "run/best/eval_results.json"
+    best = json.loads(path.read_text())
+    del best["fingerprint"]
+    path.write_text(json.dumps(best))
+    lines = history.read(tmp_path / "run/history.jsonl")
+    for line in lines:
+        line.pop("fingerprint", None), line.pop("best_step", None)
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (tmp_path / "run/history.jsonl").write_text(text)
+    trains_on(options, [0.7, 0.8], num_train_epochs=4, eval_labels=1)
+    assert read_results(tmp_path / "run")["global_step"] == 4
+    assert used_step(tmp_path) == {4}
+
+
+def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
+    options, tmp_path, caplog
+):
+    flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
+    figures = [0.5, 0.7, 0.6, 0.65, 0.9, 0.8]
+    undisturbed = dataclasses.replace(options, output_dir=f"{tmp_path}/whole")
+    trains_on(undisturbed, figures, **flags)
+    # Stops after step 10, the best, and goes on after step 6.
+    with pytest.raises(StopIteration):
+        trains_on(options, figures[:5], **flags)
+    assert checkpointing.checkpoint_steps(tmp_path / "run") == [6]
+    assert read_best(tmp_path)["global_step"] == 10
+    trains_on(options, figures[3:], **flags)
+    assert "run/best is of step 10, and the run is at step 6" in caplog.text
+    whole = tmp_path / "whole"
+    assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
+    lines = [
+        [line | {"hours": 0} for line in history.read(run / "history.jsonl")]
+        for run in (whole, tmp_path / "run")
+    ]
+    assert lines[0] == lines[1]
+    assert [line["best_step"] for line in lines[0] if "best_step" in line] == [
+        4,
+        10,
+    ]
+
+
+def test_averages_of_an_earlier_run_are_replaced(options, tmp_path):
+    changes = {"ema_decay": 0.5, "evaluate_each_epoch": False}
+    for num_epochs in (3, 1):
+        remove_checkpoints(tmp_path / "run")
+        flags = changes | {"num_train_epochs": num_epochs}
+        trains_on(options, [0.5], **flags)
+        (step,) = checkpointing.checkpoint_steps(tmp_path / "run/averages")
+        assert step == num_epochs * STEPS_PER_EPOCH
+    averages = values(tmp_path / "run/averages")
+    exported = values(tmp_path / "export/exported.ckpt")
+    for name, value in exported.items():
+        np.testing.assert_array_equal(value, averages[name], name)

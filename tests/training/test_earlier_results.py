@@ -4,18 +4,18 @@ import logging
 import os
 
 from files import run_files
-from training import fine_tuning
+from training import run_folder
 
 
 class Earlier:
     """The results in a folder before a run predicts."""
 
     def __init__(self, folder, others=()):
-        self._look = lambda: fine_tuning.find_results(folder, others)
+        self._look = lambda: run_folder.find_results(folder, others)
         self._folder, self._before = folder, self._look()
 
     def warn(self):
-        fine_tuning.warn_of_earlier(
+        run_folder.warn_of_earlier(
             str(self._folder), self._before, self._look()
         )
 

@@ -33,3 +33,32 @@ def test_a_task_keeps_the_examples_that_it_is_evaluated_on(tmp_path):
     splits = Splits(task, config, BERT_CONFIG)
     assert [*splits.num_examples] == ["train", "eval", "eval_hard"]
     assert task.examples == dict.fromkeys(["eval", "eval_hard"], range(12))
+
+
+def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
+    def describe(folder="a", **changes):
+        task = ToyTask()
+        for name, value in changes.items():
+            setattr(task, name, value)
+        config = create_config(tmp_path / folder, do_eval=True, do_predict=True)
+        return Splits(task, config, BERT_CONFIG).describe()
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    answers = tmp_path / "dev.json"
+    answers.write_text("{}")
+    found = describe(eval_files=[str(answers)])
+    assert describe("b", eval_files=[str(answers)]) == found
+    # Such as SQuAD's, where padding is left out.
+    backwards = {"read_examples": lambda split: range(12)[::-1]}
+    assert describe(eval_files=[str(answers)], **backwards) == found
+    for changes in (
+        {"eval_files": [str(answers)], "label": lambda number: number < 6},
+        {"eval_files": [str(answers)], "labels": ["1", "0"]},
+        {},
+    ):
+        assert describe(**changes)["dev_set"] != found["dev_set"], changes
+    answers.write_text("[]")
+    other = describe(eval_files=[str(answers)])
+    assert other["dev_set"] != found["dev_set"]
+    assert other["test_set"] == found["test_set"]

@@ -165,7 +165,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
     assert checkpointing.checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert checkpointing.checkpoint_steps(tmp_path / "best") == [7]
     best = json.loads((tmp_path / "best" / "eval_results.json").read_text())
-    assert best == {"figure": -1, "global_step": 7}
+    assert best == {"figure": -1, "global_step": 7, "fingerprint": {}}
     (events,) = tmp_path.glob("events.out.tfevents.*")
     assert [
         event.step

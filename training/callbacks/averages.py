@@ -85,8 +85,8 @@ class WeightAverages(Callback):
     def on_trained(self) -> None:
         """Replaces the weights by their averages, and saves these."""
         self._apply()
-        folder = self.trainer.weights_in(self.trainer.config.averages_dir)
-        folder.save(self.trainer.global_step)
+        folder = self.trainer.config.averages_dir
+        self.trainer.save_weights(folder, self.trainer.global_step)
 
     def _apply(self) -> None:
         for name, average in self._averages.items():

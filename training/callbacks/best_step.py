@@ -3,23 +3,27 @@
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
 from files import atomic, json_files
 from training import summary
-from training.callbacks import Callback
+from training.callbacks import Callback, history
+from training.run_folder import checkpoint_steps
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
+
+_FILE = "eval_results.json"
 
 
 class BestStep(Callback):
     """Evaluates while training, keeps the best weights, stops early.
 
     The best weights and their metrics are in a folder of their own, where a
-    resumed run finds them.
+    resumed run finds them. Metrics of another dev set do not compete, and
+    neither do those of another run that the folder held before.
 
     Args:
         evaluate: (Trainer) -> {name: value}.
@@ -28,6 +32,9 @@ class BestStep(Callback):
         folder: folder of the best weights.
         patience: stop after this many evaluations without improvement; 0 =
             never.
+
+    Attributes:
+        is_of_run: whether weights in the folder are this run's.
     """
 
     def __init__(
@@ -43,16 +50,34 @@ class BestStep(Callback):
         self._metric = metric
         self._patience = patience
         self._sign = sign_of(metric)
-        self._folder = folder
+        self._folder, self.is_of_run = folder, False
         # Metrics of the best checkpoint so far, kept here so that workers agree
         # even if one reads the file late.
-        self._best: dict[str, float] | None = None
+        self._best: dict[str, Any] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
 
     @property
     def _path(self) -> Path:
-        return self._folder / "eval_results.json"
+        return self._folder / _FILE
+
+    def on_restore(self, step: int, is_new: bool) -> None:
+        """Leaves out what another run, or another dev set, left."""
+        if self.is_of_run:
+            return
+        run = self.trainer.history
+        settings = self.trainer.summary.settings
+        fault = _find_fault(self._folder, settings, step)
+        self.is_of_run = not fault
+        if self._best and not fault:
+            found = self._best.get("fingerprint", run.fingerprint)
+            if found != run.fingerprint:
+                fault = f"{self._path} has figures of another dev set"
+        if fault:
+            logging.warning("%s; the next evaluation replaces it.", fault)
+            # A killed run may have had a better step than its checkpoint knows.
+            best = run.best() or {}
+            self._best = best if best.get(self._metric) is not None else None
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
@@ -64,14 +89,18 @@ class BestStep(Callback):
             # Replaces the evaluation's own, which is the step at the start.
             results = {**self._evaluate(self.trainer), "global_step": step}
             self.trainer.history.add("eval", step, results)
-            logging.info("Evaluation after step %d: %s", step, results)
+            logging.info("Evaluation after step %d\n%s", step, _table(results))
             if self._is_best(results):
                 self._best = results
+                self.is_of_run, self.trainer.history.best_step = True, step
                 text = json_files.format_json(
-                    summary.finite(results), str(self._path), indent=2
+                    summary.finite(results)
+                    | {"fingerprint": self.trainer.history.fingerprint},
+                    str(self._path),
+                    indent=2,
                 )
                 files = {self._path.name: f"{text}\n"}
-                self.trainer.weights_in(self._folder).save(step, files)
+                self.trainer.save_weights(self._folder, step, files)
                 if self.trainer.is_chief:
                     atomic.write_text(self._path, files[self._path.name])
                 return False
@@ -114,7 +143,56 @@ def sign_of(metric: str) -> int:
     return -1 if is_loss else 1
 
 
-def _read_best(path: Path, metric: str) -> dict[str, float]:
+def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
+    """Returns whether best weights are of their run; warns if they are not.
+
+    If you delete a run's checkpoints to train again, its best step is left.
+
+    Args:
+        folder: folder of the best weights, in the run's folder.
+        settings: settings of the run, {} if they are not known.
+
+    Raises:
+        ValueError: a file of the run is damaged.
+    """
+    newest = max(checkpoint_steps(folder.parent), default=0)
+    fault = _find_fault(folder, settings, newest)
+    if fault:
+        logging.warning("%s; using the run's last step instead.", fault)
+    return not fault
+
+
+def _find_fault(
+    folder: Path, settings: Mapping[str, Any], newest: int
+) -> str | None:
+    """Returns why best weights are not of a run at step `newest`, or None."""
+    path, steps = folder / _FILE, checkpoint_steps(folder)
+    best = _read_best(path) if path.is_file() else {}
+    step = max([best.get("global_step", 0), *steps])
+    if step > newest:
+        return f"{folder} is of step {step}, and the run is at step {newest}"
+    # Earlier versions did not write it.
+    if not (found := best.get("fingerprint")):
+        return None
+    run = summary.fingerprint_of(settings, {})
+    if settings and found["run"] != run["run"]:
+        return f"{folder} is of a run with other settings"
+    path = folder.parent / history.FILE
+    for line in history.read(path) if path.is_file() else ():
+        if (line["kind"], line["step"]) == ("checkpoint", newest):
+            if line.get("best_step") != step:
+                return f"{folder} is of step {step} of an earlier run"
+    return None
+
+
+def _table(results: Mapping[str, float]) -> str:
+    """Returns aligned lines of figures."""
+    figures = {n: v for n, v in results.items() if n != "global_step"}
+    width = max(map(len, figures))
+    return "\n".join(f"  {n:<{width}}  {v:>9.4f}" for n, v in figures.items())
+
+
+def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
     """Reads the metrics of the best evaluation so far.
 
     Raises:
@@ -122,7 +200,7 @@ def _read_best(path: Path, metric: str) -> dict[str, float]:
     """
     try:
         best = json_files.read_json(path)
-        for name in (metric, "global_step"):
+        for name in (*metrics, "global_step"):
             if not isinstance(best.get(name), (int, float)):
                 raise ValueError(f"{path} has no number {name!r}")
     except ValueError as error:

@@ -9,8 +9,10 @@ line:
 `kind` is "train" for the losses of a step, "eval" for an evaluation, and
 "checkpoint" for a save, from which a resumed run reads the time spent. A
 resumed run drops the lines after its checkpoint and writes them again, so there
-is one line of each kind for a step. TensorBoard gets the same metrics, those of
-evaluations as `eval/NAME`, and a few of the examples.
+is one line of each kind for a step. An evaluation's line has a `fingerprint`,
+too: what ties it to the run and its dev set (training/summary.py). TensorBoard
+gets the same metrics, those of evaluations as `eval/NAME`, and a few of the
+examples.
 
 A new metric of fine-tuning belongs in `Task.evaluate` (and in `Task.metrics`,
 if it may choose the best step), one of pretraining in `pretraining_metrics`
@@ -51,6 +53,11 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]()#+.!|-])")
 class History(Callback):
     """Writes the history of a run.
 
+    Attributes:
+        best_step: the best step so far, None before an evaluation; the lines
+            of checkpoints name it.
+        fingerprint: what ties an evaluation to the run and its dev set.
+
     Args:
         config: TrainingConfig. Only the chief writes; TensorBoard gets the
             metrics too, unless `summary_steps` is 0.
@@ -66,6 +73,8 @@ class History(Callback):
         self._path = Path(config.output_dir) / FILE
         self._is_chief = config.is_chief
         self._shows = config.is_chief and config.summary_steps > 0
+        self.best_step: int | None = None
+        self.fingerprint: Mapping[str, str] = {}
         self._rate: float | None = None
         self._writer: Any = None
         found, self._is_torn = [], False
@@ -81,6 +90,7 @@ class History(Callback):
         Runs of earlier versions have no history: their hours are unknown.
         """
         line = self._lines.get(("checkpoint", step)) or {}
+        self.best_step = line.get("best_step")
         self._clock.count_from(line.get("hours") or 0.0)
 
     @contextlib.contextmanager
@@ -130,6 +140,10 @@ class History(Callback):
             return
         line = known or self._describe(step)
         line = {"kind": kind, **line, "metrics": found}
+        if kind == "eval" and self.fingerprint:
+            line["fingerprint"] = dict(self.fingerprint)
+        elif kind == "checkpoint" and self.best_step is not None:
+            line["best_step"] = self.best_step
         self._lines[kind, step] = line
         if self._shows and found:
             prefix = "eval/" if kind == "eval" else ""
@@ -145,12 +159,23 @@ class History(Callback):
         if kind == "checkpoint":
             atomic.sync(self._path)
 
+    def best(self) -> dict[str, Any] | None:
+        """Returns the metrics of the best step, if it is of this dev set."""
+        line = self._lines.get(("eval", self.best_step or 0)) or {}
+        if line.get("fingerprint") != self.fingerprint:
+            return None
+        return {**line["metrics"], "global_step": line["step"]}
+
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the first evaluation that reaches the target."""
+        """Returns the first evaluation on this dev set to reach the target."""
+        mine = self.fingerprint
+        dev_set = mine.get("dev_set")
         found = [
             line
             for line in self._lines.values()
             if line["kind"] == "eval"
+            # Earlier versions did not write it.
+            and line.get("fingerprint", mine).get("dev_set") == dev_set
             # None is a figure that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target
         ]
@@ -238,6 +263,7 @@ def _is_line(line: Mapping[str, Any]) -> bool:
         line["kind"] in KINDS
         and type(line["step"]) is int
         and isinstance(metrics, dict)
+        and isinstance(line.get("fingerprint", {}), dict)
         and all(
             n is None or (type(n) in (int, float) and abs(n) <= _LARGEST)
             for n in (*(line[name] for name in _NAMES), *metrics.values())

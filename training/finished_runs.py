@@ -1,0 +1,152 @@
+"""Finished runs, read from their summary.json. Imports no TensorFlow."""
+
+import json
+import math
+import os
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from absl import logging
+
+from files import json_files
+
+# Names of folders that tell the seeds of one run apart.
+SEED = re.compile(r"\b(run|seed)_\d+\b")
+# Flags that change no result.
+_FREE = re.compile(
+    r"seed|num_train_runs|output_dir|export_\w+|do_(train|eval|predict)|report"
+    r"|glue_submission|verbose|debug|save_checkpoints_steps|keep_checkpoint_max"
+)
+
+
+class Run(NamedTuple):
+    """The settings of a finished run that matter, and its results.
+
+    `data` has the checksums of its "dev_set" and "test_set", where known.
+    """
+
+    folder: Path
+    settings: Mapping[str, Any]
+    figures: Mapping[str, float]
+    data: Mapping[str, str]
+
+
+def read_runs(folder: Path) -> Iterator[Run]:
+    """Yields the runs in a folder; names those that have not finished.
+
+    Raises:
+        ValueError: a summary is damaged.
+        OSError: the folder has no finished run.
+    """
+    found = {path.parent for path in folder.rglob("summary.json")}
+    started = {path.parent for path in folder.rglob("history.jsonl")}
+    if unfinished := sorted(map(str, started - found)):
+        logging.warning("Not finished, left out: %s", ", ".join(unfinished))
+    if not found:
+        raise FileNotFoundError(
+            f"--runs: {folder} contains no summary.json, which a run writes "
+            "at its end; pass the --output_dir of runs, or a folder above"
+        )
+    # The folder of --num_train_runs repeats the best of its run_N.
+    several = {path.parent for path in found if path.name.startswith("run_")}
+    for path in sorted(found - several):
+        summary = json_files.read_json(path / "summary.json")
+        try:
+            run = create_run(path, summary)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{path}/summary.json is not the summary of a run ({error!r}); "
+                "move it away"
+            ) from None
+        if run.figures:
+            yield run
+
+
+def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
+    """Returns a run; without figures if it has evaluated nothing."""
+    script = os.path.basename(summary["command"][0])
+    flags = summary["all_flags"]
+    if trained := summary.get("trained_with"):
+        # Flags that a later command left out, or set too late, trained nothing.
+        given = {} if flags.get("do_train") else summary["flags"]
+        flags = {**trained["flags"], **given}
+    settings = {
+        name: SEED.sub(r"\1_N", value) if isinstance(value, str) else value
+        for name, value in flags.items()
+        if not _FREE.fullmatch(name)
+    }
+    settings["bert_config"] = summary["settings"].get("bert_config")
+    figures = {}
+    for name, value in summary["results"].get("eval_results.txt", {}).items():
+        # SQuAD's are out of 100 already.
+        scale = 1 if "loss" in name or "squad" in script else 100
+        figures[name] = math.nan if value is None else scale * value
+    data = {"dev_set": summary.get("fingerprint", {}).get("dev_set")}
+    data["test_set"] = (summary.get("predictions") or {}).get("test_set")
+    data = {name: checksum for name, checksum in data.items() if checksum}
+    return Run(folder, {"script": script, **settings}, figures, data)
+
+
+def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
+    """Returns the runs that may be compared; a warning names the others.
+
+    Of runs with the same settings but different dev sets, the dev set of most
+    runs is taken, or of the latest.
+    """
+    groups: dict[str, dict[str, list[Run]]] = {}
+    for run in runs:
+        if dev_set := run.data.get("dev_set"):
+            key = json.dumps(run.settings, sort_keys=True)
+            groups.setdefault(key, {}).setdefault(dev_set, []).append(run)
+
+    def rank(group: Sequence[Run]) -> tuple[int, float]:
+        files = [run.folder / "summary.json" for run in group]
+        return len(group), max(file.stat().st_mtime for file in files)
+
+    left = []
+    for by_dev_set in groups.values():
+        *others, taken = sorted(by_dev_set.values(), key=rank)
+        left += [run.folder for group in others for run in group]
+        if others:
+            logging.warning(
+                "Evaluated on another dev set than %s, left out: %s",
+                taken[0].folder,
+                ", ".join(str(run.folder) for group in others for run in group),
+            )
+    return [run for run in runs if run.folder not in left]
+
+
+def check_predictions(file: Path, runs: Sequence[Run]) -> None:
+    """Refuses predictions that do not belong to the runs of a table.
+
+    Args:
+        file: predictions in a run's folder.
+        runs: the runs of the table.
+
+    Raises:
+        ValueError: other weights predicted them, or on other data.
+    """
+    path = file.parent / "summary.json"
+    summary = json_files.read_json(path) if path.is_file() else {}
+    # Earlier versions did not write it.
+    if "fingerprint" not in summary:
+        return
+    known = (summary.get("predictions") or {}).get("files", ())
+    found = [file.name, file.stat().st_size, zlib.crc32(file.read_bytes())]
+    if found not in known:
+        raise ValueError(
+            f"{file} is not what the weights in its folder predicted; predict "
+            "again with --do_predict --glue_submission"
+        )
+    own = create_run(file.parent, summary)
+    for run in runs:
+        for name in own.data.keys() & run.data.keys():
+            is_same = own.data[name] == run.data[name]
+            if own.settings == run.settings and not is_same:
+                raise ValueError(
+                    f"{file} is of a run with another {name} than "
+                    f"{run.folder}; run both again on the same data"
+                )
