@@ -16,7 +16,7 @@ from absl import logging
 import modeling
 from data.text import casing, tokenization, vocabulary
 from files.flags import flag
-from files.json_files import read_json
+from files.json_files import format_json, read_json
 from files.paths import Kind
 from training.command_line import cli
 from training.run_folder import folder_of
@@ -130,6 +130,7 @@ def create_model(
     config: "modeling.BertConfig",
     checkpoint: str,
     shapes: Mapping[str, Sequence[int]],
+    **network: bool,
 ) -> "keras.Model":
     """Returns a model with as many labels as the checkpoint has.
 
@@ -138,13 +139,14 @@ def create_model(
         config: its configuration.
         checkpoint: its path, for messages.
         shapes: what `modeling.read_shapes` gave.
+        **network: options that it was trained with.
 
     Raises:
         ValueError: the checkpoint has no output weights.
     """
     create = getattr(modeling, MODELS[name])
     if name not in ("classifier", "token_classifier"):
-        return create(config)
+        return create(config, **network)
     # In a TF1 checkpoint, and in Hugging Face's files.
     for weights in {"output_weights", "classifier.weight"} & shapes.keys():
         shape = list(shapes[weights])
@@ -154,7 +156,7 @@ def create_model(
                 "[labels, hidden_size]; give --model=bert to convert the "
                 "encoder alone"
             )
-        return create(config, shape[0])
+        return create(config, shape[0], **network)
     raise ValueError(
         f"--model={name}: {checkpoint} has neither output_weights nor "
         "classifier.weight; give --model=bert to convert the encoder alone"
@@ -260,20 +262,48 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
         checkpoint: its path.
         longest: its positions, which count where no file beside it says more.
     """
-    length = None
-    # Of choices, a run counts all together.
-    if name != "multiple_choice":
-        length = modeling.read_task(checkpoint).get("max_seq_length")
+    task = modeling.read_task(checkpoint)
+    length = task.get("max_seq_length")
+    if name == "multiple_choice" and "name" not in task:
+        # A run from before model.json counted all choices of an example.
+        length = None
     file = os.path.join(os.path.dirname(checkpoint), "tokenizer_config.json")
     if length is None and os.path.isfile(file):
         length = read_json(file).get("model_max_length")
     return min(length, longest) if isinstance(length, int) else longest
 
 
+def describe(
+    checkpoint: str, name: str, length: int, is_extended: bool
+) -> dict[str, str]:
+    """Returns {model.json: its text} for the converted weights.
+
+    Args:
+        checkpoint: what is converted.
+        name: class of the model.
+        length: result of `find_length`.
+        is_extended: whether the model gets another vocabulary.
+    """
+    from training import model_folder
+
+    folder = model_folder.read(checkpoint)
+    settings = dict(folder.settings)
+    if is_extended:
+        for changed in ("bert_config", "tokenizer"):
+            settings.pop(changed, None)
+    values: dict[str, Any] = {"version": model_folder.VERSION, "origin": {}}
+    if folder.description:
+        values = read_json(folder.description)
+    values["task"] = {**folder.task, "name": name, "max_seq_length": length}
+    values["origin"]["settings"] = settings
+    text = format_json(values, model_folder.FILE, indent=2, sort_keys=True)
+    return {model_folder.FILE: f"{text}\n"}
+
+
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import costs
+    from training import costs, model_folder
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
@@ -290,7 +320,17 @@ def main(options: Config) -> None:
     name = options.model or find_model(checkpoint, config_file, shapes)
     task = modeling.read_task(checkpoint)
     modeling.check_head(checkpoint, MODELS[name], task.get("problem_type"))
-    model = create_model(name, config, checkpoint, shapes)
+    trained = model_folder.read(checkpoint).network
+    network = {option: True for option, is_on in trained.items() if is_on}
+    if name == "bert":
+        # It is above the encoder.
+        network.pop("bilstm", None)
+    if becomes_theirs and network:
+        raise ValueError(
+            f"{checkpoint} was trained with --{' --'.join(network)}, which "
+            "transformers' BERT does not have"
+        )
+    model = create_model(name, config, checkpoint, shapes, **network)
     labels = None
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(start, model.num_labels)
@@ -310,11 +350,11 @@ def main(options: Config) -> None:
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
+    length = find_length(name, checkpoint, config.max_position_embeddings)
     entries: dict[str, Any] = {}
     if becomes_theirs:
         save = modeling.save_huggingface
-        longest = config.max_position_embeddings
-        entries["max_length"] = find_length(name, checkpoint, longest)
+        entries["max_length"] = length
         if name == "classifier":
             entries["problem_type"] = task.get("problem_type")
     save(
@@ -323,6 +363,7 @@ def main(options: Config) -> None:
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
+        files=describe(checkpoint, MODELS[name], length, rows is not None),
         **entries,
     )
     logging.info("Wrote %s", options.output_dir)

@@ -231,6 +231,8 @@ def describe(
     """
     head = _values(config, Role.HEAD, Role.DECODING)
     resolved = {name: settings[name] for name in head if name in settings}
+    # The settings count all choices of an example.
+    resolved.pop("max_seq_length", None)
     return {
         "version": VERSION,
         "task": {"name": type(model).__name__, **head, **resolved},

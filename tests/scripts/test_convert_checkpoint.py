@@ -20,6 +20,7 @@ from tests.data.text import test_tokenizer_json as tokenizer_json
 from tests.models import built, tiny_config
 from tests.script_runner import check_refusals
 from tools import convert_checkpoint
+from training import model_folder
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"
@@ -213,12 +214,15 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
     shutil.copytree(converted / "BertModel", tmp_path / "damaged")
     (tmp_path / "damaged/vocab.txt").unlink()
     write_vocab(tmp_path / "larger.txt", [*TOKENS, "more"])
-    classifier = converted / "BertForSequenceClassification/bert_model.ckpt"
+    shutil.copytree(
+        converted / "BertForSequenceClassification", tmp_path / "unknown"
+    )
+    (tmp_path / "unknown/model.json").unlink()
     damaged = "--init_checkpoint=damaged/bert_model.ckpt"
     cases = [
         ("--init_checkpoint=other", "is of BertLMHeadModel"),
         ("--init_checkpoint=torch", "torch/pytorch_model.bin cannot be read: "),
-        (f"--init_checkpoint={classifier}", "give --model=classifier, token_"),
+        ("--init_checkpoint=unknown", "give --model=classifier, token_"),
         ("--init_checkpoint=bert-base-uncased", "nothing is downloaded"),
         (
             f"--init_checkpoint={RECORDED}/BertModel --model=squad",
@@ -309,6 +313,72 @@ def test_the_task_of_a_classifier_goes_with_it(
     if num_labels == 3:
         assert [*config["id2label"].values()] == LABELS
     assert "problem_type" not in (tmp_path / "bert/config.json").read_text()
+
+
+def convert(init_checkpoint, output_dir, **options):
+    convert_checkpoint.main(
+        convert_checkpoint.Config(
+            init_checkpoint=str(init_checkpoint),
+            output_dir=str(output_dir),
+            **options,
+        )
+    )
+
+
+def test_the_task_goes_there_and_back(tmp_path):
+    """Through Google's format, which has no entry for it."""
+    config = tiny_config(vocab_size=len(TOKENS))
+    model = built(modeling.BertClassifier(config, 3))
+    tokenizer = FullTokenizer(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    modeling.save_huggingface(
+        *(model, tmp_path / "there", LABELS, tokenizer),
+        problem_type="multi_label_classification",
+        max_length=20,
+    )
+    convert(tmp_path / "there", tmp_path / "tf1")
+    # --model is told, too.
+    convert(tmp_path / "tf1", tmp_path / "back")
+    extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
+    convert(
+        *(tmp_path / "there", tmp_path / "more"), extended_vocab_file=extended
+    )
+    check_weights(
+        tmp_path / "there/model.safetensors",
+        tmp_path / "back/model.safetensors",
+    )
+    for name in ("there", "back", "more"):
+        written = json.loads((tmp_path / name / "config.json").read_text())
+        assert written["problem_type"] == "multi_label_classification"
+        assert [*written["id2label"].values()] == LABELS
+    for name in ("tf1", "back", "more"):
+        task = model_folder.read(tmp_path / name).task
+        assert task["name"] == "BertClassifier"
+        assert task["output_mode"] == "multilabel"
+        length = json.loads((tmp_path / name / "model.json").read_text())
+        assert length["task"]["max_seq_length"] == 20
+
+
+def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
+    config = tiny_config(vocab_size=len(TOKENS))
+    model = built(modeling.BertPretrainer(config, left_to_right=True))
+    tokenizer = FullTokenizer(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    modeling.save_release(model, tmp_path / "run", tokenizer)
+    settings = {"left_to_right": True, "tokenizer": tokenizer.identity}
+    settings["bert_config"] = config.to_dict()
+    description = {"version": 1, "task": {}, "origin": {"settings": settings}}
+    (tmp_path / "run/model.json").write_text(json.dumps(description))
+    message = "was trained with --left_to_right, which transformers'"
+    with pytest.raises(ValueError, match=message):
+        convert(tmp_path / "run", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
+    convert(tmp_path / "run", tmp_path / "tf1", extended_vocab_file=extended)
+    found = model_folder.read(tmp_path / "tf1")
+    assert found.network["left_to_right"]
+    # It is another vocabulary than the one of the training.
+    config = modeling.load_config(tmp_path / "tf1")
+    assert config.vocab_size == len(TOKENS) + 1
+    model_folder.check_identity("--init_checkpoint", found.path, config, {})
 
 
 def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):

@@ -74,6 +74,9 @@ def test_results_and_predictions(run):
     assert scores == [f"accuracy = {accuracy}", "global_step = 8"]
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["global_step"] == 8
+    # Of one choice, not of all four.
+    model = json.loads((folder / "model.json").read_text())
+    assert model["task"]["max_seq_length"] == 24
     rows = events.texts(folder)["eval/samples"][8]
     assert rows[0]["text"] == 'He said: "The river, there". The river'
     assert rows[0]["right"] == "is red."

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -285,6 +285,7 @@ def save_huggingface(
     leave_out: Collection[str] = (),
     problem_type: str | None = None,
     max_length: int | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> None:
     """Writes a folder that transformers reads.
 
@@ -306,6 +307,7 @@ def save_huggingface(
             such as "multi_label_classification"; None = by its own rules.
         max_length: longest input of its tokenizer, in WordPieces; None = as
             many as the model has positions.
+        files: {name: text} of more files, such as model.json.
 
     Raises:
         ValueError: the model is of another class or not built, or `labels` or
@@ -325,6 +327,8 @@ def save_huggingface(
         if tokenizer:
             longest = max_length or model.config.max_position_embeddings
             write_tokenizer(stage, tokenizer, longest)
+        for name, text in (files or {}).items():
+            write_text(os.path.join(stage, name), text)
         weights_file = os.path.join(stage, WEIGHTS_FILE)
         try:
             safetensors.numpy.save_file(
