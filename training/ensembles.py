@@ -41,10 +41,10 @@ def find_members(config: FineTuningConfig) -> list[str]:
         is_used = config.load_best and may_use(
             best, model_folder.read(folder).settings
         )
-        found = modeling.find_checkpoint(folder, is_used)
+        path = modeling.find_checkpoint(folder, is_used)
         # The folder means the averages in its last checkpoint, too.
         is_last = config.load_best and not checkpoint_steps(best)
-        members.append(folder if is_last else found)
+        members.append(folder if is_last else path)
         labels.append(modeling.load_labels(folder))
     if len(set(members)) < max(len(members), 2):
         raise ValueError(
