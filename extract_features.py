@@ -234,16 +234,16 @@ def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import encoder
-    from training import checks, devices, model_folder
+    from training import checks, devices, model_checks
     from training.prediction import BatchPredictor
 
     devices.pack_weights(options)
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-    model_folder.check_vocabulary(
+    model_checks.check_vocabulary(
         "--init_checkpoint", options.init_checkpoint, tokenizer
     )
-    model_folder.check_identity(
+    model_checks.check_identity(
         "--init_checkpoint",
         options.init_checkpoint,
         config,

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.heads import (
         ARCHITECTURES,
-        check_head,
         find_order,
         has_head,
-        read_task,
     )
     from modeling.checkpoints.huggingface import (
         load_config,
@@ -56,9 +54,7 @@ _NAMES = {
     "checkpoints": (
         "extend_model find_checkpoint huggingface load_checkpoint read_shapes"
     ),
-    "checkpoints.heads": (
-        "ARCHITECTURES check_head find_order has_head read_task"
-    ),
+    "checkpoints.heads": ("ARCHITECTURES find_order has_head"),
     "checkpoints.huggingface": "load_config load_huggingface save_huggingface",
     "checkpoints.labels": "load_labels save_labels",
     "checkpoints.names": "named_variables",

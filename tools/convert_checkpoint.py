@@ -18,6 +18,7 @@ from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.json_files import format_json, read_json
 from files.paths import Kind
+from training import model_checks, model_folder
 from training.command_line import cli
 from training.run_folder import folder_of
 
@@ -110,7 +111,7 @@ def find_model(
             f"here; give --model, one of {', '.join(MODELS)}, to convert the "
             "part that has"
         )
-    if kind := kinds.get(modeling.read_task(checkpoint).get("name", "")):
+    if kind := kinds.get(model_checks.model_class(checkpoint) or ""):
         return kind
     heads = {name for name in names if not name.startswith("bert")}
     if any(name.startswith(("output_", "classifier.")) for name in heads):
@@ -262,11 +263,11 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
         checkpoint: its path.
         longest: its positions, which count where no file beside it says more.
     """
-    task = modeling.read_task(checkpoint)
-    length = task.get("max_seq_length")
-    if name == "multiple_choice" and "name" not in task:
-        # A run from before model.json counted all choices of an example.
-        length = None
+    folder = model_folder.read(checkpoint)
+    length = folder.task.get("max_seq_length")
+    if length is None and name != "multiple_choice":
+        # Before model.json, a run counted all choices of an example.
+        length = folder.settings.get("max_seq_length")
     file = os.path.join(os.path.dirname(checkpoint), "tokenizer_config.json")
     if length is None and os.path.isfile(file):
         length = read_json(file).get("model_max_length")
@@ -284,8 +285,6 @@ def describe(
         length: result of `find_length`.
         is_extended: whether the model gets another vocabulary.
     """
-    from training import model_folder
-
     folder = model_folder.read(checkpoint)
     settings = dict(folder.settings)
     if is_extended:
@@ -294,7 +293,8 @@ def describe(
     values: dict[str, Any] = {"version": model_folder.VERSION, "origin": {}}
     if folder.description:
         values = read_json(folder.description)
-    values["task"] = {**folder.task, "name": name, "max_seq_length": length}
+    task = {k: v for k, v in folder.task.items() if k != "architectures"}
+    values["task"] = {**task, "name": name, "max_seq_length": length}
     values["origin"]["settings"] = settings
     text = format_json(values, model_folder.FILE, indent=2, sort_keys=True)
     return {model_folder.FILE: f"{text}\n"}
@@ -303,7 +303,7 @@ def describe(
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import costs, model_folder
+    from training import costs
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
@@ -318,8 +318,8 @@ def main(options: Config) -> None:
     costs.check_sizes(config, config_file)
     shapes = modeling.read_shapes(checkpoint)
     name = options.model or find_model(checkpoint, config_file, shapes)
-    task = modeling.read_task(checkpoint)
-    modeling.check_head(checkpoint, MODELS[name], task.get("problem_type"))
+    task = model_folder.read(checkpoint).task
+    model_checks.check_head(checkpoint, MODELS[name], task.get("problem_type"))
     trained = model_folder.read(checkpoint).network
     network = {option: True for option, is_on in trained.items() if is_on}
     if name == "bert":

@@ -15,7 +15,7 @@ A run resumes in these steps; everything else follows from the step number:
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`). It holds the variables of the callbacks, too. Then
    `start.create_trainer` stops a run whose settings differ from the settings
-   it began with (`model_folder.check_same`).
+   it began with (`model_checks.check_same`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` the hours trained
    before, and drops its lines after the checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all steps before;

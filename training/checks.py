@@ -9,7 +9,7 @@ from absl import logging
 import modeling
 from files import export_folders
 from files.labels import similar_labels
-from training import costs, model_folder, run_state
+from training import costs, model_checks, model_folder, run_state
 from training.callbacks import distillation
 from training.config import FineTuningConfig, PretrainingConfig
 from training.run_folder import are_same, checkpoint_steps, folder_of
@@ -151,8 +151,8 @@ def _check_identity(
         given["output_mode"] = task.settings["output_mode"]
     for flag, path in _models(config):
         if tokenizer:
-            model_folder.check_vocabulary(flag, path, tokenizer)
-        model_folder.check_identity(
+            model_checks.check_vocabulary(flag, path, tokenizer)
+        model_checks.check_identity(
             flag, path, bert_config, given, config.do_train
         )
 
@@ -204,7 +204,7 @@ def _check_heads(
 ) -> None:
     """Refuses models of other tasks, whose heads would be used as they are."""
     for flag, path in _models(config):
-        modeling.check_head(path, task.head, task.problem_type)
+        model_checks.check_head(path, task.head, task.problem_type)
         if config.has_checkpoint:
             continue
         names = modeling.read_shapes(modeling.find_checkpoint(path))

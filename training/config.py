@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from data.pretraining.options import MaskingOptions
 from files import flags, json_files
 from files.paths import Kind
-from training import model_folder
+from training import model_checks, model_folder
 from training.batch_sizes import BatchSizes
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
@@ -504,7 +504,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         """Checks the flags against each other, and against the run's."""
         super().__post_init__()
         if self.do_train:
-            model_folder.check_same(self, {}, are_all=False)
+            model_checks.check_same(self, {}, are_all=False)
         if self.lr_schedule == "time" and self.max_hours is None:
             raise ValueError("--lr_schedule=time needs --max_hours, its length")
         if self.init_from is not None and bool(self.init_checkpoint) != (

@@ -17,6 +17,7 @@ from training import (
     devices,
     ensembles,
     fingerprints,
+    model_checks,
     model_folder,
     start,
 )
@@ -132,7 +133,7 @@ class _Flow:
             # Before the long computation; the run itself checks them all.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                model_folder.check_same(variant, settings, are_all=False)
+                model_checks.check_same(variant, settings, are_all=False)
             self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:

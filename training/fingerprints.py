@@ -14,7 +14,7 @@ import modeling
 from data.io import tfrecords
 from files import json_files
 from files.atomic import is_remote, write_json
-from training import model_folder
+from training import model_checks
 
 # The checksums of a run's inputs, so that a resume does not read them again.
 FILE = "input_checksums.json"
@@ -89,7 +89,7 @@ class Inputs:
             write_json(self._output_dir / FILE, {"files": entries})
 
     def _recorded(self, setting: str) -> Any:
-        return model_folder.read_run(self._output_dir).settings.get(setting)
+        return model_checks.read_run(self._output_dir).settings.get(setting)
 
 
 def _read_manifests(

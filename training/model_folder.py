@@ -28,7 +28,7 @@ from files import flags, json_files, manifests
 from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.labels import PROBLEM_TYPES
-from training.run_folder import AVERAGES, BEST, checkpoint_steps
+from training.run_folder import AVERAGES, BEST
 
 if TYPE_CHECKING:
     from modeling import BertConfig
@@ -40,28 +40,6 @@ VERSION = 1
 FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
-# A resume may add these, or do without them: they change nothing that is
-# trained, or earlier versions did not record them.
-MAY_BE_MISSING = frozenset(
-    {
-        "eval_input_file",
-        "flags",
-        "init_checkpoint",
-        "tokenizer",
-        "train_records_checksum",
-    }
-)
-# Entries of a configuration that a trained network does not use.
-_NOT_IDENTITY = (
-    "attention_probs_dropout_prob",
-    "hidden_dropout_prob",
-    "initializer_range",
-    "unused",
-)
-# Entries that no shape of a weight shows.
-_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
-# Roles of the flags that a resume must not change.
-_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,8 +52,9 @@ class ModelFolder:
         vocab_file: path of vocab.txt or tokenizer.json; None without either.
         do_lower_case: whether text is lower-cased; None if no file tells.
         description: path of model.json; None if there is none.
-        task: {"name": class of the model, name of a flag: its value} of the
-            head; {} if unknown.
+        task: {"name": class of the model, "problem_type": transformers' name
+            of a classifier's outputs, name of a flag: its value} of the head;
+            of Hugging Face's, "architectures" instead of "name".
         settings: what must not change in a resume of the run that wrote it; {}
             in a release.
         changes: what --allow_changed_settings changed, one dict a time.
@@ -140,27 +119,41 @@ def read(path: str | os.PathLike[str]) -> ModelFolder:
 def _read_file(file: str) -> dict[str, Any]:
     values = json_files.read_json(file)
     if os.path.basename(file) == FORMER_FILE:
-        return {"settings": values}
+        mode = values.get("output_mode")
+        name = {"name": "BertClassifier"} if mode else {}
+        return {"task": _typed(name, mode), "settings": values}
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
             f"{file} has the version {version}, and this program reads "
             f"{VERSION}; use the program that wrote it, or a newer one"
         )
-    origin = values.get("origin", {})
+    task, origin = values.get("task") or {}, values.get("origin", {})
     return {
-        "task": values.get("task") or {},
+        "task": _typed(task, task.get("output_mode")),
         "settings": origin.get("settings", {}),
         "changes": origin.get("changes", []),
     }
 
 
+def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
+    """Adds transformers' name of what a classifier's outputs are."""
+    found = PROBLEM_TYPES.get(mode or "")
+    return {**({"problem_type": found} if found else {}), **task}
+
+
 def _read_huggingface(folder: Path) -> dict[str, Any]:
     if not (folder / "config.json").is_file():
         return {}
-    found = json_files.read_json(folder / "config.json").get("problem_type")
+    values = json_files.read_json(folder / "config.json")
+    found = values.get("problem_type")
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
-    return {"task": {"output_mode": modes[found]}} if found in modes else {}
+    task = {
+        "architectures": values.get("architectures"),
+        "problem_type": found,
+        "output_mode": modes.get(found),
+    }
+    return {"task": {name: value for name, value in task.items() if value}}
 
 
 def complete(config: "ModelConfig") -> None:
@@ -229,7 +222,7 @@ def describe(
         settings: what must not change in a resume.
         changes: what was changed all the same.
     """
-    head = _values(config, Role.HEAD, Role.DECODING)
+    head = flag_values(config, Role.HEAD, Role.DECODING)
     resolved = {name: settings[name] for name in head if name in settings}
     # The settings count all choices of an example.
     resolved.pop("max_seq_length", None)
@@ -349,85 +342,7 @@ def _keep_or_write(path: Path, text: bytes) -> None:
         )
 
 
-def check_same(
-    config: "TrainingConfig",
-    settings: Mapping[str, Any],
-    are_all: bool = True,
-) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
-    """Refuses to resume a run with other settings than it started with.
-
-    Args:
-        config: the flags.
-        settings: JSON-serializable dict of what must stay the same besides the
-            flags; those of MAY_BE_MISSING may be left out.
-        are_all: False before all settings are known.
-
-    Returns:
-        the settings and all changes to record.
-
-    Raises:
-        ValueError: a setting differs; the message names it.
-    """
-    output_dir = config.output_dir
-    settings = {**settings, "flags": _values(config, *_COMPARED)}
-    text = json_files.format_json(settings, "the settings")
-    settings = json_files.parse_json(text, "the settings")
-    folder = read_run(output_dir)
-    saved, changes = folder.settings, list(folder.changes)
-    if not saved:
-        return settings, changes
-    names = settings.keys() | (saved.keys() if are_all else ())
-    for name in sorted(names - {"flags"}):
-        if name in MAY_BE_MISSING and not (name in saved and name in settings):
-            continue
-        former, given = saved.get(name), settings.get(name)
-        if former != given:
-            name, former, given = _difference(name, former, given)
-            raise ValueError(
-                f"--output_dir={output_dir} holds a run with {name}="
-                f"{former}; received {given}. Give the former to "
-                "resume that run, or another --output_dir"
-            )
-    changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
-    if changed and not config.allow_changed_settings:
-        name, (former, given) = next(iter(changed.items()))
-        raise ValueError(
-            f"--output_dir={output_dir} holds a run with --{name}={former}; "
-            f"received {given}. Train into another --output_dir, from this "
-            f"run with --init_checkpoint={output_dir} or anew; or resume with "
-            "--allow_changed_settings, which is recorded"
-        )
-    if changed:
-        step = checkpoint_steps(output_dir)[-1]
-        changes.append({"after_step": step, "flags": changed})
-    return {**saved, **settings}, changes
-
-
-def _changed_flags(
-    config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, list[Any]]:
-    """Returns {flag: [value before, value now]} of those that changed.
-
-    A flag that was not saved is newer than the run. None is no limit.
-    """
-    growing = {
-        field.name
-        for field in flags.fields(config, *_COMPARED)
-        if flags.meta_of(field).may_grow
-    }
-    return {
-        name: [saved[name], now]
-        for name, now in given.items()
-        if name in saved
-        and saved[name] != now
-        and not (
-            name in growing
-            and (saved[name] is None or now is None or now > saved[name])
-        )
-    }
-
-
-def _values(config: Any, *roles: Role) -> dict[str, Any]:
+def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
     """Returns {flag: value}; of paths, what is in the files counts instead."""
     return {
         field.name: _without_folders(getattr(config, field.name))
@@ -440,109 +355,3 @@ def _without_folders(value: Any) -> Any:
     """Returns a value; of a path, such as that of class weights, its name."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value
-
-
-def check_identity(
-    flag: str,
-    path: str,
-    bert_config: "BertConfig",
-    given: Mapping[str, Any],
-    trains: bool = False,
-) -> None:
-    """Refuses to use a model as another one than it was trained as.
-
-    Args:
-        flag: the flag that named the model, for the message.
-        path: the checkpoint, or its folder.
-        bert_config: the network to load it into.
-        given: {setting: value}; those that its run did not record are not
-            compared.
-        trains: whether it is trained on. Then what the shapes of the weights
-            show may differ, as in a student with fewer blocks.
-
-    Raises:
-        ValueError: a setting differs; the message names it.
-    """
-    folder = read(path)
-    trained = dict(folder.settings)
-    given = {**given, "bert_config": bert_config.to_dict()}
-    if folder.config_file and "bert_config" not in trained:
-        config = modeling.load_config(folder.config_file)
-        trained["bert_config"] = config.to_dict()
-    for name in sorted(given.keys() & trained.keys()):
-        former, now = trained[name], given[name]
-        if name == "bert_config":
-            former, now = (
-                _identity(config, trains) for config in (former, now)
-            )
-        if former != now:
-            name, former, now = _difference(name, former, now)
-            raise ValueError(
-                f"{flag}={os.fspath(path)} was trained with {name}={former}; "
-                f"received {now}. Use what it was trained with"
-            )
-
-
-def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
-    """Returns the entries of a configuration that tell networks apart."""
-    from modeling import BertConfig
-
-    values = dataclasses.asdict(BertConfig.from_dict(dict(config)))
-    names = _INVISIBLE if trains else values.keys() - set(_NOT_IDENTITY)
-    return {name: values[name] for name in names}
-
-
-def check_vocabulary(flag: str, path: str, tokenizer: FullTokenizer) -> None:
-    """Refuses another vocabulary than the one in a model's folder.
-
-    Rows of [unusedN] may have become words.
-
-    Raises:
-        ValueError: a row differs; the message names both files.
-    """
-    file = read(path).vocab_file
-    if file is None or os.path.abspath(file) == os.path.abspath(
-        tokenizer.vocab_file
-    ):
-        return
-    theirs = FullTokenizer(file, None).tokens
-    for row, (word, ours) in enumerate(
-        zip(theirs, tokenizer.tokens, strict=False), start=1
-    ):
-        if word != ours and not word.startswith("[unused"):
-            raise ValueError(
-                f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
-                f"{flag}={path}: line {row} is {ours!r}, and {file} has "
-                f"{word!r}; leave --vocab_file out"
-            )
-
-
-def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Returns what is known of the run in a folder; nothing of a new one."""
-    if not checkpoint_steps(output_dir):
-        return ModelFolder(os.fspath(output_dir))
-    try:
-        return read(output_dir)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}; it holds the settings the run was started with: "
-            "restore it from a backup, or delete it if you are sure that "
-            "they are the same, or train into another --output_dir"
-        ) from error
-
-
-def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
-    """Returns the name and values of the differing part of a setting."""
-    if isinstance(former, dict) and isinstance(given, dict):
-        for key in sorted(former.keys() | given.keys()):
-            if former.get(key) != given.get(key):
-                return _difference(
-                    f"{name}.{key}", former.get(key), given.get(key)
-                )
-    if isinstance(former, list) and isinstance(given, list):
-        # For example, one of many files.
-        gone = [value for value in former if value not in given]
-        come = [value for value in given if value not in former]
-        if gone and come:
-            return name, gone, come
-    return name, former, given

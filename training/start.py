@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.losses import Loss
-from training import costs, devices, fingerprints, model_folder
+from training import costs, devices, fingerprints, model_checks, model_folder
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
@@ -135,7 +135,7 @@ def create_trainer(
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found
-        summary.settings, changes = model_folder.check_same(config, settings)
+        summary.settings, changes = model_checks.check_same(config, settings)
         if config.is_chief:
             model_folder.write_run(
                 config, model, summary.settings, changes, tokenizer, labels

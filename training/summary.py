@@ -17,12 +17,12 @@ import numpy as np
 import tensorflow as tf
 
 from files import atomic, json_files
-from training import costs, fingerprints, model_folder
+from training import costs, fingerprints, model_checks
 from training.config import TrainingConfig
 
 _FILE = "summary.json"
 # Settings that a run may add, or do without, or change if it is told to.
-_NOT_OF_RUN = model_folder.MAY_BE_MISSING - {"train_records_checksum"}
+_NOT_OF_RUN = model_checks.MAY_BE_MISSING - {"train_records_checksum"}
 
 
 class Summary:

@@ -11,9 +11,9 @@ from data.text.tokenization import FullTokenizer
 from tests import glue_sets, script_runner
 from tests.checkpoints import values
 from tests.conftest import TINY
-from tests.modeling.checkpoints.test_heads import MNLI, MULTILABEL
 from tests.script_runner import check_errors, parse_flags, read_results
 from tests.scripts import test_run_ner, test_run_swag
+from tests.training.test_heads import MNLI, MULTILABEL
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 CONFIG = modeling.BertConfig.from_dict(

@@ -6,7 +6,7 @@ import pytest
 
 import modeling
 from tests import conftest, toy_task
-from training import model_folder
+from training import model_checks, model_folder
 
 RECORDS = [["eval.tfrecord", 5, 1]]
 
@@ -22,7 +22,7 @@ def folder(tmp_path):
 def check(folder, settings, **flags):
     """Compares settings with those of a run, and records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    settings, changes = model_folder.check_same(config, settings)
+    settings, changes = model_checks.check_same(config, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
     model_folder.write_run(config, model, settings, changes, None, None)
     return settings

@@ -11,6 +11,7 @@ from modeling.checkpoints.huggingface import CLASSES
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built
 from tools import convert_checkpoint
+from training import model_checks, model_folder
 
 MNLI = ["contradiction", "entailment", "neutral"]
 MULTILABEL = "multi_label_classification"
@@ -100,7 +101,7 @@ HEADS = {
 def test_a_config_tells_heads_apart(tmp_path, kind, name):
     values = HEADS[kind]
     describe(tmp_path, "config.json", CONFIG | {"architectures": None} | values)
-    found = modeling.read_task(tmp_path / "model.safetensors").get("name")
+    found = model_checks.model_class(tmp_path / "model.safetensors")
     assert found == {
         **dict.fromkeys(["classifier", "multilabel"], "BertClassifier"),
         "tags": "BertTokenClassifier",
@@ -109,11 +110,11 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
         "encoder": "BertModel",
     }.get(kind)
     if {found, name} & {None, "BertModel", "BertPretrainer"} or found == name:
-        modeling.check_head(tmp_path, name, values.get("problem_type"))
+        model_checks.check_head(tmp_path, name, values.get("problem_type"))
     else:
         message = f"{tmp_path} is a {found}, and a {name} is needed"
         with pytest.raises(ValueError, match=message):
-            modeling.check_head(tmp_path, name, None)
+            model_checks.check_head(tmp_path, name, None)
 
 
 @pytest.mark.parametrize(
@@ -122,18 +123,24 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
         ("config.json", {"problem_type": MULTILABEL}),
         (
             "model.json",
-            {"task": {"name": "BertClassifier", "problem_type": MULTILABEL}},
+            {
+                "version": 1,
+                "task": {"name": "BertClassifier", "problem_type": MULTILABEL},
+            },
         ),
         (
             "model.json",
-            {"task": {"name": "BertClassifier", "output_mode": "multilabel"}},
+            {
+                "version": 1,
+                "task": {"name": "BertClassifier", "output_mode": "multilabel"},
+            },
         ),
         ("run_settings.json", {"output_mode": "multilabel"}),
     ],
 )
 def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     describe(tmp_path, file, values)
-    check = modeling.check_head
+    check = model_checks.check_head
     check(tmp_path, "BertClassifier", MULTILABEL)
     check(tmp_path, "BertModel", None)
     for given in ("single_label_classification", "regression"):
@@ -148,7 +155,7 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
         for folder in ("best", "averages"):
             (tmp_path / folder).mkdir()
             checkpoint = tmp_path / folder / "model.ckpt-3"
-            found = modeling.read_task(checkpoint)["problem_type"]
+            found = model_folder.read(checkpoint).task["problem_type"]
             assert found == MULTILABEL
         with pytest.raises(ValueError, match="and a BertMultipleChoice is"):
             check(tmp_path, "BertMultipleChoice", None)
@@ -157,11 +164,11 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
 def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
     """Both have one output and no labels."""
     task = {"name": "BertMultipleChoice", "problem_type": None}
-    describe(tmp_path, "model.json", {"task": task})
+    describe(tmp_path, "model.json", {"version": 1, "task": task})
     with pytest.raises(ValueError, match="is a BertMultipleChoice, and a Bert"):
-        modeling.check_head(tmp_path, "BertClassifier", "regression")
-    describe(tmp_path, "model.json", {"task": None})
-    modeling.check_head(tmp_path, "BertClassifier", "regression")
+        model_checks.check_head(tmp_path, "BertClassifier", "regression")
+    describe(tmp_path, "model.json", {"version": 1, "task": None})
+    model_checks.check_head(tmp_path, "BertClassifier", "regression")
 
 
 def test_names_of_models_are_those_of_the_network():

@@ -1,0 +1,276 @@
+"""Refuses to use or resume a model as another one than it is.
+
+model_folder.py tells what it is. Imports no TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from absl import logging
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from files import flags, json_files
+from files.flags import Role
+from files.labels import PROBLEM_TYPES
+from training.model_folder import ModelFolder, flag_values, read
+from training.run_folder import checkpoint_steps
+
+if TYPE_CHECKING:
+    from modeling import BertConfig
+    from training.config import TrainingConfig
+
+# A resume may add these, or do without them: they change nothing that is
+# trained, or earlier versions did not record them.
+MAY_BE_MISSING = frozenset(
+    {
+        "eval_input_file",
+        "flags",
+        "init_checkpoint",
+        "tokenizer",
+        "train_records_checksum",
+    }
+)
+# Entries of a configuration that a trained network does not use.
+_NOT_IDENTITY = (
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+    "unused",
+)
+# Entries that no shape of a weight shows.
+_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+# Classes without a head for a task; None where it is unknown.
+_HEADLESS = {None, "BertModel", "BertPretrainer"}
+# Roles of the flags that a resume must not change.
+_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+
+
+def check_same(
+    config: "TrainingConfig",
+    settings: Mapping[str, Any],
+    are_all: bool = True,
+) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
+    """Refuses to resume a run with other settings than it started with.
+
+    Args:
+        config: the flags.
+        settings: JSON-serializable dict of what must stay the same besides the
+            flags; those of MAY_BE_MISSING may be left out.
+        are_all: False before all settings are known.
+
+    Returns:
+        the settings and all changes to record.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    output_dir = config.output_dir
+    settings = {**settings, "flags": flag_values(config, *_COMPARED)}
+    text = json_files.format_json(settings, "the settings")
+    settings = json_files.parse_json(text, "the settings")
+    folder = read_run(output_dir)
+    saved, changes = folder.settings, list(folder.changes)
+    if not saved:
+        return settings, changes
+    names = settings.keys() | (saved.keys() if are_all else ())
+    for name in sorted(names - {"flags"}):
+        if name in MAY_BE_MISSING and not (name in saved and name in settings):
+            continue
+        former, given = saved.get(name), settings.get(name)
+        if former != given:
+            name, former, given = _difference(name, former, given)
+            raise ValueError(
+                f"--output_dir={output_dir} holds a run with {name}="
+                f"{former}; received {given}. Give the former to "
+                "resume that run, or another --output_dir"
+            )
+    changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
+    if changed and not config.allow_changed_settings:
+        name, (former, given) = next(iter(changed.items()))
+        raise ValueError(
+            f"--output_dir={output_dir} holds a run with --{name}={former}; "
+            f"received {given}. Train into another --output_dir, from this "
+            f"run with --init_checkpoint={output_dir} or anew; or resume with "
+            "--allow_changed_settings, which is recorded"
+        )
+    if changed:
+        step = checkpoint_steps(output_dir)[-1]
+        changes.append({"after_step": step, "flags": changed})
+    return {**saved, **settings}, changes
+
+
+def _changed_flags(
+    config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """Returns {flag: [value before, value now]} of those that changed.
+
+    A flag that was not saved is newer than the run. None is no limit.
+    """
+    growing = {
+        field.name
+        for field in flags.fields(config, *_COMPARED)
+        if flags.meta_of(field).may_grow
+    }
+    return {
+        name: [saved[name], now]
+        for name, now in given.items()
+        if name in saved
+        and saved[name] != now
+        and not (
+            name in growing
+            and (saved[name] is None or now is None or now > saved[name])
+        )
+    }
+
+
+def model_class(path: str | os.PathLike[str]) -> str | None:
+    """Returns the class of the model in a folder; None if it is unknown."""
+    folder = read(path)
+    if "architectures" not in folder.task:
+        return folder.task.get("name")
+    file = os.path.join(folder.path, "config.json")
+    names = modeling.huggingface.read_architectures(file)
+    return modeling.ARCHITECTURES.get(names[0])
+
+
+def check_head(
+    path: str | os.PathLike[str], name: str | None, problem_type: str | None
+) -> None:
+    """Refuses to use another task's head as it is.
+
+    A model that has none, and would answer at random, is not refused.
+
+    Args:
+        path: a checkpoint, or its folder.
+        name: class of the model to load it into; None = unknown.
+        problem_type: value of PROBLEM_TYPES; None if the task's own labels say
+            it, so that a classifier of another type is only warned of.
+
+    Raises:
+        ValueError: the folder says that the head is of another class or type.
+    """
+    found, found_type = model_class(path), read(path).task.get("problem_type")
+    if found != name and not {found, name} & _HEADLESS:
+        raise ValueError(
+            f"{os.fspath(path)} is a {found}, and a {name} is needed: use it "
+            "for its own task, or as the start of a training (--do_train)"
+        )
+    if name != "BertClassifier" or found_type in (None, problem_type):
+        return
+    message = f"{os.fspath(path)} has problem_type={found_type}"
+    if problem_type:
+        raise ValueError(
+            f"{message}; received {problem_type}. Set --output_mode to what "
+            "the model was trained for"
+        )
+    if found_type != PROBLEM_TYPES["classification"]:
+        logging.warning("%s; it is used to choose one label each.", message)
+
+
+def check_identity(
+    flag: str,
+    path: str,
+    bert_config: "BertConfig",
+    given: Mapping[str, Any],
+    trains: bool = False,
+) -> None:
+    """Refuses to use a model as another one than it was trained as.
+
+    Args:
+        flag: the flag that named the model, for the message.
+        path: the checkpoint, or its folder.
+        bert_config: the network to load it into.
+        given: {setting: value}; those that its run did not record are not
+            compared.
+        trains: whether it is trained on. Then what the shapes of the weights
+            show may differ, as in a student with fewer blocks.
+
+    Raises:
+        ValueError: a setting differs; the message names it.
+    """
+    folder = read(path)
+    trained = dict(folder.settings)
+    given = {**given, "bert_config": bert_config.to_dict()}
+    if folder.config_file and "bert_config" not in trained:
+        config = modeling.load_config(folder.config_file)
+        trained["bert_config"] = config.to_dict()
+    for name in sorted(given.keys() & trained.keys()):
+        former, now = trained[name], given[name]
+        if name == "bert_config":
+            former, now = (
+                _identity(config, trains) for config in (former, now)
+            )
+        if former != now:
+            name, former, now = _difference(name, former, now)
+            raise ValueError(
+                f"{flag}={os.fspath(path)} was trained with {name}={former}; "
+                f"received {now}. Use what it was trained with"
+            )
+
+
+def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
+    """Returns the entries of a configuration that tell networks apart."""
+    from modeling import BertConfig
+
+    values = dataclasses.asdict(BertConfig.from_dict(dict(config)))
+    names = _INVISIBLE if trains else values.keys() - set(_NOT_IDENTITY)
+    return {name: values[name] for name in names}
+
+
+def check_vocabulary(flag: str, path: str, tokenizer: FullTokenizer) -> None:
+    """Refuses another vocabulary than the one in a model's folder.
+
+    Rows of [unusedN] may have become words.
+
+    Raises:
+        ValueError: a row differs; the message names both files.
+    """
+    file = read(path).vocab_file
+    if file is None or os.path.abspath(file) == os.path.abspath(
+        tokenizer.vocab_file
+    ):
+        return
+    theirs = FullTokenizer(file, None).tokens
+    for row, (word, ours) in enumerate(
+        zip(theirs, tokenizer.tokens, strict=False), start=1
+    ):
+        if word != ours and not word.startswith("[unused"):
+            raise ValueError(
+                f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
+                f"{flag}={path}: line {row} is {ours!r}, and {file} has "
+                f"{word!r}; leave --vocab_file out"
+            )
+
+
+def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
+    """Returns what is known of the run in a folder; nothing of a new one."""
+    if not checkpoint_steps(output_dir):
+        return ModelFolder(os.fspath(output_dir))
+    try:
+        return read(output_dir)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; it holds the settings the run was started with: "
+            "restore it from a backup, or delete it if you are sure that "
+            "they are the same, or train into another --output_dir"
+        ) from error
+
+
+def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
+    """Returns the name and values of the differing part of a setting."""
+    if isinstance(former, dict) and isinstance(given, dict):
+        for key in sorted(former.keys() | given.keys()):
+            if former.get(key) != given.get(key):
+                return _difference(
+                    f"{name}.{key}", former.get(key), given.get(key)
+                )
+    if isinstance(former, list) and isinstance(given, list):
+        # For example, one of many files.
+        gone = [value for value in former if value not in given]
+        come = [value for value in given if value not in former]
+        if gone and come:
+            return name, gone, come
+    return name, former, given
