@@ -1,6 +1,7 @@
 """Exports in LiteRT, used without TensorFlow, against their SavedModels."""
 
 import concurrent.futures
+import dataclasses
 import json
 import subprocess
 import sys
@@ -98,6 +99,16 @@ def test_an_answer_does_not_depend_on_its_neighbors(method, folders):
     together = ask(*texts)
     for each, *fields in zip(together, *texts, strict=True):
         assert_same(ask(*fields), each)
+
+
+def test_in_int8_too_it_does_not(tmp_path):
+    """Ranges are those of each row, not of a batch."""
+    config = dataclasses.replace(FORMAT, quantize="int8")
+    options = ServingOptions(TOKENIZER, LENGTH, export=config)
+    conftest.export("classifier", tmp_path / "model", options)
+    bert = serving.load(tmp_path / "model")
+    for text, together in zip(TEXTS, bert.classify(TEXTS), strict=True):
+        assert_same(bert.classify(text), together)
 
 
 def test_threads_share_a_model(folders):
