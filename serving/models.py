@@ -48,11 +48,11 @@ class TextModel:
         tokenizer: FullTokenizer of the model, if it says one.
 
     Raises:
-        ImportError: the engine is not installed.
         OSError: it cannot be loaded.
         TypeError: from every method: what is not a text, nor a list of texts.
-        ValueError: it uses an operation that is not allowed. From every method:
-            the model does not support the task, or a text cannot be used.
+        ValueError: its runtime is not installed, or it uses an operation that
+            is not allowed. From every method: the model does not support the
+            task, or a text cannot be used.
     """
 
     def __init__(
@@ -67,7 +67,8 @@ class TextModel:
         if (folder / litert.FILE).is_file():
             self.engine = litert.LiteRt(folder, num_threads)
         else:
-            # The only one that needs TensorFlow.
+            engines.check_installed("tensorflow", folder, "requirements.txt")
+            # The only one that needs it.
             from serving.engines.saved_model import SavedModel
 
             self.engine = SavedModel(path, allow_any_operation)
@@ -247,9 +248,9 @@ def load(
 
     Raises:
         FileNotFoundError: there is no export.
-        ImportError: the runtime that it needs is not installed.
         OSError: it is damaged.
-        ValueError: it uses an operation that is not allowed.
+        ValueError: the runtime that it needs is not installed, or it uses an
+            operation that is not allowed.
     """
     versions = find_versions(path, (litert.FILE, _SAVED_MODEL))
     if not versions:

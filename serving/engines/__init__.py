@@ -3,7 +3,9 @@
 B = batch, F = length of an input.
 """
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -42,6 +44,23 @@ class Input(NamedTuple):
 
     ids: list[int]
     first_length: int
+
+
+def check_installed(package: str, folder: Path, requirements: str) -> None:
+    """Refuses a model whose runtime is missing.
+
+    Args:
+        package: the runtime's.
+        folder: of the model.
+        requirements: path of the file that lists it.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    if not importlib.util.find_spec(package):
+        raise ValueError(
+            f"{folder} needs {package}; pip install -r {requirements}"
+        )
 
 
 def compute(

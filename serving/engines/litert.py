@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from serving import engines
+
 FILE = "model.tflite"
 
 
@@ -18,18 +20,16 @@ class LiteRt:
         num_threads: threads that compute; None = one for each CPU.
 
     Raises:
-        ImportError: the runtime is not installed.
         OSError: the file cannot be loaded.
+        ValueError: the runtime is not installed.
     """
 
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
-        try:
-            from ai_edge_litert.interpreter import Interpreter
-        except ImportError as error:
-            raise ImportError(
-                f"{folder / FILE} needs ai-edge-litert; pip install -r "
-                "requirements/predict.txt"
-            ) from error
+        engines.check_installed(
+            "ai_edge_litert", folder, "requirements/predict.txt"
+        )
+        from ai_edge_litert.interpreter import Interpreter
+
         num_threads = num_threads or len(os.sched_getaffinity(0))
         try:
             interpreter = Interpreter(

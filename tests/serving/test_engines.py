@@ -183,6 +183,23 @@ def run(script, *arguments):
     return done.stdout
 
 
+@pytest.mark.parametrize("kind", ["saved_model.pb", "model.tflite"])
+def test_a_missing_runtime_is_said(kind, tmp_path):
+    (tmp_path / kind).touch()
+    package = "tensorflow" if kind == "saved_model.pb" else "ai_edge_litert"
+    script = f"""
+import importlib.util, serving
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name: name != "{package}" and find_spec(name)
+serving.load("{tmp_path}")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT
+    )
+    message = f"{tmp_path} needs {package}; pip install -r requirements"
+    assert message in done.stderr
+
+
 @pytest.mark.parametrize("method", REQUESTS)
 def test_predict_needs_no_tensorflow(method, folders, load):
     kind, texts = REQUESTS[method]
