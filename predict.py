@@ -38,7 +38,8 @@ from files.paths import Kind
 from training.command_line import cli
 
 if TYPE_CHECKING:
-    from serving import requests, text_tasks
+    from serving import requests
+    from serving.tasks import base
 
 # Exit status by which shells report a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
@@ -50,9 +51,9 @@ class Config:
 
     model: str = flag(
         ...,
-        "Folder of a SavedModel, as --export_dir writes it, or of its "
-        "numbered versions; the newest is used. A SavedModel is a program: see "
-        "--allow_any_operation.",
+        "Folder of an export, as --export_dir writes it, or of its numbered "
+        "versions; the newest is used. One in LiteRT needs no TensorFlow. A "
+        "SavedModel is a program: see --allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
@@ -93,8 +94,7 @@ class Config:
     )
     top_k: int = flag(
         5,
-        "fill-mask: WordPieces for each mask, up to the number that the "
-        "export returns.",
+        "fill-mask: WordPieces for each mask.",
         at_least=1,
     )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
@@ -109,7 +109,7 @@ class Config:
 
 
 def write_answers(
-    task: "text_tasks.TextTask",
+    task: "base.TextTask",
     batches: Iterable[list["requests.Numbered"]],
     write: Callable[[list[dict[str, Any]]], None],
     strict: bool = False,
@@ -162,7 +162,7 @@ def write_answers(
 
 
 def check_request(
-    task: "text_tasks.TextTask", item: dict[str, Any] | ValueError
+    task: "base.TextTask", item: dict[str, Any] | ValueError
 ) -> dict[str, Any]:
     """Returns a request.
 
@@ -177,9 +177,7 @@ def check_request(
     return item
 
 
-def to_request(
-    task: "text_tasks.TextTask", texts: Sequence[str]
-) -> dict[str, Any]:
+def to_request(task: "base.TextTask", texts: Sequence[str]) -> dict[str, Any]:
     """Returns the request of a command's texts, one for each field in order.
 
     Raises:
@@ -211,10 +209,10 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"--input_file={config.input_file} and the texts {[*arguments]} "
             "are both to be answered; leave one out"
         )
-    # Flags are checked before the seconds that TensorFlow takes to load.
+    # Flags are checked before the seconds that TensorFlow may take to load.
     import serving
     from serving import requests
-    from serving.text_tasks import TaskOptions
+    from serving.tasks.base import TaskOptions
 
     # Not sys.stdin, which could not be closed while a thread waits for it.
     reader = open(

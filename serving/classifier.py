@@ -63,8 +63,10 @@ def export_classifier(
         "classify": (classify, signatures.text_signature("text_a", "text_b")),
         "classify_text": (classify_text, signatures.text_signature("text")),
     }
+    labels = label_list and [*label_list]
+    task = {"name": "classify", "labels": labels, "problem_type": output_mode}
     signatures.export_text_model(
-        export_dir, model, predict, endpoints, options, label_list
+        export_dir, model, predict, endpoints, options, task
     )
 
 

@@ -65,7 +65,9 @@ def export_encoder(
     endpoints: signatures.Endpoints = {
         "embed": (embed, signatures.text_signature("text"))
     }
-    signatures.export_text_model(export_dir, model, encode, endpoints, options)
+    signatures.export_text_model(
+        export_dir, model, encode, endpoints, options, {"name": "embed"}
+    )
 
 
 def _embed(

@@ -3,34 +3,27 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py, serve.py and its page use the same classes (text_tasks.py).
+predict.py, serve.py and its page use the same classes (tasks/).
 """
 
-import copy
-import functools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import tensorflow as tf
 from absl import logging
-from google.protobuf.message import DecodeError
 
-from files import patterns
-from modeling.accelerated import inference
-from serving import operations
+from data.text import casing
+from data.text.tokenization import FullTokenizer
+from serving import description, engines
+from serving.engines import litert
 from serving.requests import Texts, as_texts, listed
-from serving.text_tasks import (
-    DEFAULTS,
-    TASKS,
-    Request,
-    Row,
-    TaskOptions,
-    TextTask,
-)
+from serving.tasks import TASKS
+from serving.tasks.base import DEFAULTS, Request, Row, TaskOptions, TextTask
+from serving.tasks.texts import Attention, Tokenize
+
+_SAVED_MODEL = "saved_model.pb"
 
 
 class TextModel:
@@ -39,144 +32,85 @@ class TextModel:
     Each method takes one text and returns one dict, or takes a list of texts
     and returns a list of dicts; all of plain Python, as predict.py writes them.
     Positions in texts count characters, except `start_byte` and `end_byte`.
+    Threads may share a model.
 
     Args:
-        path: folder of a SavedModel.
-        allow_any_operation: also load a model whose operations may do more
-            than compute; see operations.py.
+        path: folder of a SavedModel, or of a LiteRT export, which needs no
+            TensorFlow.
+        allow_any_operation: also load a SavedModel whose operations may do
+            more than compute; see operations.py.
+        num_threads: threads of LiteRT; None = one for each CPU.
 
     Attributes:
-        definitions: {name: SignatureDef} of its signatures.
+        engine: see engines.
+        settings: of the task, as description.py has them; {} if the export
+            says none.
+        tokenizer: FullTokenizer of the model, if it says one.
 
     Raises:
         OSError: it cannot be loaded.
         TypeError: from every method: what is not a text, nor a list of texts.
-        ValueError: it uses an operation that is not allowed. From every method:
-            the model does not support the task, or a text cannot be used.
+        ValueError: its runtime is not installed, or it uses an operation that
+            is not allowed. From every method: the model does not support the
+            task, or a text cannot be used.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], allow_any_operation: bool = False
+        self,
+        path: str | os.PathLike[str],
+        allow_any_operation: bool = False,
+        num_threads: int | None = None,
     ) -> None:
         self.path = os.fspath(path)
-        try:
-            saved, used = operations.find(
-                Path(path, "saved_model.pb").read_bytes()
-            )
-        except DecodeError as error:
-            raise self._damaged(str(error)) from error
-        operations.check(used, self.path, allow_any_operation)
-        with patterns.literal_name(self.path) as name:
-            try:
-                self.saved_model = tf.saved_model.load(name)
-            except Exception as error:
-                # TensorFlow may raise any exception for a damaged file.
-                reason = str(error).replace(name, self.path)
-                raise self._damaged(reason) from error
-        # Copies, because a message keeps the whole file in memory.
-        self.definitions = {
-            name: copy.deepcopy(definition)
-            for name, definition in saved.meta_graphs[0].signature_def.items()
-            if not name.startswith("__")
-        }
-        self._kinds = {
-            kind.name: kind
-            for kind in TASKS
-            if kind.signature in self.saved_model.signatures
-        }
+        folder = Path(path)
+        self.engine: Any
+        if (folder / litert.FILE).is_file():
+            self.engine = litert.LiteRt(folder, num_threads)
+        else:
+            engines.check_installed("tensorflow", folder, "requirements.txt")
+            # The only one that needs it.
+            from serving.engines.saved_model import SavedModel
 
-    def _damaged(self, reason: str) -> OSError:
-        return OSError(
-            f"{self.path} cannot be loaded; export the model again, or copy it "
-            f"again: {reason}"
+            self.engine = SavedModel(path, allow_any_operation)
+            folder = folder / "assets.extra"
+        self.settings = description.read(folder) or {}
+        self._kinds: dict[str, type[TextTask]] = {}
+        if self.settings:
+            self._prepare(folder)
+
+    def _prepare(self, folder: Path) -> None:
+        """Reads what the tasks need."""
+        self.tokenizer = FullTokenizer(
+            folder / "vocab.txt", casing.read_do_lower_case(folder)
         )
-
-    def call(
-        self, signature: str, inputs: Mapping[str, Any]
-    ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs, strings as bytes.
-
-        Args:
-            signature: its name.
-            inputs: {name: array, or list of texts}.
-        """
-        function = self.saved_model.signatures[signature]
-        specs = function.structured_input_signature[1]
-        outputs = function(
-            **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
-        )
-        return {name: value.numpy() for name, value in outputs.items()}
+        fixed = self.engine.inputs["input_ids"][-1]
+        self._fixed_length: int | None = fixed
+        self.max_seq_length = self.settings["max_seq_length"]
+        if fixed:
+            self.max_seq_length = min(self.max_seq_length, fixed)
+            self.settings["max_seq_length"] = self.max_seq_length
+        kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        if "attention" in getattr(self.engine, "signatures", ()):
+            kinds.append(Attention)
+        self._kinds = {kind.name: kind for kind in kinds}
 
     def compute(self, task: TextTask, requests: Sequence[Request]) -> list[Row]:
-        """Returns the outputs that a task reads, for each request.
+        """Returns what a task decodes, for each request.
 
         Raises:
             ValueError: the model fails on them.
         """
-        groups: dict[str, list[int]] = {}
-        for index, request in enumerate(requests):
-            groups.setdefault(task.signature_of(request), []).append(index)
-        rows: dict[int, Row] = {}
-        for signature, indices in groups.items():
-            texts = [task.texts_of(requests[index]) for index in indices]
-            columns = zip(*texts, strict=True)
-            try:
-                outputs = self.call(
-                    signature, dict(zip(task.fields, columns, strict=True))
-                )
-                if task.cuts:
-                    outputs["num_wordpieces_cut"] = self._count_cut(
-                        [task.pair_of(requests[index]) for index in indices]
-                    )
-            except (tf.errors.OpError, MemoryError) as error:
-                # Mostly for lack of memory.
-                reason = " ".join(str(error).split())[:200] or "out of memory"
-                raise ValueError(
-                    f"the model cannot take it: {reason}"
-                ) from None
-            for row, index in enumerate(indices):
-                rows[index] = {name: outputs[name][row] for name in outputs}
-        return [rows[index] for index in range(len(requests))]
-
-    def _count_cut(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """Returns how many WordPieces of each pair the model does not read."""
-        cut = np.zeros(len(pairs), int)
-        if "tokenize" not in self.saved_model.signatures:
-            return cut
-        # A WordPiece has at least one byte. [CLS] and two [SEP] are added.
-        most = self._max_seq_length - 3
-        longer = [
-            index
-            for index, pair in enumerate(pairs)
-            if len("".join(pair).encode()) > most
-        ]
-        # A few at a time, because their tokens are padded to the longest.
-        for begin in range(0, len(longer), 256):
-            some = longer[begin : begin + 256]
-            texts = zip(*(pairs[index] for index in some), strict=True)
-            read = self.call(
-                "tokenize", dict(zip(("text_a", "text_b"), texts, strict=True))
+        encoded = [task.encode(request) for request in requests]
+        kept = iter(
+            engines.compute(
+                self.engine,
+                [each for one in encoded for each in one.inputs],
+                task.keep,
+                self._fixed_length or (self.max_seq_length * task.pads),
+                len(self.tokenizer.tokens) if task.predicts_words else 1,
             )
-            num_special = 1 + (read["tokens"] == b"[SEP]").sum(1)
-            cut[some] = read["num_wordpieces"] + num_special - read["lengths"]
-        return cut
-
-    @functools.cached_property
-    def _max_seq_length(self) -> int:
-        # Each of these is a WordPiece; no model reads as many.
-        read = self.call("tokenize", {"text_a": ["." * 10_000], "text_b": [""]})
-        return int(read["lengths"][0])
-
-    @property
-    def computes_in_bfloat16(self) -> bool:
-        """Whether products of the network are in bfloat16."""
-        name = next(iter(self._kinds.values())).signature
-        graph = self.saved_model.signatures[name].graph.as_graph_def()
-        return any(
-            node.op == "MatMul" and node.attr["T"].type == tf.bfloat16
-            for function in graph.library.function
-            for node in function.node_def
         )
+        return [Row(one, [next(kept) for _ in one.inputs]) for one in encoded]
 
     def pack_weights(self) -> None:
         """Reorders weights once instead of at each product, where that pays.
@@ -184,8 +118,8 @@ class TextModel:
         For processes that only predict, before the first answer: TensorFlow
         then assumes that no model's weights change any more.
         """
-        if self._kinds and self.computes_in_bfloat16:
-            inference.pack_weights("bfloat16")
+        if not isinstance(self.engine, litert.LiteRt):
+            self.engine.pack_weights()
 
     @property
     def tasks(self) -> list[str]:
@@ -206,9 +140,8 @@ class TextModel:
         """
         if not self._kinds:
             raise ValueError(
-                f"{self.path} takes no text: its signatures are "
-                f"{listed(self.saved_model.signatures)}; export it with "
-                "--vocab_file"
+                f"{self.path} takes no text: it has no {description.FILE} "
+                "with its task; export it again, with --vocab_file"
             )
         if name not in (None, *self._kinds):
             raise ValueError(
@@ -299,47 +232,56 @@ class TextModel:
 
 
 def load(
-    path: str | os.PathLike[str], allow_any_operation: bool = False
+    path: str | os.PathLike[str],
+    allow_any_operation: bool = False,
+    num_threads: int | None = None,
 ) -> TextModel:
     """Loads an exported model.
 
     Args:
-        path: folder of a SavedModel, or one with numbered versions of it, of
-            which it takes the newest, as TensorFlow Serving does.
-        allow_any_operation: also load a model that uses operations which
+        path: folder of a SavedModel or a LiteRT export, or one with numbered
+            versions of it, of which it takes the newest, as TensorFlow Serving
+            does.
+        allow_any_operation: also load a SavedModel that uses operations which
             exports of this project do not. They may read and write any file.
+        num_threads: threads of LiteRT; None = one for each CPU.
 
     Raises:
-        FileNotFoundError: there is no SavedModel.
+        FileNotFoundError: there is no export.
         OSError: it is damaged.
-        ValueError: it uses an operation that is not allowed.
+        ValueError: the runtime that it needs is not installed, or it uses an
+            operation that is not allowed.
     """
-    versions = find_versions(path)
+    versions = find_versions(path, (litert.FILE, _SAVED_MODEL))
     if not versions:
         raise FileNotFoundError(
-            f"{os.fspath(path)} is not a SavedModel: it has no saved_model.pb "
-            "and no numbered version; give a folder that --export_dir wrote"
+            f"{os.fspath(path)} is not an exported model: it has no "
+            f"{litert.FILE}, no {_SAVED_MODEL} and no numbered version; give a "
+            "folder that --export_dir wrote"
         )
     newest = max(versions)
     if versions[newest] != Path(path):
         logging.info("%s: version %s is the newest", path, newest)
-    return TextModel(versions[newest], allow_any_operation)
+    return TextModel(versions[newest], allow_any_operation, num_threads)
 
 
-def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
-    """Returns {version: folder} of the SavedModels in a folder.
+def find_versions(
+    path: str | os.PathLike[str], files: Sequence[str] = (_SAVED_MODEL,)
+) -> dict[int, Path]:
+    """Returns {version: folder} of the exports in a folder.
 
-    A SavedModel that is not in a numbered folder is version 1.
+    One that is not in a numbered folder is version 1. `files` are those of
+    which an export has at least one.
     """
     folder = Path(path)
-    if _is_saved_model(folder):
+
+    def is_export(folder: Path) -> bool:
+        return any((folder / name).is_file() for name in files)
+
+    if is_export(folder):
         return {1: folder}
     return {
         int(inner.name): inner
         for inner in (folder.iterdir() if folder.is_dir() else ())
-        if re.fullmatch("[0-9]{1,18}", inner.name) and _is_saved_model(inner)
+        if re.fullmatch("[0-9]{1,18}", inner.name) and is_export(inner)
     }
-
-
-def _is_saved_model(path: Path) -> bool:
-    return (path / "saved_model.pb").is_file()

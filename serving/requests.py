@@ -205,11 +205,6 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def to_texts(values: Iterable[bytes]) -> list[str]:
-    """Returns texts of a model's outputs."""
-    return [value.decode("utf-8") for value in values]
-
-
 def to_number(value: float) -> float:
     """Returns a float of 6 significant digits.
 

@@ -16,7 +16,7 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from modeling import BertConfig, BertModel
-from serving import batches, export
+from serving import batches, description, export
 from serving.batches import Features
 from training.config import ExportConfig
 
@@ -151,6 +151,7 @@ def export_model(
     tokenizer: FullTokenizer | None,
     options: ExportConfig | None,
     label_list: Sequence[str] | None = None,
+    task: dict[str, Any] | None = None,
 ) -> None:
     """Writes an export with the files that belong to the model.
 
@@ -161,8 +162,11 @@ def export_model(
         tokenizer: FullTokenizer of the model, or None.
         options: format of the export; None for a SavedModel.
         label_list: the model's labels in order, or None.
+        task: see description.py; None if the model takes no text.
     """
     files = {"bert_config.json": model.config.to_json_string()}
+    if task:
+        files[description.FILE] = description.to_text(task)
     if label_list:
         files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
     export.export_saved_model(
@@ -176,7 +180,7 @@ def export_text_model(
     predict: Callable[..., Features],
     endpoints: Endpoints,
     options: ServingOptions,
-    label_list: Sequence[str] | None = None,
+    task: dict[str, Any],
 ) -> None:
     """Writes a model over ids, `serve`, and over text.
 
@@ -186,7 +190,7 @@ def export_text_model(
         predict: the function of `serve`.
         endpoints: the task's own signatures; `inspect` adds two.
         options: ServingOptions.
-        label_list: the model's labels in order, or None.
+        task: see description.py; its `max_seq_length` is that of `options`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
     serve = serve_ids(predict, model.config, options.export)
@@ -196,7 +200,8 @@ def export_text_model(
         {"serve": serve, **endpoints, **inspect(bert, options.packing)},
         options.tokenizer,
         options.export,
-        label_list,
+        task.get("labels"),
+        task | {"max_seq_length": options.max_seq_length},
     )
 
 

@@ -4,8 +4,10 @@ N = questions, W = windows, F = length of a window, B = answers in an n-best
 list.
 """
 
+import dataclasses
 import os
 from collections.abc import Callable
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -88,7 +90,14 @@ def export_span_labeler(
 
     predict = signatures.trace_once(predict, export_options)
     endpoints = _answers(predict, create_windows, decode, batch_size)
-    signatures.export_text_model(export_dir, model, predict, endpoints, options)
+    # Both may be a script's configuration, which holds more.
+    task: dict[str, Any] = {"name": "answer"}
+    for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
+        for field in dataclasses.fields(kind):
+            task[field.name] = getattr(values, field.name)
+    signatures.export_text_model(
+        export_dir, model, predict, endpoints, options, task
+    )
 
 
 def _answers(

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import race
+from serving.engines import litert
 
 PACKAGES = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
 PACKAGES += ["torch", "transformers"]
@@ -36,32 +37,8 @@ def load_saved_model(path):
 
 def load_litert(path):
     """Returns (batch) -> list of outputs."""
-    from ai_edge_litert.interpreter import Interpreter
-
-    interpreter = Interpreter(str(Path(path, "model.tflite")), num_threads=2)
-    inputs = {
-        name: each["index"]
-        for each in interpreter.get_input_details()
-        for name in NAMES
-        if name in each["name"]
-    }
-    shapes = []
-
-    def run(batch):
-        if shapes != [batch[NAMES[0]].shape]:
-            shapes[:] = [batch[NAMES[0]].shape]
-            for name, index in inputs.items():
-                interpreter.resize_tensor_input(index, batch[name].shape)
-            interpreter.allocate_tensors()
-        for name, index in inputs.items():
-            interpreter.set_tensor(index, batch[name])
-        interpreter.invoke()
-        return [
-            interpreter.get_tensor(each["index"])
-            for each in interpreter.get_output_details()
-        ]
-
-    return run
+    engine = litert.LiteRt(Path(path), num_threads=2)
+    return lambda batch: [*engine.run(batch).values()]
 
 
 def load_onnx(path):

@@ -14,6 +14,8 @@ import dataclasses
 import itertools
 import json
 import os
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -27,6 +29,14 @@ from files.atomic import atomic_open
 from files.run_files import register
 
 register("test_predictions.txt", "predictions.jsonl", are_results=True)
+
+# What stands between words without spaces: em dashes, horizontal bars and
+# ellipses, and how they are typed.
+_BETWEEN_WORDS = re.compile(r"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+)")
+# White space of the graph's regular expressions; str.split knows more kinds.
+_SPACES = re.compile(
+    "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+)
 
 
 @dataclasses.dataclass(slots=True)
@@ -138,6 +148,31 @@ def _tokenize(
             words.append((example_index, word_index, label))
             words += [None] * (len(pieces) - 1)
     return tokens, words
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of running text, cut as in CoNLL's files.
+
+        He's "in" (St. Ives). York--often -> He's " in " ( St . Ives ).
+                                             York -- often
+
+    The punctuation that begins or ends a word, and dashes and dots between
+    words, are words of their own; see serving/ner.py.
+    """
+    words = []
+    for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):
+        begin, end = 0, len(chunk)
+        while begin < end and _is_punctuation(chunk[begin]):
+            begin += 1
+        while begin < end and _is_punctuation(chunk[end - 1]):
+            end -= 1
+        parts = chunk[:begin], chunk[begin:end], chunk[end:]
+        words += [word for part in parts for word in part.split()]
+    return words
+
+
+def _is_punctuation(char: str) -> bool:
+    return unicodedata.category(char).startswith("P")
 
 
 def encode_ner_features(feature: NerFeatures) -> bytes:

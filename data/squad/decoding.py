@@ -9,7 +9,8 @@ import collections
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from absl import logging
@@ -26,10 +27,10 @@ RawResult = collections.namedtuple(
 # The score difference if "no answer" is the only candidate.
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
-_Span = collections.namedtuple(
-    "_Span", ["feature", "start_index", "end_index", "start_logit", "end_logit"]
+Span = collections.namedtuple(
+    "Span", ["feature", "start_index", "end_index", "start_logit", "end_logit"]
 )
-_NOTHING = _Span(None, 0, 0, 0.0, 0.0)
+_NOTHING = Span(None, 0, 0, 0.0, 0.0)
 
 # By question id: the answer's text; a list of entries with `text`,
 # `probability`, `start_logit` and `end_logit`, best first; and, if questions
@@ -82,7 +83,6 @@ def decode_predictions(
     Raises:
         ValueError: a feature has no result, or is not in order.
     """
-    is_v2 = options.version_2_with_negative
     result_of = {result.unique_id: result for result in all_results}
     # The features of one example at a time, without holding all of them.
     groups = itertools.groupby(
@@ -96,28 +96,13 @@ def decode_predictions(
         if group and group[0] == example_index:
             features = list(group[1])
             group = next(groups, None)
-        spans, null, null_score = _example_spans(features, result_of, options)
-        if is_v2:
-            spans.append(null)
-        spans.sort(key=_score, reverse=True)
-        nbest = _nbest_answers(
-            (
-                (_answer_text(span, example, options, tokenizer), span)
-                for span in spans
-            ),
-            options.n_best_size,
+        answer = decode_question(
+            example, features, result_of, options, tokenizer
         )
-        if is_v2 and all(text for text, _ in nbest):
-            nbest.append(("", null))
-        nbest = nbest or [("empty", _NOTHING)]
-        answer = nbest[0][0]
-        if is_v2:
-            answer, score_diff = _best_answer(nbest, null_score)
-            score_diffs[example.qas_id] = score_diff
-            if score_diff > options.null_score_diff_threshold:
-                answer = ""
-        predictions[example.qas_id] = answer
-        all_nbest[example.qas_id] = _with_probabilities(nbest)
+        predictions[example.qas_id] = answer.nbest[answer.chosen][0]
+        if options.version_2_with_negative:
+            score_diffs[example.qas_id] = answer.score_diff
+        all_nbest[example.qas_id] = with_probabilities(answer.nbest)
     if group:
         raise ValueError(
             "the features of an example must follow each other, in the "
@@ -127,11 +112,64 @@ def decode_predictions(
     return predictions, all_nbest, score_diffs
 
 
+class Answer(NamedTuple):
+    """The answer to a question.
+
+    Attributes:
+        nbest: (text, Span), best first, never empty.
+        chosen: which of them is the answer.
+        score_diff: score of no answer minus that of the best answer.
+    """
+
+    nbest: list[tuple[str, Span]]
+    chosen: int
+    score_diff: float
+
+
+def decode_question(
+    example: SquadExample,
+    features: list[SquadFeatures],
+    result_of: Mapping[Any, RawResult],
+    options: DecodingOptions,
+    tokenizer: BasicTokenizer,
+) -> Answer:
+    """Returns the Answer to one question; see `decode_predictions`.
+
+    Raises:
+        ValueError: a feature has no result.
+    """
+    is_v2 = options.version_2_with_negative
+    spans, null, null_score = _example_spans(features, result_of, options)
+    if is_v2:
+        spans.append(null)
+    spans.sort(key=_score, reverse=True)
+    nbest = _nbest_answers(
+        (
+            (_answer_text(span, example, options, tokenizer), span)
+            for span in spans
+        ),
+        options.n_best_size,
+    )
+    if is_v2 and all(text for text, _ in nbest):
+        nbest.append(("", null))
+    nbest = nbest or [("empty", _NOTHING)]
+    # The original fails if "no answer" is the only candidate.
+    chosen, score_diff = 0, NO_ANSWER_SCORE_DIFF
+    for index, (text, span) in enumerate(nbest):
+        if text and span.start_index:
+            chosen = index
+            score_diff = null_score - span.start_logit - span.end_logit
+            break
+    if is_v2 and score_diff > options.null_score_diff_threshold:
+        chosen = next(i for i, (text, _) in enumerate(nbest) if not text)
+    return Answer(nbest, chosen, score_diff)
+
+
 def _example_spans(
     features: list[SquadFeatures],
-    result_of: dict[int | None, RawResult],
+    result_of: Mapping[Any, RawResult],
     options: DecodingOptions,
-) -> tuple[list[_Span], _Span, float]:
+) -> tuple[list[Span], Span, float]:
     """Returns a question's possible spans, and "no answer" with its score.
 
     "No answer" is the span of [CLS] alone, in the window where it scores
@@ -157,7 +195,7 @@ def _example_spans(
         )
         start_logits, end_logits = start_logits.tolist(), end_logits.tolist()
         spans += [
-            _Span(feature, start, end, start_logits[start], end_logits[end])
+            Span(feature, start, end, start_logits[start], end_logits[end])
             for start in starts
             # A token in two windows starts answers in only one of them.
             if feature.token_is_max_context.get(start, False)
@@ -165,19 +203,19 @@ def _example_spans(
             if end in feature.token_to_orig_map
             and start <= end < start + options.max_answer_length
         ]
-        cls = _Span(feature, 0, 0, start_logits[0], end_logits[0])
+        cls = Span(feature, 0, 0, start_logits[0], end_logits[0])
         if _score(cls) < null_score:
             null, null_score = cls, _score(cls)
     return spans, null, null_score
 
 
-def _score(span: _Span) -> float:
+def _score(span: Span) -> float:
     return span.start_logit + span.end_logit
 
 
 def _nbest_answers(
-    texts_and_spans: Iterator[tuple[str, _Span]], n_best_size: int
-) -> list[tuple[str, _Span]]:
+    texts_and_spans: Iterator[tuple[str, Span]], n_best_size: int
+) -> list[tuple[str, Span]]:
     """Returns the first n (text, span); only the empty text may repeat."""
     nbest, texts = [], set()
     for text, span in texts_and_spans:
@@ -189,7 +227,7 @@ def _nbest_answers(
     return nbest
 
 
-def _with_probabilities(nbest: list[tuple[str, _Span]]) -> list[dict]:
+def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
     """Returns an n-best list with probabilities, as it is written."""
     scores = [_score(span) for _, span in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
@@ -205,21 +243,8 @@ def _with_probabilities(nbest: list[tuple[str, _Span]]) -> list[dict]:
     ]
 
 
-def _best_answer(
-    nbest: list[tuple[str, _Span]], null_score: float
-) -> tuple[str, float]:
-    """Returns the best answer, and the score of no answer minus its score.
-
-    The original fails if "no answer" is the only candidate.
-    """
-    for text, span in nbest:
-        if text:
-            return text, null_score - span.start_logit - span.end_logit
-    return "", NO_ANSWER_SCORE_DIFF
-
-
 def _answer_text(
-    span: _Span,
+    span: Span,
     example: SquadExample,
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
@@ -231,16 +256,62 @@ def _answer_text(
     if feature.token_to_char_map is not None:
         first_char = feature.token_to_char_map[start][0]
         return example.context[first_char : feature.token_to_char_map[end][1]]
+    return get_final_text(
+        *_predicted_and_original(span, example),
+        tokenizer,
+        options.verbose_logging,
+    )
+
+
+def _predicted_and_original(
+    span: Span, example: SquadExample
+) -> tuple[str, str]:
+    """Returns a span's joined WordPieces, and the words that hold them."""
+    feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
     orig_start = feature.token_to_orig_map[start]
     orig_end = feature.token_to_orig_map[end]
-    return get_final_text(
-        " ".join(tok_text.split()),
-        " ".join(example.doc_tokens[orig_start : orig_end + 1]),
-        tokenizer,
-        options.verbose_logging,
+    words = example.doc_tokens[orig_start : orig_end + 1]
+    return " ".join(tok_text.split()), " ".join(words)
+
+
+def find_place(
+    span: Span,
+    example: SquadExample,
+    word_starts: Sequence[int],
+    tokenizer: BasicTokenizer,
+) -> tuple[int, int]:
+    """Returns where a span's text begins and ends in the passage.
+
+    Args:
+        span: of an Answer.
+        example: the question.
+        word_starts: the first character of each of the passage's words.
+        tokenizer: BasicTokenizer that made the features.
+
+    Returns:
+        characters, the end exclusive; -1 and -1 for no answer.
+    """
+    feature, start, end = span[:3]
+    if start == 0:
+        return -1, -1
+    if feature.token_to_char_map is not None:
+        chars = feature.token_to_char_map
+        return chars[start][0], chars[end][1]
+    first, stop = _find_final_text(
+        *_predicted_and_original(span, example), tokenizer
     )
+
+    def in_passage(place: int) -> int:
+        """Converts a place in the words, joined by single spaces."""
+        word = feature.token_to_orig_map[start]
+        while place > len(example.doc_tokens[word]):
+            place -= len(example.doc_tokens[word]) + 1
+            word += 1
+        return word_starts[word] + place
+
+    return in_passage(first), in_passage(stop - 1) + 1
 
 
 def get_final_text(
@@ -263,6 +334,19 @@ def get_final_text(
         tokenizer: BasicTokenizer that made the tokens.
         verbose_logging: whether to log the failures.
     """
+    start, end = _find_final_text(
+        pred_text, orig_text, tokenizer, verbose_logging
+    )
+    return orig_text[start:end]
+
+
+def _find_final_text(
+    pred_text: str,
+    orig_text: str,
+    tokenizer: BasicTokenizer,
+    verbose_logging: bool = False,
+) -> tuple[int, int]:
+    """Returns where `get_final_text` is in `orig_text`, the end exclusive."""
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:
@@ -277,7 +361,7 @@ def get_final_text(
         first = start - tok_text.count(" ", 0, start)
         last = end - tok_text.count(" ", 0, end)
         places = [i for i, char in enumerate(orig_text) if char != " "]
-        return orig_text[places[first] : places[last] + 1]
+        return places[first], places[last] + 1
     if verbose_logging:
         logging.info("%s: '%s' in '%s'", failure, pred_text, orig_text)
-    return orig_text
+    return 0, len(orig_text)

@@ -109,7 +109,7 @@ def create_features(
     `is_training`.
     """
     numbered = _number(examples, tokenizer, options)
-    windows = _create_windows(tokenizer, options, is_training, numbered)
+    windows = create_windows(tokenizer, options, is_training, numbered)
     for unique_id, feature in enumerate(windows, _FIRST_UNIQUE_ID):
         feature.unique_id = unique_id
         yield feature
@@ -178,17 +178,17 @@ def _encode_windows(
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[bytes]:
     """Yields the serialized windows of (number, example) pairs, without ids."""
-    windows = _create_windows(tokenizer, options, is_training, examples)
+    windows = create_windows(tokenizer, options, is_training, examples)
     return (_encode_window(feature, is_training) for feature in windows)
 
 
-def _create_windows(
+def create_windows(
     tokenizer: FullTokenizer,
     options: WindowOptions,
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[SquadFeatures]:
-    """Yields the SquadFeatures of (number, example) pairs, ids not set."""
+    """Yields the SquadFeatures of (number, example) pairs, `unique_id` None."""
     # Words repeat. The tokenizer caches them too, but only after cleaning.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = functools.lru_cache(maxsize=2**16)(

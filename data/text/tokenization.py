@@ -23,6 +23,10 @@ from data.text.characters import clean_text, split_on_punctuation, strip_accents
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
 
+# Characters read at a time of a text of which only the beginning counts.
+_CHUNK = 8192
+# Words end there, whatever follows: at white space, before an ideograph.
+_BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 # Maximum words cached by each tokenizer, and longest word worth caching.
 MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
@@ -219,6 +223,20 @@ class FullTokenizer:
         """Returns the WordPieces of `text`, a list of str."""
         words = clean_text(convert_to_unicode(text)).split()
         return self._word_pieces.of_all(words)
+
+    def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
+        """Returns the WordPieces of `text`, at least `num_tokens` if it has so.
+
+        What comes later in a long text is not read.
+        """
+        tokens: list[str] = []
+        begin = 0
+        while begin < len(text) and len(tokens) < num_tokens:
+            border = _BORDER.search(text, begin + _CHUNK)
+            end = border.start() if border else len(text)
+            tokens += self.tokenize(text[begin:end])
+            begin = end
+        return tokens
 
     def tokenize_word(self, word: str) -> list[str]:
         """Returns the WordPieces of one white-space token of cleaned text."""

@@ -11,6 +11,8 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders
 from modeling.accelerated import inference, int8
+from modeling.checkpoints.huggingface import config
+from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
 from serving.export import formats
 from training.config import ExportConfig
 
@@ -38,8 +40,8 @@ def export_saved_model(
         files: {name: text} put into its `assets.extra` folder, such as the
             labels.
         options: ExportConfig; None for a SavedModel.
-        tokenizer: FullTokenizer whose vocabulary becomes the file vocab.txt
-            beside them, or None.
+        tokenizer: FullTokenizer of the model, whose files, for this project
+            and other libraries, go beside them; or None.
 
     Raises:
         OSError: it cannot be written; an earlier export is untouched.
@@ -63,10 +65,13 @@ def export_saved_model(
             formats.write(folder, model, function, signature, options)
         for name, text in (files or {}).items():
             atomic.write_text(extra / name, text)
-        if tokenizer and extra is folder:
-            formats.write_files(folder, model, tokenizer)
-        elif tokenizer:
-            atomic.write_bytes(extra / "vocab.txt", tokenizer.vocab_bytes)
+        if tokenizer:
+            write_tokenizer(
+                extra, tokenizer, model.config.max_position_embeddings
+            )
+            if extra is folder:
+                settings = config.config_to_huggingface(model.config)
+                atomic.write_json(folder / config.CONFIG_FILE, settings)
 
 
 def _write_saved_model(

@@ -10,6 +10,7 @@ included: what TensorFlow fuses or leaves out, the others have no form for.
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,8 @@ from tensorflow.python.framework.convert_to_constants import (
     convert_variables_to_constants_v2,
 )
 
-from data.text.tokenization import FullTokenizer
-from files.atomic import write_json
 from modeling import ops
 from modeling.bert import BertModel
-from modeling.checkpoints.huggingface import config
-from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
 from modeling.layers import all_layers
 from training.config import ExportConfig
 
@@ -87,13 +84,27 @@ def _plain(model: keras.Model) -> Iterator[None]:
 def _write_litert(
     folder: Path, traced: Any, signature: Any, int8: bool
 ) -> None:
+    concrete = traced.get_concrete_function()
     # Otherwise a Keras model's file would lack the weights, without an error.
-    frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([frozen])
-    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-    if int8:
-        converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    (folder / "model.tflite").write_bytes(converter.convert())
+    frozen = convert_variables_to_constants_v2(concrete)
+
+    def serve(*inputs: tf.Tensor) -> Any:
+        return tf.nest.pack_sequence_as(
+            concrete.structured_outputs, frozen(*inputs)
+        )
+
+    module = tf.Module()
+    module.serve = tf.function(serve, signature, autograph=False)
+    # Only from a SavedModel does the converter take the names of a signature.
+    with tempfile.TemporaryDirectory(dir=folder) as saved:
+        tf.saved_model.save(module, saved, {"serve": module.serve})
+        converter = tf.lite.TFLiteConverter.from_saved_model(
+            saved, signature_keys=["serve"]
+        )
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        if int8:
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        (folder / "model.tflite").write_bytes(converter.convert())
 
 
 def _write_onnx(folder: Path, traced: Any, signature: Any, int8: bool) -> None:
@@ -131,19 +142,3 @@ _WRITERS = {
     "onnx": _write_onnx,
     "openvino": _write_openvino,
 }
-
-
-def write_files(
-    folder: Path, model: keras.Model, tokenizer: FullTokenizer
-) -> None:
-    """Writes the tokenizer's files for other libraries, and config.json.
-
-    Args:
-        folder: exists.
-        model: the model that is exported.
-        tokenizer: FullTokenizer of the model.
-    """
-    write_tokenizer(folder, tokenizer, model.config.max_position_embeddings)
-    write_json(
-        folder / config.CONFIG_FILE, config.config_to_huggingface(model.config)
-    )

@@ -25,7 +25,7 @@ from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
 from serving.server.versions import Call, Key, ServedModel, not_found
-from serving.text_tasks import TooLarge
+from serving.tasks.base import TooLarge
 
 PAGE = Path(__file__).parent / "page"
 # The page may load only its own files.

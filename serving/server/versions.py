@@ -20,7 +20,7 @@ from serving.server.batching import Batcher
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.replies import MAX_VALUES
-from serving.text_tasks import TaskOptions
+from serving.tasks.base import TaskOptions
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -93,12 +93,12 @@ class LoadedVersion:
         self.limits = limits
         self.model = TextModel(path, limits.allow_any_operation)
         self.model.pack_weights()
-        self.signatures = self.model.saved_model.signatures
+        self.signatures = self.model.engine.signatures
         self.tasks = {
             name: self.model.task(name, _PAGE_OPTIONS)
             for name in self.model.tasks
         }
-        self.definitions = self.model.definitions
+        self.definitions = self.model.engine.definitions
         self.inputs = {
             name: dict(
                 sorted(
@@ -156,7 +156,7 @@ class LoadedVersion:
             RestError: the model refuses the arrays, or fails on them.
         """
         try:
-            return self.model.call(signature, arrays)
+            return self.model.engine.call(signature, arrays)
         except (tf.errors.ResourceExhaustedError, MemoryError):
             raise RestError(
                 503, "out of memory; send fewer or shorter texts"

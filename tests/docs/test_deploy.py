@@ -10,7 +10,7 @@ from google.protobuf import (
     text_format,
 )
 
-from serving.text_tasks import TASKS
+from serving.tasks import TASKS
 from tests.golden import ROOT
 
 DEPLOY = ROOT / "docs" / "deploy"
@@ -100,7 +100,7 @@ def test_ray_serve():
     assert isinstance(names[function], ast.FunctionDef)
     # It reads these arguments, and no others are given.
     assert app["args"].keys() == {"model", "task"}
-    assert app["args"]["task"] in {task.name for task in TASKS}
+    assert app["args"]["task"] in TASKS
     (deployment,) = app["deployments"]
     decorators = names[deployment["name"]].decorator_list
     assert [ast.unparse(one) for one in decorators] == ["serve.deployment"]

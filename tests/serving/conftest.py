@@ -105,7 +105,12 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
     if name == "squad":
         model = create(modeling.BertSpanLabeler)
         squad.export_span_labeler(
-            path, model, CASED_TOKENIZER, windows, DECODING
+            path,
+            model,
+            CASED_TOKENIZER,
+            windows,
+            DECODING,
+            export_options=options.export,
         )
     elif name == "classifier":
         model = create(modeling.BertClassifier, len(LABELS))

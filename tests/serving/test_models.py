@@ -1,5 +1,6 @@
 """serving.load: exported models in Python."""
 
+import dataclasses
 import json
 import shutil
 
@@ -7,10 +8,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import modeling
 import serving
-from serving.text_tasks import TaskOptions, TooLarge
+from serving.tasks.base import TaskOptions, TooLarge
 from tests import script_runner
-from tests.serving.conftest import LENGTH, TEXTS
+from tests.serving.conftest import (
+    DECODING,
+    LABELS,
+    LENGTH,
+    QUESTIONS,
+    TEXTS,
+    TOKENIZER,
+    WINDOWS,
+    create_model,
+)
 
 PASSAGE = (
     "\U0001f6a2 The light of the harbor is kept by Anna, caf\u00e9 and all."
@@ -156,7 +167,7 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(FileNotFoundError, match="is not a SavedModel"):
+    with pytest.raises(FileNotFoundError, match="is not an exported model"):
         serving.load(tmp_path)
 
 
@@ -249,13 +260,6 @@ def test_wordpieces_that_are_cut_are_counted(method, load, exports):
     else:
         assert 0 in expected and 1 in expected and max(expected) > 200
     assert found == expected
-
-
-def test_one_long_text_among_many_short_ones_is_counted(load):
-    """Their tokens would be padded to more than `tokenize` takes."""
-    texts = ["boat " * 30, *[" " * 200] * 60_000]
-    cut = load("classifier")._count_cut([(text, "") for text in texts])
-    assert cut[0] == 30 + 2 - LENGTH and not cut[1:].any()
 
 
 def test_an_answer_across_lines_is_the_slice(load):
@@ -355,3 +359,60 @@ def test_a_damaged_export_is_said(tmp_path, export_folder):
         damaged.write_bytes(content)
         with pytest.raises(OSError, match="damaged cannot be loaded; export"):
             serving.load(path)
+
+
+@pytest.mark.parametrize("mode", ["multilabel", "regression"])
+def test_other_heads_answer_as_their_signatures(mode, tmp_path):
+    labels = None if mode == "regression" else LABELS
+    model = create_model(modeling.BertClassifier, len(labels or "1"))
+    options = serving.ServingOptions(TOKENIZER, LENGTH)
+    serving.export_classifier(tmp_path / mode, model, labels, options, mode)
+    bert = serving.load(tmp_path / mode)
+    outputs = bert.engine.call("classify_text", {"text": TEXTS})
+    for row, answer in enumerate(bert.classify(TEXTS)):
+        if mode == "regression":
+            value = outputs["values"][row]
+            assert answer == {"value": pytest.approx(value, rel=1e-4)} | {
+                k: v for k, v in answer.items() if k == "num_wordpieces_cut"
+            }
+            continue
+        expected = [label.decode() for label in outputs["label"][row] if label]
+        assert answer["label"] == expected
+        assert [*answer["probabilities"]] == LABELS
+        assert [*answer["probabilities"].values()] == pytest.approx(
+            outputs["probabilities"][row], abs=1e-5
+        )
+
+
+@pytest.mark.parametrize("use_char_offsets", [True, False])
+@pytest.mark.parametrize("is_v2", [True, False])
+def test_passages_answer_as_their_signatures(is_v2, use_char_offsets, tmp_path):
+    serving.export_span_labeler(
+        tmp_path / "model",
+        create_model(modeling.BertSpanLabeler),
+        TOKENIZER,
+        dataclasses.replace(WINDOWS, use_char_offsets=use_char_offsets),
+        dataclasses.replace(DECODING, version_2_with_negative=is_v2),
+    )
+    bert = serving.load(tmp_path / "model")
+    outputs = bert.engine.call("answer_n_best", QUESTIONS)
+    names = {
+        "answer": "answers",
+        "probability": "probabilities",
+        "start_byte": "start_bytes",
+        "end_byte": "end_bytes",
+    }
+    for row, found in enumerate(bert.answer(*QUESTIONS.values(), n_best=99)):
+        count = outputs["num_answers"][row]
+        assert len(found["n_best"]) == count
+        for name, column in names.items():
+            ours = [entry[name] for entry in [found, *found["n_best"]]]
+            its = [outputs[name][row], *outputs[column][row][:count]]
+            if name == "answer":
+                its = [text.decode() for text in its]
+                assert ours == its
+            else:
+                assert ours == pytest.approx(its, abs=1e-4)
+        assert found["null_odds"] == pytest.approx(
+            outputs["null_odds"][row], rel=1e-4, abs=1e-4
+        )

@@ -173,7 +173,7 @@ def test_a_program_is_refused(name, tmp_path, monkeypatch):
     assert name.split()[0] in line and "--allow_any_operation" in line
     assert not (tmp_path / "written").exists()
     model = serving.load("program", allow_any_operation=True)
-    assert model.tasks == ["classify"]
+    assert "classify" in model.engine.signatures
 
 
 def test_a_program_that_runs_while_it_loads_is_refused(tmp_path, monkeypatch):
@@ -267,10 +267,8 @@ def test_commands_refuse_a_program(tmp_path):
     assert "WriteFile" in done.error and "--allow_any_op" in done.error
     assert not (tmp_path / "written").exists()
     flags["allow_any_operation"] = True
-    done = script_runner.run("predict.py", tmp_path, **flags).check()
-    assert json.loads(done.stdout)["label"] == "a"
-    assert (tmp_path / "written").read_text() == "a"
-    (tmp_path / "written").unlink()
+    done = script_runner.run("predict.py", tmp_path, **flags)
+    assert "program takes no text: it has no model.json" in done.error
     pytest.importorskip("starlette", reason="needs requirements/serve.txt")
     done = script_runner.run("serve.py", tmp_path, model="program", port=0)
     assert "WriteFile" in done.error and "--allow_any_op" in done.error

@@ -201,7 +201,7 @@ def test_masks_with_the_id_of_padding(tmp_path):
 
 
 def test_a_text_alone_is_classified_as_with_no_second(load):
-    signatures = load("classifier").saved_model.signatures
+    signatures = load("classifier").engine.signatures
     texts = tf.constant(["The harbor light is on.", "", "A boat"])
     alone = signatures["classify_text"](text=texts)
     pairs = signatures["classify"](text_a=texts, text_b=tf.fill([3], ""))

@@ -1,11 +1,14 @@
 """Named entities: files, features and decoding."""
 
+import random
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import reading, scoring, windows
+from data.ner import reading, scoring, windows, words_layer
 from data.text import tokenization
+from serving import ner
 from tests import golden
 
 
@@ -266,3 +269,16 @@ def test_a_file_of_iobes(tmp_path):
 def test_labels_that_cannot_be_learned_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
         reading.NerProcessor(labels)
+
+
+def test_running_text_is_cut_as_in_the_graph():
+    rng = random.Random(3)
+    chars = "aB1'\"().,-$+<\xab\xa1\u3002\u2013\u2014\u2026\u2015\u6e2f\xe9"
+    chars += " \t\n\xa0\u2028\u3000\x0b\x1c\x85\u200b"
+    texts = [
+        "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
+    ]
+    parted = tf.strings.regex_replace(texts, ner._BETWEEN_WORDS, r" \1 ")
+    parted = words_layer.split_punctuation(parted).numpy()
+    for text, expected in zip(texts, parted, strict=True):
+        assert windows.split_words(text) == expected.decode().split()

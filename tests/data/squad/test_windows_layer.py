@@ -113,6 +113,34 @@ def check_bytes(context, found):
     assert words
 
 
+def check_places(outputs, examples, features, results, options, tokenizer):
+    """Compares where `find_place` finds answers with where the graph does."""
+    for row, example in enumerate(examples):
+        answer = decoding.decode_question(
+            example,
+            [one for one in features if one.example_index == row],
+            {result.unique_id: result for result in results},
+            options,
+            tokenizer,
+        )
+        starts = [x.start() for x in reading.WORD.finditer(example.context)]
+        places = [
+            decoding.find_place(span, example, starts, tokenizer)
+            for _, span in answer.nbest
+        ]
+        text = example.context
+        found = [
+            [len(text[:char].encode()) if char >= 0 else -1 for char in place]
+            for place in [places[answer.chosen], *places]
+        ]
+        names = ("start_byte", "end_byte")
+        expected = [[int(outputs[name][row]) for name in names]]
+        columns = [outputs[f"nbest_{name}s"][row].numpy() for name in names]
+        expected += zip(*columns, strict=True)
+        assert found == [[*map(int, each)] for each in expected[: len(found)]]
+        assert answer.score_diff == float(outputs["null_odds"][row])
+
+
 def odd_contexts(seed):
     """Returns passages that lead answers back in every odd way."""
     rng = random.Random(seed)
@@ -203,6 +231,9 @@ def test_odd_text_is_answered_alike(
             made[name], [getattr(f, name) for f in features]
         )
     check_answers(outputs, contexts, answers, nbest)
+    check_places(
+        outputs, examples, features, results, options, tokenizer.basic_tokenizer
+    )
     if version_2_with_negative:
         assert outputs["null_odds"].numpy().tolist() == [*odds.values()]
         assert 0.1 < [*answers.values()].count("") / len(contexts) < 0.9

@@ -176,3 +176,21 @@ def test_the_vocabulary_is_kept_as_its_file_has_it(tmp_path, name):
     assert tokenizer.vocab_bytes == contents
     assert tokenizer.tokens == ["[PAD]", "", "ab", "", "##c\x0bd"]
     assert tokenizer.vocab["##c\x0bd"] == 4
+
+
+@pytest.mark.parametrize("do_lower_case", [True, False])
+def test_the_beginning_is_that_of_the_whole(do_lower_case):
+    """Words are never cut where reading stops; it stops soon."""
+    tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
+    rng = random.Random(1)
+    chars = (
+        "aB1'., \t\n\xa0\u2028\x85\u200b\u0301\u0391\u03a3\u0130\u6e2f\u3400"
+    )
+    for count in [5, 100, 9_000, 40_000] * 3:
+        text = "".join(rng.choices(chars, k=count))
+        whole = tokenizer.tokenize(text)
+        for num_tokens in (0, 7, 3_000):
+            found = tokenizer.tokenize_beginning(text, num_tokens)
+            assert found == whole[: len(found)]
+            assert len(found) >= min(num_tokens, len(whole))
+            assert num_tokens == 3_000 or len(found) < 10_000

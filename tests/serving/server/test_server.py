@@ -54,7 +54,7 @@ def call(function, columns):
 def test_every_signature_by_rows_and_columns(server, load):
     num_signatures = 0
     for kind in REQUESTS:
-        for signature, function in load(kind).saved_model.signatures.items():
+        for signature, function in load(kind).engine.signatures.items():
             columns = columns_of(kind, function.structured_input_signature[1])
             outputs = call(function, columns)
             rows = [

@@ -35,7 +35,7 @@ def test_the_version_before_is_freed(tmp_path):
         if number == 1:
             model = create_model(tmp_path)
             model.refresh()
-            before = weakref.ref(model.current.model.saved_model)
+            before = weakref.ref(model.current.model.engine._loaded)
     model.refresh()
     assert model.current.number == 2
     assert before() is None

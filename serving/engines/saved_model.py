@@ -1,0 +1,120 @@
+"""Runs SavedModels, by TensorFlow."""
+
+import copy
+import functools
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from google.protobuf.message import DecodeError
+
+from files import patterns
+from modeling.accelerated import inference
+from serving import operations
+
+FILE = "saved_model.pb"
+
+
+class SavedModel:
+    """An Engine; see there. It also calls any signature.
+
+    Args:
+        path: folder of a SavedModel.
+        allow_any_operation: also load a model whose operations may do more
+            than compute; see operations.py.
+
+    Attributes:
+        signatures: {name: function}.
+        definitions: {name: SignatureDef}.
+
+    Raises:
+        OSError: it cannot be loaded.
+        ValueError: it uses an operation that is not allowed.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], allow_any_operation: bool = False
+    ) -> None:
+        self.path = os.fspath(path)
+        try:
+            saved, used = operations.find(Path(path, FILE).read_bytes())
+        except DecodeError as error:
+            raise self._damaged(str(error)) from error
+        operations.check(used, self.path, allow_any_operation)
+        with patterns.literal_name(self.path) as name:
+            try:
+                # Its variables are freed with it.
+                self._loaded = tf.saved_model.load(name)
+            except Exception as error:
+                # TensorFlow may raise any exception for a damaged file.
+                reason = str(error).replace(name, self.path)
+                raise self._damaged(reason) from error
+        self.signatures = self._loaded.signatures
+        # Copies, because a message keeps the whole file in memory.
+        self.definitions = {
+            name: copy.deepcopy(definition)
+            for name, definition in saved.meta_graphs[0].signature_def.items()
+            if not name.startswith("__")
+        }
+
+    def _damaged(self, reason: str) -> OSError:
+        return OSError(
+            f"{self.path} cannot be loaded; export the model again, or copy it "
+            f"again: {reason}"
+        )
+
+    @functools.cached_property
+    def inputs(self) -> dict[str, tuple[int | None, ...]]:
+        """See Engine."""
+        specs = self.signatures["serve"].structured_input_signature[1]
+        return {name: tuple(spec.shape) for name, spec in specs.items()}
+
+    def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """See Engine."""
+        return self.run_signature("serve", features)
+
+    def run_signature(
+        self, signature: str, inputs: Mapping[str, Any]
+    ) -> dict[str, np.ndarray]:
+        """Returns a signature's outputs; see `call`.
+
+        Raises:
+            ValueError: it fails on the inputs.
+        """
+        try:
+            return self.call(signature, inputs)
+        except (tf.errors.OpError, MemoryError) as error:
+            # Mostly for lack of memory.
+            reason = " ".join(str(error).split())[:200] or "out of memory"
+            raise ValueError(f"the model cannot take it: {reason}") from None
+
+    def call(
+        self, signature: str, inputs: Mapping[str, Any]
+    ) -> dict[str, np.ndarray]:
+        """Returns a signature's outputs, strings as bytes.
+
+        Args:
+            signature: its name.
+            inputs: {name: array, or list of texts}.
+        """
+        function = self.signatures[signature]
+        specs = function.structured_input_signature[1]
+        outputs = function(
+            **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
+        )
+        return {name: value.numpy() for name, value in outputs.items()}
+
+    def pack_weights(self) -> None:
+        """See TextModel."""
+        if "serve" not in self.signatures:
+            return
+        graph = self.signatures["serve"].graph.as_graph_def()
+        if any(
+            node.op == "MatMul" and node.attr["T"].type == tf.bfloat16
+            for function in graph.library.function
+            for node in function.node_def
+        ):
+            inference.pack_weights("bfloat16")

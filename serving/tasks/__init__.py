@@ -1,0 +1,16 @@
+"""Tasks of exported models, one class each; base.py says how they work."""
+
+from serving.tasks.answer import Answer
+from serving.tasks.base import TextTask
+from serving.tasks.tag import Tag
+from serving.tasks.texts import Classify, Embed
+from serving.tasks.words import FillMask, NextSentence
+
+# By the `name` of model.json, the tasks of its head, the main one first.
+TASKS: dict[str, tuple[type[TextTask], ...]] = {
+    "fill-mask": (FillMask, NextSentence),
+    "classify": (Classify,),
+    "answer": (Answer,),
+    "tag": (Tag,),
+    "embed": (Embed,),
+}

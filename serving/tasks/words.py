@@ -1,0 +1,81 @@
+"""Tasks of a pretrained model: gaps, and pairs of sentences."""
+
+from typing import Any
+
+import numpy as np
+
+from serving.engines import Input
+from serving.requests import MASK, to_number
+from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+
+
+class FillMask(TextTask):
+    """The WordPieces that fit each [MASK]."""
+
+    name = "fill-mask"
+    fields = {"text": True}
+    predicts_words = True
+
+    def check(self, request: Request) -> None:
+        """Also refuses a text without [MASK]."""
+        super().check(request)
+        if MASK not in request["text"]:
+            raise ValueError(f"no {MASK} in 'text'")
+
+    def encode(self, request: Request) -> Encoded:
+        """The tokenizer never makes [MASK] of a text."""
+        tokenizer, most = self.model.tokenizer, self.model.max_seq_length
+        tokens: list[str] = []
+        for number, part in enumerate(request["text"].split(MASK)):
+            tokens += [MASK] * (number > 0)
+            if len(tokens) < most:
+                tokens += tokenizer.tokenize_beginning(part, most)
+        return self.pack(tokens, [])
+
+    def keep(self, encoded: Input, outputs: Outputs) -> Any:
+        """Returns the probabilities and ids of the best, for each mask."""
+        ids, vocab = np.array(encoded.ids), self.model.tokenizer.vocab
+        masks = np.flatnonzero(ids == vocab[MASK])
+        # The model may have more rows than there are WordPieces.
+        num_tokens = len(self.model.tokenizer.tokens)
+        probabilities = outputs["masked_lm_probabilities"][masks, :num_tokens]
+        best = np.argsort(-probabilities, axis=-1, kind="stable")
+        best = best[:, : self.options.top_k]
+        return np.take_along_axis(probabilities, best, -1), best
+
+    def read(self, request: Request, row: Row) -> Reply:
+        """Returns {"masks"}, and "num_masks_cut" if some were cut off."""
+        ((probabilities, ids),) = row.outputs
+        num_cut = request["text"].count(MASK) - len(ids)
+        if not len(ids):
+            raise ValueError(
+                f"every {MASK} is beyond the WordPieces that the model takes; "
+                "shorten 'text'"
+            )
+        tokens = self.model.tokenizer.tokens
+        masks = [
+            [
+                {"token": tokens[i], "probability": to_number(value)}
+                for i, value in zip(*of_mask, strict=True)
+            ]
+            for of_mask in zip(ids, probabilities, strict=True)
+        ]
+        return {"masks": masks} | (
+            {"num_masks_cut": num_cut} if num_cut else {}
+        )
+
+
+class NextSentence(TextTask):
+    """Scores whether one sentence follows another."""
+
+    name = "next-sentence"
+    fields = {"text_a": True, "text_b": True}
+    predicts_words = True
+
+    def keep(self, encoded: Input, outputs: Outputs) -> Any:
+        """Returns the probability."""
+        return outputs["next_sentence_probabilities"][0]
+
+    def read(self, request: Request, row: Row) -> Reply:
+        """Returns {"probability"}."""
+        return {"probability": to_number(row.outputs[0])}
