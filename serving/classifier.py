@@ -64,7 +64,7 @@ def export_classifier(
         "classify_text": (classify_text, signatures.text_signature("text")),
     }
     labels = label_list and [*label_list]
-    task = {"name": "classify", "labels": labels, "problem_type": output_mode}
+    task = {"labels": labels, "output_mode": output_mode}
     signatures.export_text_model(
         export_dir, model, predict, endpoints, options, task
     )

@@ -66,7 +66,7 @@ def export_encoder(
         "embed": (embed, signatures.text_signature("text"))
     }
     signatures.export_text_model(
-        export_dir, model, encode, endpoints, options, {"name": "embed"}
+        export_dir, model, encode, endpoints, options, {}
     )
 
 

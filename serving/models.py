@@ -16,12 +16,14 @@ from absl import logging
 
 from data.text import casing
 from data.text.tokenization import FullTokenizer
-from serving import description, engines
+from serving import engines, former_exports
 from serving.engines import litert
 from serving.requests import Texts, as_texts, listed
 from serving.tasks import TASKS
+from serving.tasks.answer import Answer
 from serving.tasks.base import DEFAULTS, Request, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
+from training import model_folder
 
 _SAVED_MODEL = "saved_model.pb"
 
@@ -43,8 +45,8 @@ class TextModel:
 
     Attributes:
         engine: see engines.
-        settings: of the task, as description.py has them; {} if the export
-            says none.
+        settings: of the head, the `task` of model.json; {} if the export
+            takes no text.
         tokenizer: FullTokenizer of the model, if it says one.
 
     Raises:
@@ -73,16 +75,21 @@ class TextModel:
 
             self.engine = SavedModel(path, allow_any_operation)
             folder = folder / "assets.extra"
-        self.settings = description.read(folder) or {}
+        self.settings = dict(model_folder.read(folder).task)
+        # From before there was a model.json.
+        self._is_former = not self.settings and hasattr(
+            self.engine, "signatures"
+        )
+        if self._is_former:
+            self.settings = former_exports.find_settings(self.engine, folder)
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings:
             self._prepare(folder)
 
     def _prepare(self, folder: Path) -> None:
         """Reads what the tasks need."""
-        self.tokenizer = FullTokenizer(
-            folder / "vocab.txt", casing.read_do_lower_case(folder)
-        )
+        is_lower_case = casing.read_do_lower_case(folder)
+        self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         fixed = self.engine.inputs["input_ids"][-1]
         self._fixed_length: int | None = fixed
         self.max_seq_length = self.settings["max_seq_length"]
@@ -90,6 +97,12 @@ class TextModel:
             self.max_seq_length = min(self.max_seq_length, fixed)
             self.settings["max_seq_length"] = self.max_seq_length
         kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        if self._is_former:
+            self.tokenizer.set_casing(
+                former_exports.find_casing(self.engine, self.tokenizer)
+            )
+            if Answer in kinds:
+                kinds = [former_exports.FormerAnswer, Tokenize]
         if "attention" in getattr(self.engine, "signatures", ()):
             kinds.append(Attention)
         self._kinds = {kind.name: kind for kind in kinds}
@@ -140,7 +153,7 @@ class TextModel:
         """
         if not self._kinds:
             raise ValueError(
-                f"{self.path} takes no text: it has no {description.FILE} "
+                f"{self.path} takes no text: it has no {model_folder.FILE} "
                 "with its task; export it again, with --vocab_file"
             )
         if name not in (None, *self._kinds):

@@ -65,7 +65,7 @@ def export_token_classifier(
         "tag": (tag, signature),
         "tag_words": (tag_words, signature),
     }
-    task = {"name": "tag", "labels": [*label_list]}
+    task = {"labels": [*label_list]}
     signatures.export_text_model(
         export_dir, model, predict, endpoints, options, task
     )

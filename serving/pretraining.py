@@ -85,9 +85,8 @@ def export_pretrainer(
             signatures.text_signature("text_a", "text_b"),
         ),
     }
-    task = {"name": "fill-mask"}
     signatures.export_text_model(
-        export_dir, model, predict_everywhere, endpoints, options, task
+        export_dir, model, predict_everywhere, endpoints, options, {}
     )
 
 

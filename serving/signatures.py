@@ -16,8 +16,9 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from modeling import BertConfig, BertModel
-from serving import batches, description, export
+from serving import batches, export
 from serving.batches import Features
+from training import model_folder
 from training.config import ExportConfig
 
 # Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
@@ -162,11 +163,14 @@ def export_model(
         tokenizer: FullTokenizer of the model, or None.
         options: format of the export; None for a SavedModel.
         label_list: the model's labels in order, or None.
-        task: see description.py; None if the model takes no text.
+        task: what model.json says of the head, besides what the run's own
+            says; None if the model takes no text.
     """
     files = {"bert_config.json": model.config.to_json_string()}
-    if task:
-        files[description.FILE] = description.to_text(task)
+    if task is not None:
+        files[model_folder.FILE] = model_folder.describe_export(
+            getattr(options, "weights", None), type(model).__name__, task
+        )
     if label_list:
         files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
     export.export_saved_model(
@@ -190,7 +194,7 @@ def export_text_model(
         predict: the function of `serve`.
         endpoints: the task's own signatures; `inspect` adds two.
         options: ServingOptions.
-        task: see description.py; its `max_seq_length` is that of `options`.
+        task: see `export_model`; its `max_seq_length` is that of `options`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
     serve = serve_ids(predict, model.config, options.export)

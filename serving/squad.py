@@ -91,7 +91,7 @@ def export_span_labeler(
     predict = signatures.trace_once(predict, export_options)
     endpoints = _answers(predict, create_windows, decode, batch_size)
     # Both may be a script's configuration, which holds more.
-    task: dict[str, Any] = {"name": "answer"}
+    task: dict[str, Any] = {}
     for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
         for field in dataclasses.fields(kind):
             task[field.name] = getattr(values, field.name)

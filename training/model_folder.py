@@ -241,6 +241,25 @@ def describe(
     }
 
 
+def describe_export(
+    path: str | None, model_name: str, task: Mapping[str, Any]
+) -> str:
+    """Returns the text of an export's model.json.
+
+    Args:
+        path: where its weights come from; None if that is unknown.
+        model_name: class of the model.
+        task: {name: value} of the head, besides what `path` tells.
+    """
+    values: dict[str, Any] = {"version": VERSION, "origin": {}}
+    folder = read(path) if path else None
+    if folder and folder.description:
+        values = json_files.read_json(folder.description)
+    former = folder.task if folder else {}
+    values["task"] = {**former, "name": model_name, **task}
+    return json_files.format_json(values, FILE, indent=2) + "\n"
+
+
 def passed_on(path: str | None, step: int | None = None) -> dict[str, str]:
     """Returns {model.json: its text} for a copy of weights, or {}.
 

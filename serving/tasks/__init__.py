@@ -6,11 +6,11 @@ from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify, Embed
 from serving.tasks.words import FillMask, NextSentence
 
-# By the `name` of model.json, the tasks of its head, the main one first.
+# By the class of the model, the tasks of its head, the main one first.
 TASKS: dict[str, tuple[type[TextTask], ...]] = {
-    "fill-mask": (FillMask, NextSentence),
-    "classify": (Classify,),
-    "answer": (Answer,),
-    "tag": (Tag,),
-    "embed": (Embed,),
+    "BertPretrainer": (FillMask, NextSentence),
+    "BertClassifier": (Classify,),
+    "BertSpanLabeler": (Answer,),
+    "BertTokenClassifier": (Tag,),
+    "BertModel": (Embed,),
 }

@@ -32,7 +32,7 @@ class Classify(PairTask):
         labels = self.model.settings["labels"]
         probabilities = outputs["probabilities"]
         label = labels[probabilities.argmax()]
-        if self.model.settings["problem_type"] == "multilabel":
+        if self.model.settings["output_mode"] == "multilabel":
             label = [*itertools.compress(labels, probabilities > 0.5)]
         numbers = map(to_number, probabilities)
         return {

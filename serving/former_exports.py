@@ -1,0 +1,121 @@
+"""SavedModels from before model.json: what their graphs tell.
+
+The graph has the task's name, the casing and the length in it. How a passage
+becomes windows cannot be seen from outside: there the graph answers.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from data.text.tokenization import FullTokenizer
+from modeling.checkpoints.labels import load_labels
+from serving.requests import to_number
+from serving.tasks.answer import Answer
+from serving.tasks.base import (
+    DEFAULTS,
+    Encoded,
+    Reply,
+    Request,
+    Row,
+    TaskOptions,
+    TextTask,
+)
+
+# A signature that only exports of this class have.
+_CLASSES = {
+    "fill_mask": "BertPretrainer",
+    "classify": "BertClassifier",
+    "answer": "BertSpanLabeler",
+    "tag": "BertTokenClassifier",
+    "embed": "BertModel",
+}
+
+
+def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
+    """Returns the `task` that the export's model.json would have.
+
+    Args:
+        engine: a SavedModel.
+        folder: of the files that belong to it.
+
+    Returns:
+        dict; {} if the export takes no text.
+    """
+    names = [c for name, c in _CLASSES.items() if name in engine.signatures]
+    if not names or "tokenize" not in engine.signatures:
+        return {}
+    settings: dict[str, Any] = {"name": names[0], "labels": load_labels(folder)}
+    if names[0] == "BertClassifier":
+        outputs = engine.signatures["classify"].structured_outputs
+        settings["output_mode"] = (
+            "regression"
+            if "values" in outputs
+            else "multilabel"
+            if len(outputs["label"].shape) > 1
+            else "classification"
+        )
+    long_text = _tokenize(engine, "a " * (1 << 14))
+    return settings | {"max_seq_length": int(long_text["lengths"][0])}
+
+
+def find_casing(engine: Any, tokenizer: FullTokenizer) -> bool:
+    """Returns whether the graph of an export lower-cases text."""
+    words = (t for t in tokenizer.tokens if t.isascii() and t.isalpha())
+    word = next((word for word in words if word.islower()), None)
+    if word is None:
+        return tokenizer.do_lower_case
+    tokens = _tokenize(engine, word.upper())["tokens"][0]
+    return [token.decode() for token in tokens[1:-1]] == [word]
+
+
+def _tokenize(engine: Any, text: str) -> dict[str, np.ndarray]:
+    inputs = {"text_a": [text], "text_b": [""]}
+    return engine.run_signature("tokenize", inputs)
+
+
+class FormerAnswer(Answer):
+    """The answer to a question in a passage, found in the graph."""
+
+    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
+        TextTask.__init__(self, model, options)
+
+    def encode(self, request: Request) -> Encoded:
+        """Returns no inputs, but the outputs for the question."""
+        inputs = {name: [request[name]] for name in self.fields}
+        outputs = self.model.engine.run_signature("answer_n_best", inputs)
+        state = {name: value[0] for name, value in outputs.items()}
+        return Encoded([], [], state=state)
+
+    def read(self, request: Request, row: Row) -> Reply:
+        """See Answer."""
+        found, context = row.encoded.state, request["context"].encode()
+
+        def describe(text: bytes, prob: float, start: int, end: int) -> Reply:
+            # -1 means no answer.
+            places = [
+                len(context[:byte].decode("utf-8", "ignore"))
+                if byte >= 0
+                else -1
+                for byte in (start, end)
+            ]
+            return {
+                "answer": text.decode(),
+                "probability": to_number(prob),
+                **dict(zip(("start", "end"), places, strict=True)),
+                "start_byte": int(start),
+                "end_byte": int(end),
+            }
+
+        names = ("answer", "probability", "start_byte", "end_byte")
+        reply = describe(*(found[name] for name in names))
+        reply["null_odds"] = to_number(found["null_odds"])
+        if self.options.n_best > 1:
+            count = min(int(found["num_answers"]), self.options.n_best)
+            names = ("answers", "probabilities", "start_bytes", "end_bytes")
+            columns = (found[name][:count] for name in names)
+            reply["n_best"] = [
+                describe(*row) for row in zip(*columns, strict=True)
+            ]
+        return reply
