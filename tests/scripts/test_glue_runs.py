@@ -294,3 +294,24 @@ def test_what_does_not_fit_is_named(runs):
         "sts-b": [("--data_dir=nowhere", "nowhere/train.tsv does not exist")],
     }.items():
         check_errors(folder, "run_classifier.py", commands[name], cases)
+
+
+def test_a_table_packs_only_what_its_runs_predicted(runs):
+    folder, _ = runs
+
+    def submit():
+        return script_runner.run(
+            "tools.results_table", folder, runs="mrpc", submission="s.zip"
+        )
+
+    row = submit().check().stdout.splitlines()[1]
+    assert row.split()[:2] == ["mrpc", "2"]
+    path = folder / "mrpc/MRPC.tsv"
+    text = path.read_text()
+    path.write_text(f"{text}9\t1\n")
+    try:
+        assert "is not what the weights in its folder predicted" in (
+            submit().error
+        )
+    finally:
+        path.write_text(text)

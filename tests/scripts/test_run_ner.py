@@ -67,6 +67,7 @@ def test_learns_and_reports_conllevals_figures(runs):
     assert results["f1"] > 0.9
     assert (folder / "labels.txt").read_text().splitlines() == LABELS
     best = json.loads((folder / "best/eval_results.json").read_text())
+    assert best.pop("fingerprint").keys() == {"run", "dev_set"}
     assert best["global_step"] in (12, 24, 36)
     # The best step is the one that is used.
     assert best == pytest.approx(results)
