@@ -16,7 +16,7 @@ from absl import logging
 
 from data.text import casing
 from data.text.tokenization import FullTokenizer
-from serving import engines, former_exports
+from serving import engines
 from serving.engines import litert
 from serving.requests import Texts, as_texts, listed
 from serving.tasks import TASKS
@@ -81,6 +81,8 @@ class TextModel:
             self.engine, "signatures"
         )
         if self._is_former:
+            from serving import former_exports
+
             self.settings = former_exports.find_settings(self.engine, folder)
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings:
@@ -98,6 +100,8 @@ class TextModel:
             self.settings["max_seq_length"] = self.max_seq_length
         kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
         if self._is_former:
+            from serving import former_exports
+
             self.tokenizer.set_casing(
                 former_exports.find_casing(self.engine, self.tokenizer)
             )
