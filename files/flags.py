@@ -184,6 +184,29 @@ def is_on(name: str) -> bool:
     return options.is_parsed() and bool(options.get_flag_value(name, False))
 
 
+def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
+    """Returns whether a value, such as one of a JSON file, fits a flag."""
+    (field,) = (f for f in _flag_fields(config) if f.name == name)
+    meta, kind = (
+        meta_of(field),
+        _without_none(typing.get_type_hints(config)[name]),
+    )
+    if kind in _DEFINE:
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            return False
+    elif not (
+        isinstance(value, list) and all(isinstance(v, str) for v in value)
+    ):
+        return False
+    return not (
+        (meta.choices and value not in meta.choices)
+        or (meta.at_least is not None and value < meta.at_least)
+        or (meta.at_most is not None and value > meta.at_most)
+    )
+
+
 def fields(
     config: "DataclassInstance", *roles: Role
 ) -> list[dataclasses.Field]:

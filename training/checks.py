@@ -136,6 +136,9 @@ def _models(config: FineTuningConfig) -> list[tuple[str, str]]:
         return [("--ensemble", path) for path in config.ensemble.split(",")]
     if config.init_checkpoint and not config.has_checkpoint:
         return [("--init_checkpoint", config.init_checkpoint)]
+    # Before the first checkpoint there is nothing to use.
+    if not config.has_checkpoint and config.do_train:
+        return []
     return [("--output_dir", config.output_dir)]
 
 

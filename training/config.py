@@ -452,7 +452,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     deterministic: bool = flags.training(
         False, "Use only deterministic operations."
     )
-    init_from: str | None = flags.training(
+    init_from: str | None = flags.neutral(
         None,
         "Start a new run from random weights or from --init_checkpoint (the "
         "default if given). Checkpoints in --output_dir take precedence.",

@@ -211,10 +211,16 @@ class _Flow:
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
+        # The best run's seed is not the command's.
+        settings, changes = model_checks.check_same(
+            self.config,
+            {**trainer.summary.settings, "seed": self.config.seed},
+            are_all=False,
+        )
         model_folder.write(
             self.config.output_dir,
             model_folder.describe(
-                self.config, trainer.model, trainer.summary.settings
+                self.config, trainer.model, settings, changes
             ),
             self.bert_config,
             getattr(self.task, "tokenizer", None),

@@ -44,6 +44,11 @@ _NOT_IDENTITY = (
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 # Classes without a head for a task; None where it is unknown.
 _HEADLESS = {None, "BertModel", "BertPretrainer"}
+# Training flags that the checkpoints themselves depend on.
+_FIXED = frozenset(
+    "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
+    "freeze_layers batch_size_warmup".split()
+)
 # Roles of the flags that a resume must not change.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
@@ -80,6 +85,15 @@ def check_same(
         if name in MAY_BE_MISSING and not (name in saved and name in settings):
             continue
         former, given = saved.get(name), settings.get(name)
+        if name == "tokenizer":
+            former, given = _known_to_both(former or {}, given or {})
+        if former != given and name == "init_checkpoint":
+            raise ValueError(
+                f"--output_dir={output_dir} holds a run that began with other "
+                f"weights than --init_checkpoint={config.init_checkpoint} has "
+                "now; leave the flag out to go on with the run's own, or give "
+                "another --output_dir"
+            )
         if former != given:
             name, former, given = _difference(name, former, given)
             raise ValueError(
@@ -88,13 +102,21 @@ def check_same(
                 "resume that run, or another --output_dir"
             )
     changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
-    if changed and not config.allow_changed_settings:
-        name, (former, given) = next(iter(changed.items()))
+    allowed = {
+        field.name for field in flags.fields(config, Role.TRAINING)
+    } - _FIXED
+    for name, (former, given) in changed.items():
+        if name in allowed and config.allow_changed_settings:
+            continue
+        way = (
+            "; or resume with --allow_changed_settings, which is recorded"
+            if name in allowed
+            else ""
+        )
         raise ValueError(
             f"--output_dir={output_dir} holds a run with --{name}={former}; "
             f"received {given}. Train into another --output_dir, from this "
-            f"run with --init_checkpoint={output_dir} or anew; or resume with "
-            "--allow_changed_settings, which is recorded"
+            f"run with --init_checkpoint={output_dir} or anew{way}"
         )
     if changed:
         step = checkpoint_steps(output_dir)[-1]
@@ -199,6 +221,8 @@ def check_identity(
         trained["bert_config"] = config.to_dict()
     for name in sorted(given.keys() & trained.keys()):
         former, now = trained[name], given[name]
+        if name == "tokenizer":
+            former, now = _known_to_both(former, now)
         if name == "bert_config":
             former, now = (
                 _identity(config, trains) for config in (former, now)
@@ -257,6 +281,14 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
             "restore it from a backup, or delete it if you are sure that "
             "they are the same, or train into another --output_dir"
         ) from error
+
+
+def _known_to_both(
+    former: Mapping[str, Any], given: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Returns what both tell; a pretraining may not know the casing."""
+    names = former.keys() & given.keys()
+    return [{name: each[name] for name in names} for each in (former, given)]
 
 
 def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:

@@ -13,6 +13,7 @@ forms of them. Imports no TensorFlow.
 """
 
 import dataclasses
+import glob
 import os
 import platform
 import sys
@@ -25,10 +26,10 @@ import modeling
 from data.text import casing
 from data.text.tokenization import FullTokenizer
 from files import flags, json_files, manifests
-from files.atomic import write_bytes, write_json
+from files.atomic import is_remote, write_bytes, write_json
 from files.flags import Role
 from files.labels import PROBLEM_TYPES
-from training.run_folder import AVERAGES, BEST
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 if TYPE_CHECKING:
     from modeling import BertConfig
@@ -128,11 +129,25 @@ def _read_file(file: str) -> dict[str, Any]:
             f"{file} has the version {version}, and this program reads "
             f"{VERSION}; use the program that wrote it, or a newer one"
         )
-    task, origin = values.get("task") or {}, values.get("origin", {})
+
+    def part(inside: Mapping[str, Any], name: str, kind: type) -> Any:
+        value = inside.get(name) or kind()
+        if not isinstance(value, kind):
+            raise ValueError(
+                f"{file}: `{name}` is {repr(value)[:80]}, not what a run "
+                "writes; restore the file"
+            )
+        return value
+
+    origin, task = part(values, "origin", dict), part(values, "task", dict)
+    settings = part(origin, "settings", dict)
+    for setting in ("bert_config", "flags", "tokenizer"):
+        part(settings, setting, dict)
+    mode = task.get("output_mode")
     return {
-        "task": _typed(task, task.get("output_mode")),
-        "settings": origin.get("settings", {}),
-        "changes": origin.get("changes", []),
+        "task": _typed(task, mode if isinstance(mode, str) else None),
+        "settings": settings,
+        "changes": part(origin, "changes", list),
     }
 
 
@@ -192,6 +207,11 @@ def complete(config: "ModelConfig") -> None:
         and getattr(config, field.name) == field.default
     }
     for name, value in changed.items():
+        if not flags.accepts(type(config), name, value):
+            raise ValueError(
+                f"{config.weights}: its {FILE} has {name}={value!r}, which "
+                f"--{name} does not take; restore the file"
+            )
         object.__setattr__(config, name, value)
     if hasattr(config, "all_flags"):
         every = {**config.all_flags, **changed}
@@ -199,10 +219,20 @@ def complete(config: "ModelConfig") -> None:
     if missing := [
         f"--{name}" for name in config.needed if getattr(config, name) is None
     ]:
-        where = f"{config.weights} does not tell" if config.weights else "see"
+        path = config.weights
+        if (
+            path
+            and not is_remote(path)
+            and not glob.glob(f"{glob.escape(path)}*")
+        ):
+            raise FileNotFoundError(
+                f"there is no {path}; nothing is downloaded, give the path of "
+                "weights on this machine"
+            )
+        where = f"{path} does not tell" if path else "see"
         raise ValueError(
             f"missing required flags: {', '.join(missing)} ({where} "
-            f"{'them' if config.weights else '--help'})"
+            f"{'them' if path else '--help'})"
         )
 
 
@@ -322,9 +352,13 @@ def write(
     from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
 
     folder = Path(folder)
-    if FILE in manifests.listed(folder, manifests.WEIGHTS):
+    former = folder / FILE
+    found = json_files.read_json(former) if former.is_file() else {"files": []}
+    if FILE in manifests.listed(folder, manifests.WEIGHTS) or (
+        "files" not in found and "origin" not in found
+    ):
         raise ValueError(
-            f"--output_dir={folder} holds a model that another command wrote; "
+            f"--output_dir={folder} holds a {FILE} that no run there wrote; "
             "give another --output_dir"
         )
     texts = {"bert_config.json": bert_config.to_json_string().encode()}
@@ -332,33 +366,39 @@ def write(
         texts |= tokenizer_files.describe_tokenizer(
             tokenizer, bert_config.max_position_embeddings
         )
+        known = description["origin"]["settings"].get("tokenizer", {})
+        if "do_lower_case" not in known:
+            # The records of a pretraining may not tell.
+            del texts[tokenizer_files.CONFIG_FILE]
+    ours = {*found.get("files", [])}
     for name, text in texts.items():
-        _keep_or_write(folder / name, text)
+        path = folder / name
+        is_left = name in ours and not checkpoint_steps(folder)
+        if is_left or not path.is_file():
+            write_bytes(path, text)
+            ours.add(name)
+        elif not _is_same(path, text):
+            raise ValueError(
+                f"{path} describes another model than the one to be trained; "
+                "give another --output_dir"
+            )
     if labels is not None:
         modeling.save_labels(folder, labels)
-    write_json(folder / FILE, description)
+    write_json(former, {**description, "files": sorted(ours)})
 
 
-def _keep_or_write(path: Path, text: bytes) -> None:
-    """Writes a file, unless it is there; it may be the user's own."""
-    if not path.is_file():
-        write_bytes(path, text)
-        return
+def _is_same(path: Path, text: bytes) -> bool:
+    """Returns whether a file, perhaps a user's own, describes the same."""
     found = path.read_bytes()
-    if path.suffix == ".json":
-        # Another program's may have more entries.
-        former = json_files.parse_json(found, str(path))
-        entries = json_files.parse_json(text, path.name)
-        is_same = all(
-            former.get(name, value) == value for name, value in entries.items()
-        )
-    else:
-        is_same = found == text
-    if not is_same:
-        raise ValueError(
-            f"{path} describes another model than the one to be trained; give "
-            "another --output_dir"
-        )
+    if path.suffix != ".json":
+        return found == text
+    # Another program's may have more entries, or another longest length.
+    former = json_files.parse_json(found, str(path))
+    entries = json_files.parse_json(text, path.name)
+    entries.pop("model_max_length", None)
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )
 
 
 def flag_values(config: Any, *roles: Role) -> dict[str, Any]:

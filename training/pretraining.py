@@ -12,6 +12,7 @@ import modeling
 from data.io import feature_specs, record_checks, tfrecords
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
+from data.text import casing
 from data.text.tokenization import FullTokenizer
 from training import fingerprints, start
 from training.callbacks.best_step import BestStep
@@ -53,7 +54,10 @@ def run(
     if config.do_train:
         settings["input_file"] = inputs.identify(records.files, "input_file")
     if tokenizer:
-        settings["tokenizer"] = tokenizer.identity
+        settings["tokenizer"] = dict(tokenizer.identity)
+        if not casing.is_stated(config, tokenizer.tokens):
+            # The records may be of either kind.
+            del settings["tokenizer"]["do_lower_case"]
     callbacks = []
     if config.eval_input_file:
         evaluated = find_records(config, "eval_input_file", *expected)

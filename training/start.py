@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -136,7 +137,11 @@ def create_trainer(
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found
         summary.settings, changes = model_checks.check_same(config, settings)
-        if config.is_chief:
+        is_described = Path(config.output_dir, model_folder.FILE).is_file()
+        if config.is_chief and not (
+            # A run that has ended is left as it was trained.
+            is_described and trainer.global_step >= num_steps[0]
+        ):
             model_folder.write_run(
                 config, model, summary.settings, changes, tokenizer, labels
             )

@@ -138,6 +138,7 @@ class Trainer(BatchPredictor):
                 config.initial_checkpoint,
                 config.initial_layers,
                 labels,
+                getattr(config, "load_best", True),
             )
         elif step is None:
             logging.info("No --init_checkpoint: starting from random weights.")
@@ -358,7 +359,7 @@ class Trainer(BatchPredictor):
                     tokenizer,
                     labels,
                     files=model_folder.passed_on(
-                        self.config.weights, self.global_step
+                        self.config.weights, self.global_step or None
                     ),
                 )
             logging.info("Wrote the weights to %s", path)

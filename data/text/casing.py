@@ -69,6 +69,21 @@ def find_casing(
     return flag
 
 
+def is_stated(options: Any, tokens: Sequence[str]) -> bool:
+    """Returns whether a flag, a file or the words tell the casing.
+
+    Args:
+        options: see `find_casing`.
+        tokens: the vocabulary's WordPieces.
+    """
+    return bool(
+        not options.do_lower_case
+        or "do_lower_case" in options.given_flags
+        or [*_settings(options.vocab_file, options.weights)]
+        or casing_of(tokens) is not None
+    )
+
+
 def casing_of(tokens: Sequence[str]) -> bool | None:
     """Returns whether a vocabulary is lower-cased, by its words, or None.
 

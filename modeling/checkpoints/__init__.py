@@ -132,6 +132,7 @@ def load_checkpoint(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
+    best: bool = True,
 ) -> LoadReport:
     """Loads a released checkpoint of either kind into a model.
 
@@ -147,6 +148,7 @@ def load_checkpoint(
         labels: for each way to name the model's outputs, the names in order,
             such as `[["no", "yes"]]`. A head that the checkpoint's folder
             names in another order gets this one; one with other names stays.
+        best: whether the best step of a run's folder comes first.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. A missing head
@@ -166,8 +168,10 @@ def load_checkpoint(
             f"{model.config.num_hidden_layers}. Received: {list(layers)}"
         )
     _refuse_foreign(path)
-    load = load_huggingface if is_huggingface(path) else load_tf1_checkpoint
-    report = load(model, path, layers)
+    if is_huggingface(path):
+        report = load_huggingface(model, path, layers)
+    else:
+        report = load_tf1_checkpoint(model, path, layers, best)
     saved = load_labels(path) if labels else None
     order = find_order(saved or (), labels)
     if order and order != sorted(order):

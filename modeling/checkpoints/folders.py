@@ -1,9 +1,13 @@
 """Which checkpoint a folder means."""
 
+import contextlib
 import os
 import re
+from collections.abc import Mapping
+from pathlib import Path
 
 from files import run_files
+from files.json_files import parse_json, read_json
 from modeling.checkpoints.staging import file_system
 
 _FILE_OF_A_CHECKPOINT = re.compile(
@@ -53,15 +57,37 @@ def _find_exported(path: str, best: bool) -> str | None:
         for name in (run_files.BEST, run_files.AVERAGES)
     }
     for folder, is_used in (
-        # A later step than the run has is of a run before it.
-        (run_files.BEST, best and not 0 <= newest < steps[run_files.BEST]),
+        (run_files.BEST, best and _is_of_run(path, newest, steps)),
         # A run that trained on has left those of an earlier step.
-        (run_files.AVERAGES, steps[run_files.AVERAGES] >= newest),
+        (run_files.AVERAGES, newest in (-1, steps[run_files.AVERAGES])),
     ):
         step = steps[folder]
         if is_used and step >= 0:
             return os.path.join(path, folder, f"{run_files.PREFIX}-{step}")
     return None
+
+
+def _is_of_run(path: str, newest: int, steps: Mapping[str, int]) -> bool:
+    """Returns whether best weights are of the run whose folder they are in.
+
+    If its checkpoints were deleted to train anew, they are of the run before.
+    """
+    step = steps[run_files.BEST]
+    if newest < 0 or step > newest:
+        return newest < 0
+    results = Path(path, run_files.BEST, "eval_results.json")
+    history = Path(path, "history.jsonl")
+    # Earlier versions wrote neither of the two entries.
+    if not (results.is_file() and history.is_file()):
+        return True
+    if "fingerprint" not in read_json(results):
+        return True
+    saved = {}
+    for line in history.read_bytes().splitlines():
+        if line.startswith(b'{"kind": "checkpoint", '):
+            with contextlib.suppress(ValueError):
+                saved = parse_json(line, str(history))
+    return saved.get("best_step") == step
 
 
 def _newest_step(folder: str) -> int:

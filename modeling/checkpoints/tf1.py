@@ -51,6 +51,7 @@ def load_tf1_checkpoint(
     model: keras.Model,
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
+    best: bool = True,
 ) -> LoadReport:
     """Loads a checkpoint's variables by name; see `load_checkpoint`.
 
@@ -58,7 +59,7 @@ def load_tf1_checkpoint(
     """
     import tensorflow as tf
 
-    prefix = find_tf1_checkpoint(path)
+    prefix = find_tf1_checkpoint(path, best)
     with open_tf1_checkpoint(prefix) as (reader, literal_name):
         shapes = {
             name: shape

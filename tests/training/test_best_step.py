@@ -403,6 +403,9 @@ def test_an_earlier_runs_best_is_not_predicted_with(
     trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
     assert read_results(tmp_path / "run")["global_step"] == 6
     assert used_step(tmp_path) == {6}
+    # Nor does the folder mean it, as a start or to be converted.
+    found = modeling.find_checkpoint(tmp_path / "run")
+    assert found == f"{tmp_path}/run/model.ckpt-6"
     why = "a run with other settings" if seed == 1 else "an earlier run"
     assert f"{why}; using the run's last step instead" in caplog.text
     # Nor in an ensemble of it and another run.
@@ -506,3 +509,11 @@ def test_averages_of_an_earlier_run_are_replaced(options, tmp_path):
     exported = values(tmp_path / "export/exported.ckpt")
     for name, value in exported.items():
         np.testing.assert_array_equal(value, averages[name], name)
+
+
+def test_several_runs_that_have_ended_are_left_alone(options, tmp_path):
+    """Whichever run was the best: its seed is not the command's."""
+    changes = {"num_train_runs": 2, "evaluate_each_epoch": False}
+    for _ in range(2):
+        trains_on(options, [0.3, 0.9], **changes)
+    assert read_results(tmp_path / "run")["best_run"] == 2

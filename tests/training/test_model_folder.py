@@ -5,8 +5,11 @@ import json
 import pytest
 
 import modeling
+from data.text import tokenization
 from tests import conftest, toy_task
+from tests.script_runner import SAMPLES
 from training import model_checks, model_folder
+from training.config import DataFolderConfig
 
 RECORDS = [["eval.tfrecord", 5, 1]]
 
@@ -76,3 +79,82 @@ def test_a_later_version_is_named(folder):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 2}))
     with pytest.raises(ValueError, match="model.json has the version 2"):
         model_folder.read(folder / "model.ckpt-1")
+
+
+@pytest.mark.parametrize("flag", ["seed", "train_batch_size", "optimizer"])
+def test_what_checkpoints_depend_on_never_changes(folder, flag):
+    check(folder, {})
+    changed = {"seed": 7, "train_batch_size": 5, "optimizer": "lamb"}[flag]
+    with pytest.raises(ValueError, match=f"a run with --{flag}=") as error:
+        check(folder, {}, **{flag: changed}, allow_changed_settings=True)
+    assert "allow_changed_settings" not in str(error.value)
+
+
+def test_a_start_that_has_moved_on_can_be_left_out(folder):
+    check(folder, {"init_checkpoint": RECORDS})
+    with pytest.raises(ValueError, match="leave the flag out to go on"):
+        check(folder, {"init_checkpoint": [["eval.tfrecord", 5, 2]]})
+    check(folder, {})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"origin": [1]}, "model.json: `origin` is .1."),
+        ({"origin": {"settings": [1]}}, "`settings` is .1."),
+        ({"origin": {"settings": {"tokenizer": 5}}}, "`tokenizer` is 5"),
+        ({"task": "x"}, "`task` is 'x'"),
+        ({"task": {"max_seq_length": "64"}}, "max_seq_length='64'"),
+        ({"task": {"max_seq_length": 0}}, "max_seq_length=0"),
+        ({"task": {"load_best": "no"}}, "load_best='no'"),
+        ({"task": {"quantize": "int4"}}, "quantize='int4'"),
+        ({"origin": {"settings": {"left_to_right": "yes"}}}, "left_to_right='"),
+    ],
+)
+def test_a_file_of_another_form_is_named(folder, change, message):
+    (folder / model_folder.FILE).write_text(json.dumps({"version": 1} | change))
+    with pytest.raises(ValueError, match=message):
+        toy_task.create_config(folder, do_eval=True)
+
+
+def write(folder, tokenizer=None, settings=(), **changes):
+    config = modeling.BertConfig(**conftest.TINY | changes)
+    description = {"version": 1, "origin": {"settings": dict(settings)}}
+    model_folder.write(folder, description, config, tokenizer, None)
+
+
+def test_only_what_a_run_left_is_replaced(tmp_path):
+    write(tmp_path)
+    # Killed before its first checkpoint.
+    write(tmp_path, num_attention_heads=1)
+    found = json.loads((tmp_path / "bert_config.json").read_text())
+    assert found["num_attention_heads"] == 1
+    (tmp_path / "model.ckpt-1.index").touch()
+    with pytest.raises(ValueError, match="bert_config.json describes another"):
+        write(tmp_path, num_attention_heads=2)
+    # A user's own files.
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "bert_config.json").write_text(json.dumps(conftest.TINY))
+    write(mine)
+    with pytest.raises(ValueError, match="bert_config.json describes another"):
+        write(mine, num_attention_heads=1)
+    (mine / model_folder.FILE).write_text('{"version": 1, "mine": 2}')
+    with pytest.raises(ValueError, match="that no run there wrote"):
+        write(mine)
+    assert json.loads((mine / model_folder.FILE).read_text())["mine"] == 2
+
+
+def test_a_casing_that_nobody_knows_is_not_written(tmp_path):
+    tokenizer = tokenization.FullTokenizer(SAMPLES / "vocab.txt")
+    known = tokenizer.identity
+    write(tmp_path / "a", tokenizer, {"tokenizer": known})
+    assert model_folder.read(tmp_path / "a").do_lower_case is True
+    write(tmp_path / "b", tokenizer, {"tokenizer": {"vocab": known["vocab"]}})
+    assert model_folder.read(tmp_path / "b").do_lower_case is None
+    assert model_folder.read(tmp_path / "b").vocab_file
+
+
+def test_weights_that_are_not_there_are_named():
+    with pytest.raises(FileNotFoundError, match="there is no /nowhere/ckpt"):
+        DataFolderConfig(output_dir="x", init_checkpoint="/nowhere/ckpt")
