@@ -85,7 +85,7 @@ class TextModel:
 
             self.settings = former_exports.find_settings(self.engine, folder)
         self._kinds: dict[str, type[TextTask]] = {}
-        if self.settings:
+        if self.settings.get("name") in TASKS:
             self._prepare(folder)
 
     def _prepare(self, folder: Path) -> None:
