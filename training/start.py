@@ -138,10 +138,10 @@ def create_trainer(
                 settings["init_checkpoint"] = found
         summary.settings, changes = model_checks.check_same(config, settings)
         is_described = Path(config.output_dir, model_folder.FILE).is_file()
-        if config.is_chief and not (
+        if is_described and trainer.global_step >= num_steps[0]:
             # A run that has ended is left as it was trained.
-            is_described and trainer.global_step >= num_steps[0]
-        ):
+            summary.settings = model_folder.read(config.output_dir).settings
+        elif config.is_chief:
             model_folder.write_run(
                 config, model, summary.settings, changes, tokenizer, labels
             )
