@@ -72,6 +72,8 @@ VALUES = {
 WORDS = ("red", "blue", "the river")
 # The run itself, and what the command is to do.
 LEFT_OUT = {"output_dir", "do_train", "do_eval", "do_predict"}
+# What errors say where they do not name the flag.
+SAYS = {"task_name": "the task's files", "glue_submission": "GLUE takes"}
 RESULTS = {
     "run_ner": "predictions.jsonl",
     "run_swag": "predictions.jsonl",
@@ -183,13 +185,17 @@ def judge(field, done, before, after, summary, value):
     name, role = field.name, flags.meta_of(field).role
     if done.status:
         # A path counts by what is in its files, which errors name.
-        is_named = name in done.error or flags.meta_of(field).kind
+        is_named = SAYS.get(name, name) in done.error or name in done.error
+        is_named = is_named or flags.meta_of(field).kind
         return f"error: {done.error[:90]}", is_named
     is_recorded = str(summary["all_flags"].get(name)) == str(value)
     if before == after and role is Role.NEUTRAL:
         return "the same results", True
     if flags.meta_of(field).may_grow:
         return "trained on", is_recorded
+    if name == "id_column":
+        # The predictions are named by it, as asked.
+        return "recorded", is_recorded
     what = "recorded" if is_recorded else "silent"
     return what, is_recorded and role in (Role.DECODING, Role.HEAD)
 
