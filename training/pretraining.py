@@ -14,7 +14,7 @@ from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text import casing
 from data.text.tokenization import FullTokenizer
-from training import fingerprints, start
+from training import fingerprints, model_checks, start
 from training.callbacks.best_step import BestStep
 from training.callbacks.distillation import Teacher
 from training.callbacks.time_limit import TimeLimit
@@ -40,7 +40,18 @@ def run(
         ValueError: a record or the run in the folder does not fit.
         OSError: a file is missing.
     """
-    # ----- Find and check the records. -----
+    # ----- Check the model to use, then find and check the records. -----
+    if not config.do_train and config.weights:
+        flag = "output_dir" if config.has_checkpoint else "init_checkpoint"
+        given: dict[str, Any] = {"left_to_right": config.left_to_right}
+        if tokenizer:
+            model_checks.check_vocabulary(
+                f"--{flag}", config.weights, tokenizer
+            )
+            given["tokenizer"] = tokenizer.identity
+        model_checks.check_identity(
+            f"--{flag}", config.weights, bert_config, given
+        )
     expected = bert_config, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
