@@ -168,7 +168,7 @@ def export_model(
     """
     files = {"bert_config.json": model.config.to_json_string()}
     if task is not None:
-        files[model_folder.FILE] = model_folder.describe_export(
+        files |= model_folder.describe_copy(
             getattr(options, "weights", None), type(model).__name__, task
         )
     if label_list:

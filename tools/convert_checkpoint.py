@@ -16,7 +16,7 @@ from absl import logging
 import modeling
 from data.text import casing, tokenization, vocabulary
 from files.flags import flag
-from files.json_files import format_json, read_json
+from files.json_files import read_json
 from files.paths import Kind
 from training import model_checks, model_folder
 from training.command_line import cli
@@ -274,32 +274,6 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
     return min(length, longest) if isinstance(length, int) else longest
 
 
-def describe(
-    checkpoint: str, name: str, length: int, is_extended: bool
-) -> dict[str, str]:
-    """Returns {model.json: its text} for the converted weights.
-
-    Args:
-        checkpoint: what is converted.
-        name: class of the model.
-        length: result of `find_length`.
-        is_extended: whether the model gets another vocabulary.
-    """
-    folder = model_folder.read(checkpoint)
-    settings = dict(folder.settings)
-    if is_extended:
-        for changed in ("bert_config", "tokenizer"):
-            settings.pop(changed, None)
-    values: dict[str, Any] = {"version": model_folder.VERSION, "origin": {}}
-    if folder.description:
-        values = read_json(folder.description)
-    task = {k: v for k, v in folder.task.items() if k != "architectures"}
-    values["task"] = {**task, "name": name, "max_seq_length": length}
-    values["origin"]["settings"] = settings
-    text = format_json(values, model_folder.FILE, indent=2, sort_keys=True)
-    return {model_folder.FILE: f"{text}\n"}
-
-
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
@@ -363,7 +337,12 @@ def main(options: Config) -> None:
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
-        files=describe(checkpoint, MODELS[name], length, rows is not None),
+        files=model_folder.describe_copy(
+            checkpoint,
+            MODELS[name],
+            {"max_seq_length": length},
+            changed=() if rows is None else ("bert_config", "tokenizer"),
+        ),
         **entries,
     )
     logging.info("Wrote %s", options.output_dir)

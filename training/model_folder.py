@@ -271,38 +271,35 @@ def describe(
     }
 
 
-def describe_export(
-    path: str | None, model_name: str, task: Mapping[str, Any]
-) -> str:
-    """Returns the text of an export's model.json.
+def describe_copy(
+    path: str | None,
+    model_name: str,
+    task: Mapping[str, Any] | None = None,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+) -> dict[str, str]:
+    """Returns {model.json: its text} for a copy of weights, or an export.
 
     Args:
-        path: where its weights come from; None if that is unknown.
+        path: where the weights come from; None if that is unknown.
         model_name: class of the model.
         task: {name: value} of the head, besides what `path` tells.
+        step: the weights' step, if it is known.
+        changed: settings of `path` that the copy does not share.
     """
+    folder = read(path) if path else ModelFolder("")
     values: dict[str, Any] = {"version": VERSION, "origin": {}}
-    folder = read(path) if path else None
-    if folder and folder.description:
+    if folder.description:
         values = json_files.read_json(folder.description)
-    former = folder.task if folder else {}
-    values["task"] = {**former, "name": model_name, **task}
-    return json_files.format_json(values, FILE, indent=2) + "\n"
-
-
-def passed_on(path: str | None, step: int | None = None) -> dict[str, str]:
-    """Returns {model.json: its text} for a copy of weights, or {}.
-
-    Args:
-        path: where the weights come from.
-        step: their step, if it is known.
-    """
-    if path is None or (file := read(path).description) is None:
-        return {}
-    values = json_files.read_json(file)
+    values["task"] = {**folder.task, "name": model_name, **(task or {})}
+    values["task"].pop("architectures", None)
+    settings = folder.settings
+    values["origin"]["settings"] = {
+        name: settings[name] for name in settings if name not in changed
+    }
     if step is not None:
         values["origin"]["step"] = step
-    return {FILE: json_files.format_json(values, file, indent=2) + "\n"}
+    return {FILE: json_files.format_json(values, FILE, indent=2) + "\n"}
 
 
 def write_run(

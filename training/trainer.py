@@ -358,8 +358,10 @@ class Trainer(BatchPredictor):
                     path,
                     tokenizer,
                     labels,
-                    files=model_folder.passed_on(
-                        self.config.weights, self.global_step or None
+                    files=model_folder.describe_copy(
+                        self.config.weights,
+                        type(self.model).__name__,
+                        step=self.global_step or None,
                     ),
                 )
             logging.info("Wrote the weights to %s", path)

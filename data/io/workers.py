@@ -241,9 +241,9 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
     """Ends this process when its parent ends the work, or is killed."""
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
-    os.kill(os.getpid(), signal.SIGTERM)
-    # The parent may be unable to.
+    # The parent may be unable to; and the signal may end this thread too.
     shutil.rmtree(folder, ignore_errors=True)
+    os.kill(os.getpid(), signal.SIGTERM)
     # The parent waits for this process, so nothing may keep it.
     time.sleep(_GRACE)
     os._exit(1)

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from files import run_files
@@ -57,7 +56,7 @@ def _find_exported(path: str, best: bool) -> str | None:
         for name in (run_files.BEST, run_files.AVERAGES)
     }
     for folder, is_used in (
-        (run_files.BEST, best and _is_of_run(path, newest, steps)),
+        (run_files.BEST, best and (newest < 0 or not find_fault(path, newest))),
         # A run that trained on has left those of an earlier step.
         (run_files.AVERAGES, newest in (-1, steps[run_files.AVERAGES])),
     ):
@@ -67,27 +66,30 @@ def _find_exported(path: str, best: bool) -> str | None:
     return None
 
 
-def _is_of_run(path: str, newest: int, steps: Mapping[str, int]) -> bool:
-    """Returns whether best weights are of the run whose folder they are in.
+def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
+    """Returns why best weights are not of the run in a folder, or None.
 
     If its checkpoints were deleted to train anew, they are of the run before.
+
+    Args:
+        path: folder of the run.
+        newest: its newest step.
     """
-    step = steps[run_files.BEST]
-    if newest < 0 or step > newest:
-        return newest < 0
-    results = Path(path, run_files.BEST, "eval_results.json")
-    history = Path(path, "history.jsonl")
+    best = Path(path, run_files.BEST)
+    results, history = best / "eval_results.json", Path(path, "history.jsonl")
+    figures = read_json(results) if results.is_file() else {}
+    step = max(figures.get("global_step", 0), _newest_step(str(best)))
+    if step > newest:
+        return f"{best} is of step {step}, and the run is at step {newest}"
     # Earlier versions wrote neither of the two entries.
-    if not (results.is_file() and history.is_file()):
-        return True
-    if "fingerprint" not in read_json(results):
-        return True
-    saved = {}
+    if "fingerprint" not in figures or not history.is_file():
+        return None
     for line in history.read_bytes().splitlines():
-        if line.startswith(b'{"kind": "checkpoint", '):
+        if line.startswith(b'{"kind": "checkpoint", "step": %d,' % newest):
             with contextlib.suppress(ValueError):
-                saved = parse_json(line, str(history))
-    return saved.get("best_step") == step
+                if parse_json(line, str(history)).get("best_step") != step:
+                    return f"{best} is of step {step} of an earlier run"
+    return None
 
 
 def _newest_step(folder: str) -> int:

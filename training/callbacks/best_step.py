@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from files import atomic, json_files
+from modeling.checkpoints.folders import find_fault
 from training import summary
-from training.callbacks import Callback, history
+from training.callbacks import Callback
 from training.run_folder import checkpoint_steps
 
 if TYPE_CHECKING:
@@ -166,23 +167,14 @@ def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
     """Returns why best weights are not of a run at step `newest`, or None."""
-    path, steps = folder / _FILE, checkpoint_steps(folder)
+    path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
-    step = max([best.get("global_step", 0), *steps])
-    if step > newest:
-        return f"{folder} is of step {step}, and the run is at step {newest}"
     # Earlier versions did not write it.
-    if not (found := best.get("fingerprint")):
-        return None
-    run = summary.fingerprint_of(settings, {})
-    if settings and found["run"] != run["run"]:
-        return f"{folder} is of a run with other settings"
-    path = folder.parent / history.FILE
-    for line in history.read(path) if path.is_file() else ():
-        if (line["kind"], line["step"]) == ("checkpoint", newest):
-            if line.get("best_step") != step:
-                return f"{folder} is of step {step} of an earlier run"
-    return None
+    found = best.get("fingerprint")
+    if found and settings:
+        if found["run"] != summary.fingerprint_of(settings, {})["run"]:
+            return f"{folder} is of a run with other settings"
+    return find_fault(folder.parent, newest)
 
 
 def _table(results: Mapping[str, float]) -> str:
