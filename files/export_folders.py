@@ -12,9 +12,10 @@ from pathlib import Path
 
 from files import manifests
 from files.atomic import sync
+from files.paths import StrPath
 
 
-def check(export_dir: str | os.PathLike[str]) -> None:
+def check(export_dir: StrPath) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:

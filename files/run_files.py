@@ -5,12 +5,12 @@ Other code asks here whether a name belongs to the run, or to its user.
 """
 
 import fnmatch
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from files.atomic import remove_partial
+from files.paths import StrPath
 
 # Folders in that of a run, for the weights of the best step and for the
 # averages of the weights.
@@ -49,11 +49,7 @@ def is_result(name: str) -> bool:
 
 
 def checkpoint_steps(names: Iterable[str]) -> list[int]:
-    """Returns the steps of complete checkpoints, oldest first.
-
-    Args:
-        names: names of the files in a folder.
-    """
+    """Returns the steps of complete checkpoints, oldest first."""
     found = (
         re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", name)
         for name in names
@@ -61,7 +57,7 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def folders(output_dir: str | os.PathLike[str]) -> list[Path]:
+def folders(output_dir: StrPath) -> list[Path]:
     """Returns a run's folder and the folders of weights and runs in it."""
     top = Path(output_dir)
     runs = [top, *sorted(top.glob("run_[1-9]*"))]
@@ -69,13 +65,10 @@ def folders(output_dir: str | os.PathLike[str]) -> list[Path]:
     return [folder for folder in found if folder.is_dir()]
 
 
-def remove_partial_files(output_dir: str | os.PathLike[str]) -> None:
+def remove_partial_files(output_dir: StrPath) -> None:
     """Removes what killed processes left of a run's files.
 
     Only the process that holds the folder's lock may do so.
-
-    Args:
-        output_dir: a local folder.
     """
     for folder in folders(output_dir):
         remove_partial(
