@@ -1,7 +1,6 @@
 """Named entities: reads tagged sentences in CoNLL-2003's layout."""
 
 import dataclasses
-import os
 import re
 from collections.abc import Iterator, Sequence
 
@@ -9,6 +8,7 @@ from data.io import text_files
 from data.io.sets import SetReader, find_set_file
 from data.ner.scoring import to_scheme
 from files.labels import check_labels
+from files.paths import StrPath
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
@@ -67,7 +67,7 @@ class NerProcessor(SetReader[NerExample]):
         self._text_column = text_column
         self._label_column = label_column
 
-    def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
+    def get_labels(self, data_dir: StrPath) -> list[str]:
         """Returns the list of labels; errors as `read_set`."""
         if self._labels is None:
             tags = {
@@ -83,9 +83,7 @@ class NerProcessor(SetReader[NerExample]):
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
-    def read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[NerExample]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
         """See SetReader."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         labels = self._labels
@@ -141,11 +139,7 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _checked(
-        self,
-        path: str | os.PathLike[str],
-        flag: str,
-        width: int,
-        needed: bool = True,
+        self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
         """Returns a flag's column; None if it is not given, or not there."""
         column = getattr(self, f"_{flag}")
@@ -167,7 +161,7 @@ def _are_numbered(examples: Sequence[NerExample]) -> bool:
 
 
 def _read_sentences(
-    path: str | os.PathLike[str],
+    path: StrPath,
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
     lines = [

@@ -15,11 +15,8 @@ from data.text.tokenization import FullTokenizer
 class DynamicMasking:
     """Masks records that create_pretraining_data.py left without masks.
 
-    Args:
-        tokenizer: FullTokenizer that the records were made with.
-        max_predictions_per_seq: P.
-        options: MaskingOptions.
-        seed: int; the draws depend on it and on a record's number alone.
+    P is `max_predictions_per_seq`. The draws depend only on the seed and on a
+    record's number.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ from data.pretraining import (
 )
 from data.pretraining.options import InstanceOptions
 from files import locks
-from files.atomic import write_json
+from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
@@ -89,11 +89,9 @@ class Job:
     ) -> tuple[dict[str, Any], bool]:
         """Makes the shards and the manifest, resuming unfinished work.
 
-        Args:
-            run: calls a function for each task, see workers.run.
-            progress: wraps an iteration: progress(iterable, total, label).
-            report: called with each line of the corpus report, and whether it
-                is a warning.
+        `run` calls a function for each task, see workers.run. `progress` wraps
+        an iteration: progress(iterable, total, label). `report` is called with
+        each line of the corpus report, and whether it is a warning.
 
         Returns:
             (the manifest, a dict; whether anything was made).
@@ -180,13 +178,11 @@ class Job:
     def _remove_partial_files(self) -> None:
         """Removes the partial files that killed processes left."""
         folder, name = os.path.split(self.output_file)
-        partial = re.compile(
-            rf"({re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
-            rf"|eval-{re.escape(name)})\.partial-\d+"
+        output = re.compile(
+            rf"{re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
+            rf"|eval-{re.escape(name)}"
         )
-        for found in os.listdir(folder or "."):
-            if partial.fullmatch(found):
-                os.remove(os.path.join(folder, found))
+        remove_partial(folder or ".", lambda name: bool(output.fullmatch(name)))
 
     def _read(
         self, description: dict[str, Any]

@@ -72,13 +72,9 @@ def decode_predictions(
 ) -> Answers:
     """Decodes the best answer, the n best, and the score of no answer.
 
-    Args:
-        all_examples: SquadExamples.
-        all_features: their SquadFeatures, in order; iterated once. If they have
-            character offsets, answers are cut out of the passage at these.
-        all_results: RawResults, one for each feature, in any order.
-        options: DecodingOptions.
-        tokenizer: BasicTokenizer that made the features.
+    The features are in the order of the examples, and iterated once; if they
+    have character offsets, answers are cut out of the passage at these. The
+    results are one for each feature, in any order.
 
     Raises:
         ValueError: a feature has no result, or is not in order.
@@ -284,11 +280,7 @@ def find_place(
 ) -> tuple[int, int]:
     """Returns where a span's text begins and ends in the passage.
 
-    Args:
-        span: of an Answer.
-        example: the question.
-        word_starts: the first character of each of the passage's words.
-        tokenizer: BasicTokenizer that made the features.
+    `word_starts` are the first characters of the passage's words.
 
     Returns:
         characters, the end exclusive; -1 and -1 for no answer.
@@ -328,11 +320,8 @@ def get_final_text(
     the passage, ignoring spaces; if that fails, the passage's words are
     returned.
 
-    Args:
-        pred_text: str, joined WordPieces, separated by single spaces.
-        orig_text: str, the passage's words that hold them.
-        tokenizer: BasicTokenizer that made the tokens.
-        verbose_logging: whether to log the failures.
+    `pred_text` is joined WordPieces, separated by single spaces, and
+    `orig_text` the passage's words that hold them.
     """
     start, end = _find_final_text(
         pred_text, orig_text, tokenizer, verbose_logging
