@@ -378,7 +378,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(TOKENS) + 1
-    model_checks.check_identity("--init_checkpoint", found.path, config, {})
+    model_checks.check_identity("--init_checkpoint", found.path, config)
 
 
 def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
