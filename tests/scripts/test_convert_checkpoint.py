@@ -169,36 +169,6 @@ def test_names_are_the_originals(converted):
     assert not [x for x in names if "seq_relationship" in x or "pooler" in x]
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_transformers_reads_what_is_written(converted, name):
-    transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
-    create = getattr(transformers, name)
-    model, report = create.from_pretrained(
-        converted / f"{name}-back", output_loading_info=True
-    )
-    assert not report["missing_keys"] and not report["mismatched_keys"]
-    recorded = np.load(RECORDED / "outputs.npz")
-    inputs = {
-        key: torch.tensor(recorded[key])
-        for key in ("input_ids", "attention_mask", "token_type_ids")
-    }
-    if name == "BertForMultipleChoice":
-        inputs = {
-            key: torch.stack([value, value.flip(0)], 1)
-            for key, value in inputs.items()
-        }
-    before = create.from_pretrained(RECORDED / name)
-    with torch.no_grad():
-        outputs = model.eval()(**inputs)
-        expected = before.eval()(**inputs)
-    # Its own recordings are from another machine, which rounds otherwise.
-    for key in recorded:
-        if key.startswith(f"{name}/"):
-            key = key.split("/")[1]
-            np.testing.assert_array_equal(outputs[key], expected[key])
-
-
 def change_config(folder, **changes):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | changes))
