@@ -1,16 +1,19 @@
 """Names of the files that a run writes into its own folder.
 
 The module that writes a file registers the file's name when it is imported.
-Other code asks here whether a name belongs to the run, or to its user.
+Other code asks here whether a name belongs to the run, or to its user. Partial
+files have the exact name of an output and `.partial-NUMBER` after it.
 """
 
 import fnmatch
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from files.atomic import remove_partial
-from files.paths import StrPath
+from files import manifests
+from files.atomic import is_remote, remove_partial
+from files.paths import Kind, PathFlag, StrPath
 
 # Folders in that of a run, for the weights of the best step and for the
 # averages of the weights.
@@ -18,6 +21,10 @@ BEST, AVERAGES = "best", "averages"
 # The start of a checkpoint's name, before its step.
 PREFIX = "model.ckpt"
 
+# What a checkpoint adds to the name of its partial files.
+_CHECKPOINT = r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
+# Files whose partial name is a folder while a model is written.
+_STAGED = ("model.safetensors", "bert_model.ckpt.index")
 # A run writes these only where there are none.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
 
@@ -74,3 +81,25 @@ def remove_partial_files(output_dir: StrPath) -> None:
         remove_partial(
             folder, lambda name: is_run_file(name) or name in _DESCRIPTIONS
         )
+
+
+def remove_leftovers(flag: PathFlag) -> None:
+    """Removes what killed processes left of an output.
+
+    The path must be locked, if it needs a lock.
+    """
+    if flag.kind is Kind.RUN_FOLDER:
+        remove_partial_files(flag.value)
+    if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
+        if flag.is_prefix:
+            folder, name = os.path.split(flag.value)
+            remove_partial(folder or ".", name.__eq__, _CHECKPOINT)
+        else:
+            names = {*manifests.MODEL_FILES, manifests.WEIGHTS}
+            remove_partial(flag.value, names.__contains__, folders=_STAGED)
+    if flag.kind in (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES):
+        for path in flag.parts:
+            if not is_remote(path):
+                # Written next to the target of a link.
+                folder, name = os.path.split(os.path.realpath(path))
+                remove_partial(folder, name.__eq__, is_locked=False)

@@ -111,16 +111,6 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     return entry
 
 
-def describe_predictions(
-    labelled: Iterable[tuple[InputExample, Label]],
-) -> list[dict[str, Any]]:
-    """Returns {column: value} of examples, each with a predicted label."""
-    return [
-        describe_example(example, True) | {"label": label}
-        for example, label in labelled
-    ]
-
-
 def write_predictions(
     output_dir: StrPath,
     entries: Iterable[dict[str, Any]],

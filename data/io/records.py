@@ -40,17 +40,16 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
     """
     entries: list[bytes] = []
     for name, values in features.items():
+        kind = _FLOATS
         if isinstance(values, bytes):
-            entries += _entry(name, _INTS, len(values)), values
+            kind, packed = _INTS, values
         elif isinstance(values, np.ndarray):
             packed = values.astype(np.float32).tobytes()
-            entries += _entry(name, _FLOATS, len(packed)), packed
         elif values and isinstance(values[0], float):
             packed = struct.pack(f"<{len(values)}f", *values)
-            entries += _entry(name, _FLOATS, len(packed)), packed
         else:
-            packed = _varints(name, values)
-            entries += _entry(name, _INTS, len(packed)), packed
+            kind, packed = _INTS, _varints(name, values)
+        entries += _entry(name, kind, len(packed)), packed
     return _field(1, b"".join(entries))
 
 

@@ -203,9 +203,16 @@ class Job:
                 {"shards": list, "statistics": dict},
                 description,
             )
-            whole = self._find_whole_files(found)
-            if found and all(whole.values()):
-                return found, whole
+            whole = {}
+            if found is not None:
+                shards = found["shards"]
+                # The files may have been moved together with the manifest.
+                paths = [*self._shard_paths(len(shards)), self._eval_file]
+                entries = shards + found.get("eval_shards", [])
+                are_whole = map(manifest.is_whole, paths, entries)
+                whole = dict(zip(paths, are_whole, strict=False))
+                if all(whole.values()):
+                    return found, whole
             begun = manifest.read(path, {}, description)
             manifest.check_version(self.manifest_file, found)
             manifest.check_version(path, begun)
@@ -214,35 +221,19 @@ class Job:
                 f"{error}; give another --output_file, or remove "
                 f"{self.manifest_file} and {self._work_dir} to start again"
             ) from error
-        if begun is None:
-            self._check_folder()
-        write_json(path, description)
-        return found, whole
-
-    def _find_whole_files(
-        self, found: dict[str, Any] | None
-    ) -> dict[str, bool]:
-        """Returns for each file of a manifest whether it is whole."""
-        if found is None:
-            return {}
-        shards, held_out = found["shards"], found.get("eval_shards", [])
-        # The files may have been moved together with the manifest.
-        paths = [*self._shard_paths(len(shards)), self._eval_file]
-        return {
-            path: manifest.is_whole(path, entry)
-            for path, entry in zip(paths, shards + held_out, strict=False)
-        }
-
-    def _check_folder(self) -> None:
-        """Refuses a folder of unfinished work that is not ours."""
         names = []
         with contextlib.suppress(FileNotFoundError):
             names = os.listdir(self._work_dir)
-        if any(not name.startswith("job.json.partial-") for name in names):
+        is_ours = begun is not None or all(
+            name.startswith("job.json.partial-") for name in names
+        )
+        if not is_ours:
             raise ValueError(
                 f"{self._work_dir} is where unfinished work is kept, but holds "
                 "other files; give another --output_file, or move it away"
             )
+        write_json(path, description)
+        return found, whole
 
     def _shard_paths(self, num_shards: int) -> list[str]:
         return [

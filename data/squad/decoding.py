@@ -9,7 +9,7 @@ import collections
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,13 +139,15 @@ def decode_question(
     if is_v2:
         spans.append(null)
     spans.sort(key=_score, reverse=True)
-    nbest = _nbest_answers(
-        (
-            (_answer_text(span, example, options, tokenizer), span)
-            for span in spans
-        ),
-        options.n_best_size,
-    )
+    nbest, texts = [], set()
+    for span in spans:
+        text = _answer_text(span, example, options, tokenizer)
+        # Only the empty text may repeat.
+        if span.start_index == 0 or text not in texts:
+            texts.add(text)
+            nbest.append((text, span))
+            if len(nbest) >= options.n_best_size:
+                break
     if is_v2 and all(text for text, _ in nbest):
         nbest.append(("", null))
     nbest = nbest or [("empty", _NOTHING)]
@@ -207,20 +209,6 @@ def _example_spans(
 
 def _score(span: Span) -> float:
     return span.start_logit + span.end_logit
-
-
-def _nbest_answers(
-    texts_and_spans: Iterator[tuple[str, Span]], n_best_size: int
-) -> list[tuple[str, Span]]:
-    """Returns the first n (text, span); only the empty text may repeat."""
-    nbest, texts = [], set()
-    for text, span in texts_and_spans:
-        if span.start_index == 0 or text not in texts:
-            texts.add(text)
-            nbest.append((text, span))
-            if len(nbest) >= n_best_size:
-                break
-    return nbest
 
 
 def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
