@@ -67,9 +67,6 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
     its permissions. FIFOs and devices cannot be replaced, so they are written
     directly. Missing folders are created.
 
-    Yields:
-        a binary file object.
-
     Raises:
         OSError: the file cannot be written; the message names `path`.
     """

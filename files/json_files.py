@@ -19,9 +19,6 @@ def read_json(path: StrPath, kind: type = dict) -> Any:
     The file is local, in UTF-8. It must hold a `kind`: dict (a JSON object),
     list, or object for anything.
 
-    Returns:
-        the contents, an instance of `kind`.
-
     Raises:
         FileNotFoundError: there is no such file.
         OSError: it cannot be read.
@@ -38,9 +35,6 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
 
     Bytes are UTF-8, with or without a byte order mark. The message begins with
     `where`, such as "data.jsonl, line 3". For `kind` see `read_json`.
-
-    Returns:
-        the value, an instance of `kind`.
 
     Raises:
         ValueError: as for `read_json`.

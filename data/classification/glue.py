@@ -260,13 +260,10 @@ def submission_file(task_name: str) -> str:
 def write_submission(
     output_dir: StrPath, task_name: str, predictions: Iterable[Label]
 ) -> str:
-    """Writes the predictions of a test set in GLUE's submission format.
+    """Writes a test set's predictions as GLUE's site reads them.
 
     `predictions` are in the order of the test set's file: each label as str, or
-    the number in regression.
-
-    Returns:
-        the file's path.
+    the number in regression. Returns the file's path.
 
     Raises:
         ValueError: the task is not one of GLUE's.

@@ -24,16 +24,13 @@ _FOOTER_SIZE = 4
 
 
 def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
-    """Serializes features as a `tf.train.Example`.
+    """Serializes features as the bytes of a `tf.train.Example`.
 
     Args:
         features: dict of name to a list of ints (an int64 feature, each at
             least 0) or of floats (a float feature); the first value decides.
             Bytes are ints as `encode_rows` encodes them, an array is of
             float32.
-
-    Returns:
-        bytes.
 
     Raises:
         ValueError: a value is negative, or of another type.
@@ -62,14 +59,9 @@ def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
 
 
 def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
-    """Serializes many examples at once, faster than one by one.
+    """Serializes n examples at once, faster than one by one.
 
-    Args:
-        features: dict of name to an array [n, length] of integers from 0 up,
-            or of float32.
-
-    Returns:
-        list of n bytes, as of `encode_example`.
+    The features are arrays [n, length] of integers from 0 up, or of float32.
     """
     columns = []
     for name, values in features.items():

@@ -33,9 +33,6 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
     The matches of a glob are sorted. The message names the flag.
 
-    Returns:
-        list of str.
-
     Raises:
         FileNotFoundError: a pattern matches no file.
     """

@@ -74,11 +74,7 @@ def are_masked(files: Sequence[str]) -> bool:
 
 
 def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-    """Parses serialized examples.
-
-    Args:
-        serialized: string [B].
-        spec: dict of name to Feature.
+    """Parses serialized examples, string [B].
 
     Returns:
         dict of name to tensor [B, ...]; integers are int32.

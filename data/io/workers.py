@@ -182,14 +182,8 @@ def generate(
     Args:
         function: takes an iterable of items and yields results; those of
             an item do not depend on other items. It can be pickled.
-        items: iterable of what can be pickled.
-        num_processes: as for `run`.
-
-    Yields:
-        the results, in the items' order.
-
-    Raises:
-        ChildProcessError: a process was killed.
+        items: can be pickled; the results are in their order.
+        num_processes: as for `run`, and so are the errors.
     """
     items = iter(items)
     chunks = iter(lambda: list(itertools.islice(items, _CHUNK_SIZE)), [])

@@ -16,13 +16,7 @@ _LONG_SENTENCE = 256
 
 
 def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
-    """Describes a corpus.
-
-    `corpus` has the CORPUS_COUNTS.
-
-    Yields:
-        (line, whether it is a warning).
-    """
+    """Yields (line, whether it is a warning) about a corpus's CORPUS_COUNTS."""
     unknown = corpus["num_unknown"] / corpus["num_tokens"]
     yield (
         f"corpus: {corpus['num_documents']:,} documents, "
@@ -77,13 +71,7 @@ def check_next(counts: Mapping[str, int], which: str) -> Iterator[str]:
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Describes the instances.
-
-    The counts are those of `parts.write_shards`.
-
-    Returns:
-        dict of a number and shares.
-    """
+    """Returns the number of instances and shares, by `parts.write_shards`."""
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances
     found = {

@@ -39,14 +39,9 @@ class DynamicMasking:
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws the random numbers for the masks of one record.
+        """Draws float32 [3, F], in [0, 1), for the masks of one record.
 
-        Args:
-            number: int64 scalar, of the record in all that training reads.
-            max_seq_length: F.
-
-        Returns:
-            float32 [3, F], in [0, 1).
+        `number`, int64, counts the record in all that training reads.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])

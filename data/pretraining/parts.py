@@ -122,13 +122,10 @@ def write_held_out(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> list[dict[str, Any]]:
-    """Writes the evaluation set, with masks and in one pass.
+    """Writes the evaluation set, with masks; returns the manifest's entry.
 
     `files` are the tasks' files of held-out documents. The counts of the
     instances are added to.
-
-    Returns:
-        the manifest's entry.
 
     Raises:
         ValueError: no document was held out.

@@ -30,14 +30,11 @@ def find_answers(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Answers questions from the outputs of a model or an ensemble.
+    """Returns the answers, as `decode_predictions`, of a model or an ensemble.
 
     The features are the examples' windows, in order. `batches` yields (features
     with `unique_ids`, outputs), in any order; outputs have `start_logits` and
     `end_logits`, or are a list of those of each model.
-
-    Returns:
-        as `decode_predictions`.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
