@@ -206,7 +206,11 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         with open(partial, "wb", buffering=1 << 20) as file:
-            _show_as_written(file)
+            # `_is_written` is then True in other processes.
+            with contextlib.suppress(ImportError, OSError):
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield file
             if not file.closed:
                 file.flush()
@@ -226,14 +230,6 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)
-
-
-def _show_as_written(file: IO[bytes]) -> None:
-    """Has `_is_written` return True in other processes, until it is closed."""
-    with contextlib.suppress(ImportError, OSError):
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from data.io import text_files
 from data.io.sets import SetReader, find_set_file
@@ -131,7 +131,11 @@ class NerProcessor(SetReader[NerExample]):
                     )
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
-        if self._text_column is None and width > 1 and _are_numbered(examples):
+        are_numbered = all(
+            example.words == [str(i + 1) for i in range(len(example.words))]
+            for example in examples
+        )
+        if self._text_column is None and width > 1 and are_numbered:
             raise ValueError(
                 f"{path}: the words of the first column are running numbers; "
                 "name the column of the words by --text_column, such as 2"
@@ -150,14 +154,6 @@ class NerProcessor(SetReader[NerExample]):
                 f"--{flag}={column}: the lines of {path} have {width} columns"
             )
         return None
-
-
-def _are_numbered(examples: Sequence[NerExample]) -> bool:
-    """Returns whether the words of every sentence are 1, 2, 3, ..."""
-    return all(
-        example.words == [str(i + 1) for i in range(len(example.words))]
-        for example in examples
-    )
 
 
 def _read_sentences(
