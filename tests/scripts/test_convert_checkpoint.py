@@ -160,44 +160,9 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
         assert labels_file.read_text().splitlines() == LABELS
 
 
-def test_names_are_the_originals(converted):
-    names = listed(converted / "BertForPreTraining/bert_model.ckpt")
-    assert len(names) == 5 + 2 * 16 + 2 + 5 + 2
-    assert names["cls/predictions/output_bias"] == [24]
-    assert names["bert/encoder/layer_1/intermediate/dense/kernel"] == [8, 12]
+def test_what_a_file_does_not_have_is_not_made_up(converted):
     names = listed(converted / "BertForMaskedLM/bert_model.ckpt")
-    # What the file does not have is not made up.
     assert not [x for x in names if "seq_relationship" in x or "pooler" in x]
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_transformers_reads_what_is_written(converted, name):
-    transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
-    create = getattr(transformers, name)
-    model, report = create.from_pretrained(
-        converted / f"{name}-back", output_loading_info=True
-    )
-    assert not report["missing_keys"] and not report["mismatched_keys"]
-    recorded = np.load(RECORDED / "outputs.npz")
-    inputs = {
-        key: torch.tensor(recorded[key])
-        for key in ("input_ids", "attention_mask", "token_type_ids")
-    }
-    if name == "BertForMultipleChoice":
-        inputs = {
-            key: torch.stack([value, value.flip(0)], 1)
-            for key, value in inputs.items()
-        }
-    before = create.from_pretrained(RECORDED / name)
-    with torch.no_grad():
-        outputs = model.eval()(**inputs)
-        expected = before.eval()(**inputs)
-    # Its own recordings are from another machine, which rounds otherwise.
-    for key in recorded:
-        if key.startswith(f"{name}/"):
-            key = key.split("/")[1]
-            np.testing.assert_array_equal(outputs[key], expected[key])
 
 
 def change_config(folder, **changes):
