@@ -3,6 +3,7 @@
 What transformers computes was recorded; see testdata/huggingface/record.py.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -315,6 +316,51 @@ def test_the_task_goes_there_and_back(tmp_path):
         assert task["output_mode"] == "multilabel"
         length = json.loads((tmp_path / name / "model.json").read_text())
         assert length["task"]["max_seq_length"] == 20
+
+
+def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
+    start = tmp_path / "start"
+    shutil.copytree(converted / "BertModel-back", start)
+    (start / "1_Pooling").mkdir()
+    kind = "sentence_transformers.models."
+    texts = {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": f"{kind}Transformer"},
+            {
+                "idx": 1,
+                "name": "1",
+                "path": "1_Pooling",
+                "type": f"{kind}Pooling",
+            },
+        ],
+        "sentence_bert_config.json": {"max_seq_length": 7},
+        "1_Pooling/config.json": {
+            "word_embedding_dimension": 8,
+            "pooling_mode_cls_token": False,
+            "pooling_mode_mean_tokens": True,
+        },
+    }
+    for name, values in texts.items():
+        (start / name).write_text(json.dumps(values))
+    # The file of an export says nothing of this.
+    (start / "model.json").unlink()
+    # The second time, it replaces what it wrote.
+    for _ in range(2):
+        convert(start, tmp_path / "tf1")
+        convert(tmp_path / "tf1", tmp_path / "back")
+    assert model_folder.read(tmp_path / "tf1").task["max_seq_length"] == 7
+    for name, values in texts.items():
+        assert json.loads((tmp_path / "back" / name).read_text()) == values
+    with contextlib.suppress(ImportError):
+        import sentence_transformers
+
+        found, expected = (
+            sentence_transformers.SentenceTransformer(str(folder)).encode(
+                ["a Film", "film"]
+            )
+            for folder in (tmp_path / "back", start)
+        )
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
