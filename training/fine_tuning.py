@@ -14,7 +14,6 @@ from absl import logging
 from data.io import record_checks
 from training import (
     checks,
-    devices,
     ensembles,
     fingerprints,
     model_checks,
@@ -38,7 +37,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         ValueError: a flag contradicts another, or a file.
         OSError: a file is missing, or cannot be written.
     """
-    devices.pack_weights(config)
     # ----- Check the flags and files, then write the records. -----
     members = ensembles.find_members(config)
     if members:
@@ -51,13 +49,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
             trainer, results = flow.train_several()
         else:
             trainer = flow.train(config)
-            if config.quantizes:
-                trainer.quantize(
-                    flow.splits.create_dataset(
-                        flow.splits.of("eval")[0], config.eval_batch_size
-                    ),
-                    config.quantize_ranges == "static",
-                )
             results = flow.evaluate(trainer) if config.do_eval else {}
         if results:
             trainer.write_results("eval_results.txt", results)
