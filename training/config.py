@@ -819,6 +819,13 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         "Put a bidirectional LSTM with new weights between the network and "
         "the task's head, as the paper does for left-to-right models.",
     )
+    max_export_loss: float = flags.neutral(
+        0.5,
+        "How much worse than the model its export may score on the dev set, "
+        "in hundredths of the task's first metric. A worse export replaces "
+        "nothing and is kept as NAME.rejected.",
+        at_least=0.0,
+    )
 
     actions = (*TrainingConfig.actions, "do_predict")
 
