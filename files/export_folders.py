@@ -12,9 +12,10 @@ from pathlib import Path
 
 from files import manifests
 from files.atomic import sync
+from files.paths import StrPath
 
 
-def check(export_dir: str | os.PathLike[str]) -> None:
+def check(export_dir: StrPath) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:
@@ -24,7 +25,20 @@ def check(export_dir: str | os.PathLike[str]) -> None:
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise ValueError(f"--export_dir={path} is not a folder; give a new one")
     if path.is_dir() and any(path.iterdir()):
-        _check_is_export(path)
+        if not _is_ours(path):
+            raise ValueError(
+                f"--export_dir={path} exists and is not an export that can be "
+                f"replaced, which has a {manifests.EXPORT}; remove it, or give "
+                "a new folder"
+            )
+        # An empty list does not name itself.
+        listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
+        for name in _contents(path):
+            if name not in listed:
+                raise ValueError(
+                    f"--export_dir={path} holds {name}, which is not a part "
+                    "of the export there; move it away, or give a new folder"
+                )
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
@@ -79,23 +93,6 @@ def reject(folder: Path, path: Path) -> Path:
     rejected = _temporary(path)[-1]
     _remove(rejected)
     return folder.rename(rejected)
-
-
-def _check_is_export(path: Path) -> None:
-    if not _is_ours(path):
-        raise ValueError(
-            f"--export_dir={path} exists and is not an export that can be "
-            f"replaced, which has a {manifests.EXPORT}; remove it, or give a "
-            "new folder"
-        )
-    # An empty list does not name itself.
-    listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
-    for name in _contents(path):
-        if name not in listed:
-            raise ValueError(
-                f"--export_dir={path} holds {name}, which is not a part of "
-                "the export there; move it away, or give a new folder"
-            )
 
 
 def _is_ours(path: Path) -> bool:
