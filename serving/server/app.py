@@ -24,8 +24,8 @@ from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
-from serving.server.versions import Call, Key, ServedModel, not_found
-from serving.tasks.base import TooLarge
+from serving.server.versions import Call, ServedModel, not_found
+from serving.server.worker import Key
 
 PAGE = Path(__file__).parent / "page"
 # The page may load only its own files.
@@ -100,7 +100,7 @@ class Server:
                 for model in self.models.values():
                     try:
                         await asyncio.to_thread(model.refresh)
-                    except OSError as error:
+                    except (OSError, ValueError) as error:
                         logging.warning("%s: %s", model.path, error)
 
         task = asyncio.create_task(poll())
@@ -176,7 +176,9 @@ class Server:
                     {
                         "name": name,
                         "version": version.number,
-                        "tasks": version.model.tasks,
+                        "tasks": version.description.tasks,
+                        "engine": version.description.engine,
+                        "precision": version.description.precision,
                     }
                     for name, model in self.models.items()
                     if (version := model.current)
@@ -190,26 +192,11 @@ class Server:
         """Answers the page, as predict.py does."""
         model = self._find(request.path_params["name"], record)
         record.operation = name = request.path_params["task"]
-        version = model.find(None)
-        if name not in version.tasks:
-            raise RestError(
-                404, f"{model.name} does {', '.join(version.tasks)}"
-            )
-        task = version.tasks[name]
-        body = protocol.parse_body(await self.limits.read_body(request))
-        try:
-            task.check(body)
-            texts = [text.encode() for text in task.texts_of(body)]
-            record.num_texts = 1
-            call = Call(Key(name), body, 1, texts)
-            row = await self._compute(model, None, call)
-            return await asyncio.to_thread(
-                lambda: to_json(task.reply(body, row))
-            )
-        except TooLarge as error:
-            raise RestError(413, str(error)) from None
-        except ValueError as error:
-            raise BadRequest(str(error)) from None
+        content = await self.limits.read_body(request)
+        record.num_texts = 1
+        is_long = len(content) > self.limits.max_wordpieces
+        call = Call(Key(name), protocol.parse_body(content), 1, is_long)
+        return to_json(await self._compute(model, None, call))
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Answers by TensorFlow Serving's protocol."""
@@ -232,7 +219,7 @@ class Server:
             version = self._find(name, record, number).find(number)
             return to_json(
                 replies.describe_metadata(
-                    name, version.number, version.definitions
+                    name, version.number, version.description.signatures
                 )
             )
         record.operation = "status"
@@ -252,7 +239,8 @@ class Server:
         version = model.find(number)
         body = protocol.parse_body(content)
         signature = protocol.signature_name(body)
-        if signature not in version.inputs:
+        signatures = version.description.signatures
+        if signature not in signatures:
             raise BadRequest(
                 f'Serving signature name: "{signature}" not found in '
                 "signature def"
@@ -261,22 +249,22 @@ class Server:
             raise BadRequest(
                 f"Expected {method} signature method_name to be "
                 f"tensorflow/serving/{method}. Was: "
-                f"{version.definitions[signature].method_name}"
+                f"{replies.METHOD}"
             )
         record.operation = signature
         self.limits.check_rows(body)
         # In a thread, so that others are answered while a large request is
         # read.
         arrays = await asyncio.to_thread(
-            protocol.parse_inputs, body, version.inputs[signature]
+            protocol.parse_inputs, body, signatures[signature].inputs
         )
-        record.num_texts, texts = self.limits.check_size(arrays)
+        record.num_texts = self.limits.check_size(arrays)
         shapes = tuple(array.shape[1:] for array in arrays.values())
-        call = Call(Key(signature, shapes), arrays, record.num_texts, texts)
+        is_long = len(content) > self.limits.max_wordpieces
+        call = Call(Key(signature, shapes), arrays, record.num_texts, is_long)
         outputs = await self._compute(model, number, call)
-        return await asyncio.to_thread(
-            lambda: to_json(replies.to_reply(body, outputs))
-        )
+        reply = await asyncio.to_thread(replies.to_body, body, outputs)
+        return Response(memoryview(reply), media_type="application/json")
 
     def _find(
         self, name: str, record: RequestRecord, version: int | None = None
@@ -289,12 +277,11 @@ class Server:
     async def _compute(
         self, model: ServedModel, number: int | None, call: Call
     ) -> Any:
-        """Returns the result of a request, see `LoadedVersion.run`.
+        """Returns the result of a request; see worker.Version.
 
         Raises:
             RestError: the queue is full, the answer takes too long, or the
                 model refuses the request.
-            ValueError: a task cannot be done.
         """
         try:
             future = model.find(number).submit(call)

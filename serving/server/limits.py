@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # Up to this many times the limit, a body is still read and dropped, because a
 # client sees no answer while it sends.
 _DISCARDED = 16
+# Maximum numbers and strings in a reply; a larger one would fill the memory.
+MAX_VALUES = 1 << 22
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -112,10 +114,8 @@ class Limits:
                     "server's --max_texts; send fewer at a time",
                 )
 
-    def check_size(
-        self, arrays: Mapping[str, np.ndarray]
-    ) -> tuple[int, list[bytes]]:
-        """Returns the rows of a request, and its texts.
+    def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
+        """Returns the rows of a request.
 
         Raises:
             RestError: there are too many.
@@ -124,26 +124,34 @@ class Limits:
         if len(sizes) > 1:
             raise BadRequest("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
-        texts = [
-            text
-            for array in arrays.values()
-            if array.dtype == object
-            for text in array.flat
-        ]
-        if not texts:
-            self.check_wordpieces(max(a.size for a in arrays.values()))
-        return num_rows, texts
+        ids = [a.size for a in arrays.values() if a.dtype != object]
+        check_wordpieces(max(ids, default=0), self.max_wordpieces)
+        return num_rows
 
-    def check_wordpieces(self, count: int) -> None:
-        """Refuses too many WordPieces.
 
-        Raises:
-            RestError: there are too many.
-        """
-        if count > self.max_wordpieces:
-            raise RestError(
-                413,
-                f"{count} WordPieces are more than {self.max_wordpieces}, "
-                "the server's --max_wordpieces; send fewer or shorter texts at "
-                "a time",
-            )
+def check_wordpieces(count: int, most: int) -> None:
+    """Refuses too many WordPieces.
+
+    Raises:
+        RestError: there are too many.
+    """
+    if count > most:
+        raise RestError(
+            413,
+            f"{count} WordPieces are more than {most}, the server's "
+            "--max_wordpieces; send fewer or shorter texts at a time",
+        )
+
+
+def check_values(count: int) -> None:
+    """Refuses a reply that would be too large.
+
+    Raises:
+        RestError: it would be.
+    """
+    if count > MAX_VALUES:
+        raise RestError(
+            413,
+            f"The reply would hold up to {count} values, more than "
+            f"{MAX_VALUES}; send fewer or shorter texts at a time",
+        )
