@@ -180,7 +180,7 @@ def compute_each(
         rows = task.compute([*requests.values()])
     except ValueError as error:
         if len(requests) > 1:
-            found = {}
+            found: dict[int, base.Row] = {}
             for each in requests.items():
                 found |= compute_each(task, dict([each]), reasons)
             return found

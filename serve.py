@@ -15,6 +15,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from concurrent import futures
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,8 +177,10 @@ def main(config: Config) -> int:
         name: versions.ServedModel(name, Path(path), config, monitor.on_batch)
         for name, path in models.items()
     }
-    for model in served.values():
-        load(model)
+    # Each loads in a process of its own.
+    with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(load, served.values()):
+            pass
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s lets other machines in without a --token_file",

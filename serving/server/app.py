@@ -16,7 +16,7 @@ from typing import Any
 from absl import logging
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from serving.server import protocol, replies
@@ -28,6 +28,8 @@ from serving.server.versions import Call, ServedModel, not_found
 from serving.server.worker import Key
 
 PAGE = Path(__file__).parent / "page"
+# Bytes of a long reply that are written at a time.
+_PART = 1 << 18
 # The page may load only its own files.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -63,6 +65,8 @@ class Server:
         self.models = models
         self.limits = limits
         self.monitoring = monitoring
+        # Set at a stop signal.
+        self.is_ending = False
         self._token = token
         self._poll = poll
         self.app = Starlette(
@@ -158,6 +162,8 @@ class Server:
         return to_json({"status": "alive"})
 
     async def _ready(self, _: Request) -> Response:
+        if self.is_ending:
+            return to_json({"status": "stopping"}, 503)
         missing = [
             name for name, model in self.models.items() if not model.current
         ]
@@ -264,7 +270,7 @@ class Server:
         call = Call(Key(signature, shapes), arrays, record.num_texts, is_long)
         outputs = await self._compute(model, number, call)
         reply = await asyncio.to_thread(replies.to_body, body, outputs)
-        return Response(memoryview(reply), media_type="application/json")
+        return _in_parts(memoryview(reply))
 
     def _find(
         self, name: str, record: RequestRecord, version: int | None = None
@@ -295,6 +301,19 @@ class Server:
             raise RestError(
                 504, f"no answer within {self.limits.timeout_s:g} s"
             ) from None
+
+
+def _in_parts(body: memoryview) -> Response:
+    """Returns a response that is copied to a slow client a part at a time."""
+
+    async def parts() -> AsyncIterator[memoryview]:
+        for begin in range(0, len(body), _PART):
+            yield body[begin : begin + _PART]
+
+    if len(body) <= _PART:
+        return Response(body, media_type="application/json")
+    headers = {"Content-Length": str(len(body))}
+    return StreamingResponse(parts(), 200, headers, "application/json")
 
 
 def to_json(

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 # Up to this many times the limit, a body is still read and dropped, because a
 # client sees no answer while it sends.
-_DISCARDED = 16
+_DISCARDED = 64
 # Maximum numbers and strings in a reply; a larger one would fill the memory.
 MAX_VALUES = 1 << 22
 
@@ -61,10 +62,11 @@ class Limits:
     )
 
     async def read_body(self, request: "Request") -> bytes:
-        """Returns the body of a request.
+        """Returns the body of a request, inflated if it came in gzip.
 
         Raises:
-            RestError: it is too large or compressed, or does not arrive.
+            RestError: it is too large, in an unknown encoding, or does not
+                arrive.
         """
         most = self.max_body_bytes
         close = {"Connection": "close"}
@@ -74,8 +76,9 @@ class Limits:
             "--max_body_bytes; send fewer texts at a time",
             close,
         )
-        if request.headers.get("content-encoding", "identity") != "identity":
-            raise RestError(415, "send the body without Content-Encoding")
+        encoding = request.headers.get("content-encoding", "identity").lower()
+        if encoding not in ("identity", "gzip"):
+            raise RestError(415, "send the body as it is, or in gzip", close)
         length = request.headers.get("content-length", "0")
         declared = int(length[:20]) if length.isdecimal() else 0
         if declared > _DISCARDED * most or (
@@ -94,6 +97,16 @@ class Limits:
         except TimeoutError:
             message = f"The body did not come within {self.timeout_s:g} s"
             raise RestError(408, message, close) from None
+        if encoding == "gzip" and size <= most:
+            # The format with gzip's header; never more than is allowed.
+            inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            try:
+                body = bytearray(inflate.decompress(body, most + 1))
+            except zlib.error as error:
+                raise BadRequest(f"The body is not gzip: {error}") from None
+            size = len(body)
+            if size <= most and not inflate.eof:
+                raise BadRequest("The body ends before its gzip does")
         if size > most:
             raise too_large
         return bytes(body)
