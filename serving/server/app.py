@@ -13,13 +13,14 @@ from pathlib import Path
 from re import Match
 from typing import Any
 
+import numpy as np
 from absl import logging
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from serving.server import protocol, replies
+from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
@@ -89,6 +90,11 @@ class Server:
                     "/v1/{path:path}",
                     self._guard(self._rest),
                     methods=["GET", "POST", "PUT", "DELETE", "PATCH"],
+                ),
+                *(
+                    Route(path, self._guard(self._infer), methods=methods)
+                    for path in ("/v2", "/v2/{path:path}")
+                    for methods in [["GET", "POST"]]
                 ),
             ],
             lifespan=self._live,
@@ -265,12 +271,68 @@ class Server:
             protocol.parse_inputs, body, signatures[signature].inputs
         )
         record.num_texts = self.limits.check_size(arrays)
-        shapes = tuple(array.shape[1:] for array in arrays.values())
-        is_long = len(content) > self.limits.max_wordpieces
-        call = Call(Key(signature, shapes), arrays, record.num_texts, is_long)
+        call = self._call(signature, arrays, record.num_texts, len(content))
         outputs = await self._compute(model, number, call)
         reply = await asyncio.to_thread(replies.to_body, body, outputs)
-        return _in_parts(memoryview(reply))
+        return _in_parts(reply, {"Content-Type": "application/json"})
+
+    async def _infer(self, request: Request, record: RequestRecord) -> Response:
+        """Answers by the Open Inference Protocol."""
+        path = request.path_params.get("path", "")
+        if request.method == "GET" and path in ("", "health/live"):
+            return to_json(inference.SERVER if not path else {"live": True})
+        if request.method == "GET" and path == "health/ready":
+            return await self._ready(request)
+        match = inference.PATH.fullmatch(path)
+        is_call = match is not None and match["method"] == "infer"
+        if match is None or is_call != (request.method == "POST"):
+            raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
+        name = match["name"]
+        number = int(match["version"]) if match["version"] else None
+        # All of it, so that the connection can be used again.
+        content = await self.limits.read_body(request)
+        model = self._find(name, record, number)
+        version = model.find(number)
+        record.operation = match["method"] or "metadata"
+        if match["method"] == "ready":
+            return to_json({"name": name, "ready": True})
+        if not is_call:
+            return to_json(
+                inference.describe(name, version.number, version.description)
+            )
+        body, data = inference.parse_request(
+            content, request.headers.get(inference.LENGTH_HEADER)
+        )
+        signatures = version.description.signatures
+        record.operation = key = inference.find_signature(body, signatures)
+        arrays = await asyncio.to_thread(
+            inference.parse_inputs, body, data, signatures[key].inputs
+        )
+        record.num_texts = self.limits.check_size(arrays)
+        call = self._call(key, arrays, record.num_texts, len(content))
+        outputs = await self._compute(model, number, call)
+        reply, length = await asyncio.to_thread(
+            inference.to_body, name, version.number, body, outputs
+        )
+        headers = {"Content-Type": "application/json"}
+        if length is not None:
+            headers = {
+                "Content-Type": "application/octet-stream",
+                inference.LENGTH_HEADER: str(length),
+            }
+        return _in_parts(reply, headers)
+
+    def _call(
+        self,
+        signature: str,
+        arrays: Mapping[str, np.ndarray],
+        num_rows: int,
+        num_bytes: int,
+    ) -> Call:
+        """Returns the call of a signature, computed by itself if it is long."""
+        shapes = tuple(array.shape[1:] for array in arrays.values())
+        is_long = num_bytes > self.limits.max_wordpieces
+        return Call(Key(signature, shapes), arrays, num_rows, is_long)
 
     def _find(
         self, name: str, record: RequestRecord, version: int | None = None
@@ -303,17 +365,17 @@ class Server:
             ) from None
 
 
-def _in_parts(body: memoryview) -> Response:
+def _in_parts(body: bytearray, headers: Mapping[str, str]) -> Response:
     """Returns a response that is copied to a slow client a part at a time."""
 
     async def parts() -> AsyncIterator[memoryview]:
         for begin in range(0, len(body), _PART):
-            yield body[begin : begin + _PART]
+            yield memoryview(body)[begin : begin + _PART]
 
     if len(body) <= _PART:
-        return Response(body, media_type="application/json")
-    headers = {"Content-Length": str(len(body))}
-    return StreamingResponse(parts(), 200, headers, "application/json")
+        return Response(memoryview(body), headers=headers)
+    length = {"Content-Length": str(len(body))}
+    return StreamingResponse(parts(), headers=length | {**headers})
 
 
 def to_json(

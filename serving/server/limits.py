@@ -120,12 +120,16 @@ class Limits:
         columns = body.get("inputs")
         columns = columns.values() if isinstance(columns, dict) else [columns]
         for rows in (body.get("instances"), *columns):
-            if isinstance(rows, list) and len(rows) > self.max_texts:
-                raise RestError(
-                    413,
-                    f"{len(rows)} texts are more than {self.max_texts}, the "
-                    "server's --max_texts; send fewer at a time",
-                )
+            if isinstance(rows, list):
+                self._check_count(len(rows))
+
+    def _check_count(self, num_rows: int) -> None:
+        if num_rows > self.max_texts:
+            raise RestError(
+                413,
+                f"{num_rows} texts are more than {self.max_texts}, the "
+                "server's --max_texts; send fewer at a time",
+            )
 
     def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
         """Returns the rows of a request.
@@ -137,6 +141,7 @@ class Limits:
         if len(sizes) > 1:
             raise BadRequest("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
+        self._check_count(num_rows)
         ids = [a.size for a in arrays.values() if a.dtype != object]
         check_wordpieces(max(ids, default=0), self.max_wordpieces)
         return num_rows

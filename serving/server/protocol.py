@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+DEFAULT_SIGNATURE = "serving_default"
 # Characters of a value that a message shows, and maximum nesting of lists.
 _SHOWN = 200
 _MAX_RANK = 16
@@ -79,6 +80,11 @@ class Spec(NamedTuple):
         names = {"string": "object", "bfloat16": "float32"}
         return np.dtype(names.get(self.dtype, self.dtype))
 
+    @staticmethod
+    def type_of(array: np.ndarray) -> str:
+        """Returns TensorFlow's name of an array's type."""
+        return "string" if array.dtype == object else array.dtype.name
+
 
 # Specs or outputs of a signature, by name.
 Specs = Mapping[str, Spec]
@@ -127,7 +133,7 @@ def signature_name(request: Mapping[str, Any]) -> str:
             f"JSON Value: {_show(request)} not formatted correctly. "
             "'signature_name' key must be a string value."
         )
-    return name or "serving_default"
+    return name or DEFAULT_SIGNATURE
 
 
 def parse_inputs(
@@ -154,6 +160,16 @@ def parse_inputs(
         arrays = _parse_columns(request["inputs"], inputs)
     else:
         raise BadRequest("Missing 'inputs' or 'instances' key")
+    check_shapes(arrays, inputs)
+    return arrays
+
+
+def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
+    """Refuses arrays that do not fit the inputs of a signature.
+
+    Raises:
+        BadRequest: one does not.
+    """
     for name, array in arrays.items():
         expected = inputs[name].shape
         if expected is not None and (
@@ -167,7 +183,6 @@ def parse_inputs(
                 f"Tensor {name} must have shape {_show_shape(expected)}. "
                 f"Received: {_show_shape(array.shape)}"
             )
-    return arrays
 
 
 def _parse_rows(

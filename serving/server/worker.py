@@ -353,7 +353,7 @@ def _describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
     """Returns the specs of arrays; sizes that differ in two calls are None."""
     return {
         key: Spec(
-            "string" if array.dtype == object else array.dtype.name,
+            Spec.type_of(array),
             (
                 None,
                 *(
