@@ -126,8 +126,12 @@ class LoadedVersion:
         """Queues a request; returns a Future of its result.
 
         Raises:
-            RestError: the queue is full or closed.
+            RestError: the queue is full or closed, or this version has no such
+                signature, though an earlier one had.
         """
+        signatures = self.description.signatures
+        if call.key.shapes is not None and call.key.name not in signatures:
+            raise RestError(409, "a new version has no such signature")
         is_alone = call.is_long or (
             call.key.name not in self.description.batched
         )

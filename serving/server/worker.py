@@ -85,7 +85,6 @@ class Version:
         self, path: Path, allow_any_operation: bool, max_wordpieces: int
     ) -> None:
         model = self.model = TextModel(path, allow_any_operation)
-        model.pack_weights()
         self._max_wordpieces = max_wordpieces
         self._tasks = {
             name: model.task(name, _PAGE_OPTIONS) for name in model.tasks
