@@ -7,7 +7,6 @@ Serving's bodies depend on the model, and its errors have their own form.
 import asyncio
 import contextlib
 import hmac
-import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from re import Match
@@ -17,7 +16,7 @@ import numpy as np
 from absl import logging
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from serving.server import inference, protocol, replies
@@ -25,12 +24,11 @@ from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
+from serving.server.responses import in_parts, to_response
+from serving.server.signatures import Key
 from serving.server.versions import Call, ServedModel, not_found
-from serving.server.worker import Key
 
 PAGE = Path(__file__).parent / "page"
-# Bytes of a long reply that are written at a time.
-_PART = 1 << 18
 # The page may load only its own files.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -140,7 +138,9 @@ class Server:
                 except Exception:
                     logging.exception("a request failed")
                     record.error = "internal error; the server's log says more"
-                return to_json({"error": record.error}, record.status, headers)
+                return to_response(
+                    {"error": record.error}, record.status, headers
+                )
 
         return guarded
 
@@ -165,24 +165,24 @@ class Server:
         return FileResponse(files[name], headers=_PAGE_HEADERS)
 
     async def _health(self, _: Request) -> Response:
-        return to_json({"status": "alive"})
+        return to_response({"status": "alive"})
 
     async def _ready(self, _: Request) -> Response:
         if self.is_ending:
-            return to_json({"status": "stopping"}, 503)
+            return to_response({"status": "stopping"}, 503)
         missing = [
             name for name, model in self.models.items() if not model.current
         ]
         if missing:
-            return to_json({"status": "loading", "models": missing}, 503)
-        return to_json({"status": "ready"})
+            return to_response({"status": "loading", "models": missing}, 503)
+        return to_response({"status": "ready"})
 
     async def _metrics(self, _: Request, __: Any) -> Response:
         body, media_type = self.monitoring.render(self.models)
         return Response(body, headers={"Content-Type": media_type})
 
     async def _list(self, _: Request, __: Any) -> Response:
-        return to_json(
+        return to_response(
             {
                 "models": [
                     {
@@ -208,7 +208,7 @@ class Server:
         record.num_texts = 1
         is_long = len(content) > self.limits.max_wordpieces
         call = Call(Key(name), protocol.parse_body(content), 1, is_long)
-        return to_json(await self._compute(model, None, call))
+        return to_response(await self._compute(model, None, call))
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Answers by TensorFlow Serving's protocol."""
@@ -229,7 +229,7 @@ class Server:
         if match["metadata"]:
             record.operation = "metadata"
             version = self._find(name, record, number).find(number)
-            return to_json(
+            return to_response(
                 replies.describe_metadata(
                     name, version.number, version.description.signatures
                 )
@@ -238,7 +238,7 @@ class Server:
         if name not in self.models:
             raise RestError(404, f"Could not find any versions of model {name}")
         states = dict(self.models[name].states)
-        return to_json(replies.describe_status(name, states, number))
+        return to_response(replies.describe_status(name, states, number))
 
     async def _predict(
         self, request: Request, match: Match, record: RequestRecord
@@ -274,13 +274,13 @@ class Server:
         call = self._call(signature, arrays, record.num_texts, len(content))
         outputs = await self._compute(model, number, call)
         reply = await asyncio.to_thread(replies.to_body, body, outputs)
-        return _in_parts(reply, {"Content-Type": "application/json"})
+        return in_parts(reply, {"Content-Type": "application/json"})
 
     async def _infer(self, request: Request, record: RequestRecord) -> Response:
         """Answers by the Open Inference Protocol."""
         path = request.path_params.get("path", "")
         if request.method == "GET" and path in ("", "health/live"):
-            return to_json(inference.SERVER if not path else {"live": True})
+            return to_response(inference.SERVER if not path else {"live": True})
         if request.method == "GET" and path == "health/ready":
             return await self._ready(request)
         match = inference.PATH.fullmatch(path)
@@ -295,9 +295,9 @@ class Server:
         version = model.find(number)
         record.operation = match["method"] or "metadata"
         if match["method"] == "ready":
-            return to_json({"name": name, "ready": True})
+            return to_response({"name": name, "ready": True})
         if not is_call:
-            return to_json(
+            return to_response(
                 inference.describe(name, version.number, version.description)
             )
         body, data = inference.parse_request(
@@ -320,7 +320,7 @@ class Server:
                 "Content-Type": "application/octet-stream",
                 inference.LENGTH_HEADER: str(length),
             }
-        return _in_parts(reply, headers)
+        return in_parts(reply, headers)
 
     def _call(
         self,
@@ -363,24 +363,3 @@ class Server:
             raise RestError(
                 504, f"no answer within {self.limits.timeout_s:g} s"
             ) from None
-
-
-def _in_parts(body: bytearray, headers: Mapping[str, str]) -> Response:
-    """Returns a response that is copied to a slow client a part at a time."""
-
-    async def parts() -> AsyncIterator[memoryview]:
-        for begin in range(0, len(body), _PART):
-            yield memoryview(body)[begin : begin + _PART]
-
-    if len(body) <= _PART:
-        return Response(memoryview(body), headers=headers)
-    length = {"Content-Length": str(len(body))}
-    return StreamingResponse(parts(), headers=length | {**headers})
-
-
-def to_json(
-    value: Any, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Returns a response as TensorFlow Serving's, NaN as it is."""
-    body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(body, status, headers, "application/json")

@@ -14,7 +14,8 @@ import numpy as np
 
 from serving.server import protocol, replies
 from serving.server.limits import check_values
-from serving.server.protocol import BadRequest, Signature, Spec, Specs
+from serving.server.protocol import BadRequest
+from serving.server.signatures import Description, Signature, Spec, Specs
 
 PATH = re.compile(
     r"models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?"
@@ -31,13 +32,13 @@ _TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
 _TYPES |= {"float64": "FP64"}
 
 
-def describe(name: str, number: int, version: Any) -> dict[str, Any]:
+def describe(name: str, number: int, version: Description) -> dict[str, Any]:
     """Returns the metadata of a model, of what it does with ids.
 
     Args:
         name: the model's.
         number: its version.
-        version: worker.Description.
+        version: Description.
     """
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)

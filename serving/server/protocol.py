@@ -9,9 +9,11 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+
+from serving.server.signatures import Spec, Specs
 
 DEFAULT_SIGNATURE = "serving_default"
 # Characters of a value that a message shows, and maximum nesting of lists.
@@ -60,41 +62,6 @@ class BadRequest(RestError):
     def __init__(self, message: str) -> None:
         super().__init__(400, message)
         self.args = (message,)
-
-
-class Spec(NamedTuple):
-    """An input or an output of a signature.
-
-    Attributes:
-        dtype: TensorFlow's name of the type, such as "string" or "int32".
-        shape: its sizes, None where any will do; None for any shape.
-        name: that of the tensor, for the metadata.
-    """
-
-    dtype: str
-    shape: tuple[int | None, ...] | None
-    name: str = ""
-
-    def to_numpy(self) -> np.dtype:
-        """Returns the type of an array with such values; bytes are objects."""
-        names = {"string": "object", "bfloat16": "float32"}
-        return np.dtype(names.get(self.dtype, self.dtype))
-
-    @staticmethod
-    def type_of(array: np.ndarray) -> str:
-        """Returns TensorFlow's name of an array's type."""
-        return "string" if array.dtype == object else array.dtype.name
-
-
-# Specs or outputs of a signature, by name.
-Specs = Mapping[str, Spec]
-
-
-class Signature(NamedTuple):
-    """The inputs and the outputs of a signature, by name."""
-
-    inputs: Specs
-    outputs: Specs
 
 
 def parse_body(body: bytes) -> dict[str, Any]:

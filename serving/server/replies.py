@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from serving.server.limits import check_values
-from serving.server.protocol import BadRequest, RestError, Signature, Spec
+from serving.server.protocol import BadRequest, RestError
+from serving.server.signatures import Signature, Spec
 
 _MODEL = (
     r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"

@@ -22,7 +22,7 @@ from serving.server import worker
 from serving.server.batching import Batcher
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
-from serving.server.worker import Key
+from serving.server.signatures import Description, Key
 
 # Paths, sizes and times of an export's files.
 Files = list[tuple[str, int, int]]
@@ -55,7 +55,7 @@ class LoadedVersion:
         on_batch: see Batcher.
 
     Attributes:
-        description: worker.Description.
+        description: Description.
         is_lost: whether its process ended before it was closed.
         pid: number of the process.
 
@@ -91,7 +91,7 @@ class LoadedVersion:
             )
         self.pid = self._process.pid
         try:
-            self.description: worker.Description = self._ask(
+            self.description: Description = self._ask(
                 path, limits.allow_any_operation, limits.max_wordpieces
             )
         except Exception:

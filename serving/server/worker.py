@@ -5,26 +5,33 @@ never frees a model's graph. The server's own process imports no runtime.
 """
 
 import contextlib
-import json
 import math
 import os
 import signal
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from absl import logging
 
+from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
 from serving.server.limits import check_values, check_wordpieces
-from serving.server.protocol import BadRequest, RestError, Signature, Spec
+from serving.server.protocol import BadRequest, RestError
+from serving.server.signatures import (
+    Arrays,
+    Description,
+    Key,
+    Signature,
+    describe,
+    read_signature,
+    stack,
+)
 from serving.tasks.base import Outputs, Request, Row, TaskOptions, TextTask
 from training.command_line import chatter
-
-Arrays = Mapping[str, np.ndarray]
 
 # How many answers and WordPieces the page shows, and the signatures return.
 _PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8)
@@ -36,37 +43,6 @@ _STATUSES = {
     **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
 }
 _IDS = {"input_ids", "input_mask", "segment_ids"}
-
-
-class Key(NamedTuple):
-    """Calls of equal keys can be computed together.
-
-    Attributes:
-        name: a signature; or a task, if there are no shapes.
-        shapes: the shape of a row of each input; () for texts.
-    """
-
-    name: str
-    shapes: tuple[tuple[int, ...], ...] | None = None
-
-
-class Description(NamedTuple):
-    """What the server knows of a version.
-
-    Attributes:
-        signatures: {name: Signature}.
-        batched: names of the signatures and tasks of which an answer does not
-            depend on the others in a batch.
-        tasks: names of the tasks, the main one first.
-        engine: name of the runtime.
-        precision: precision of its products.
-    """
-
-    signatures: Mapping[str, Signature]
-    batched: frozenset[str]
-    tasks: Sequence[str]
-    engine: str
-    precision: str
 
 
 class Version:
@@ -100,10 +76,10 @@ class Version:
         }
         self._config: dict[str, int] = {}
         for file in path.glob("**/bert_config.json"):
-            self._config = json.loads(file.read_text())
+            self._config = read_json(file)
         engine = model.engine
         signatures = {
-            name: _read_signature(function, engine.definitions[name])
+            name: read_signature(function, engine.definitions[name])
             for name, function in getattr(engine, "signatures", {}).items()
         }
         self._ids = {
@@ -158,7 +134,7 @@ class Version:
             key = Key(name, ())
             outputs = [self.run(key, [arrays])[0] for arrays in asked]
             found[name] = Signature(
-                _describe(name, *asked), _describe(name, *outputs)
+                describe(name, *asked), describe(name, *outputs)
             )
         return found
 
@@ -217,7 +193,7 @@ class Version:
             rows = zip(*columns.values(), strict=True)
             groups.append([dict(zip(columns, r, strict=True)) for r in rows])
         return [
-            _stack([task.read_arrays(*row) for row in rows])
+            stack([task.read_arrays(*row) for row in rows])
             if rows
             else self._nothing(name)
             for rows in self._compute(name, task, groups)
@@ -326,61 +302,6 @@ class Version:
         return {
             k: np.zeros([0], each.to_numpy()) for k, each in outputs.items()
         }
-
-
-def _read_signature(function: Any, definition: Any) -> Signature:
-    """Returns the Signature of a function of a SavedModel."""
-
-    def read(specs: Mapping[str, Any], infos: Any) -> dict[str, Spec]:
-        return {
-            key: Spec(
-                spec.dtype.name,
-                None if spec.shape.rank is None else tuple(spec.shape),
-                infos[key].name,
-            )
-            for key, spec in sorted(specs.items())
-        }
-
-    inputs = function.structured_input_signature[1]
-    return Signature(
-        read(inputs, definition.inputs),
-        read(function.structured_outputs, definition.outputs),
-    )
-
-
-def _describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
-    """Returns the specs of arrays; sizes that differ in two calls are None."""
-    return {
-        key: Spec(
-            Spec.type_of(array),
-            (
-                None,
-                *(
-                    size if size == other else None
-                    for size, other in zip(
-                        array.shape[1:], second[key].shape[1:], strict=True
-                    )
-                ),
-            ),
-            f"{name}_{key}:0",
-        )
-        for key, array in sorted(first.items())
-    }
-
-
-def _stack(rows: Sequence[Outputs]) -> Outputs:
-    """Joins the outputs for some texts, padded to the longest with "" or 0."""
-    outputs = {}
-    for name, first in rows[0].items():
-        values = [row[name] for row in rows]
-        shape = np.max([value.shape for value in values], axis=0).astype(int)
-        joined: Any = np.zeros([len(rows), *shape], first.dtype)
-        if first.dtype == object:
-            joined[...] = b""
-        for place, value in enumerate(values):
-            joined[(place, *map(slice, value.shape), ...)] = value
-        outputs[name] = joined
-    return outputs
 
 
 def main(file: int) -> None:

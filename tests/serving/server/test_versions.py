@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
+from serving.server.signatures import Key
 from serving.server.versions import Call, ServedModel
-from serving.server.worker import Key
 from tests.script_runner import resident
 
 

@@ -10,7 +10,8 @@ pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 from serving import engines
 from serving.engines.saved_model import SavedModel
 from serving.server.protocol import RestError
-from serving.server.worker import Key, Version
+from serving.server.signatures import Key
+from serving.server.worker import Version
 from tests.serving.conftest import LENGTH
 from tests.serving.server.server_process import running
 
