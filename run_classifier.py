@@ -185,9 +185,10 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
-        self.samples = decoding.describe_predictions(
-            zip(self.examples[split], names, strict=True)
-        )
+        self.samples = [
+            decoding.describe_example(example, True) | {"label": name}
+            for example, name in zip(self.examples[split], names, strict=True)
+        ]
         return figures
 
     def write_report(
@@ -225,6 +226,21 @@ class ClassifierTask(task.Task):
         right = [example.label for example in examples]
         return metrics.score_known(
             self.metrics, right, labels, self.decoder.label_ids
+        )
+
+    def evaluate_export(
+        self, export_dir: str, split: str, create_batches: Any
+    ) -> dict[str, dict[str, float]]:
+        """See Task."""
+
+        def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
+            if self.decoder.output_mode == "regression":
+                return outputs["values"][:, None]
+            # The order and the signs of logits tell the labels.
+            return outputs["probabilities"] - 0.5
+
+        return serving.evaluate_export(
+            self, export_dir, split, create_batches, read
         )
 
     def export(self, export_dir: str, model: Any) -> None:

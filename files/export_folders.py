@@ -12,9 +12,10 @@ from pathlib import Path
 
 from files import manifests
 from files.atomic import sync
+from files.paths import StrPath
 
 
-def check(export_dir: str | os.PathLike[str]) -> None:
+def check(export_dir: StrPath) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:
@@ -24,11 +25,24 @@ def check(export_dir: str | os.PathLike[str]) -> None:
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise ValueError(f"--export_dir={path} is not a folder; give a new one")
     if path.is_dir() and any(path.iterdir()):
-        _check_is_export(path)
+        if not _is_ours(path):
+            raise ValueError(
+                f"--export_dir={path} exists and is not an export that can be "
+                f"replaced, which has a {manifests.EXPORT}; remove it, or give "
+                "a new folder"
+            )
+        # An empty list does not name itself.
+        listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
+        for name in _contents(path):
+            if name not in listed:
+                raise ValueError(
+                    f"--export_dir={path} holds {name}, which is not a part "
+                    "of the export there; move it away, or give a new folder"
+                )
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
-                f"--export_dir={path} needs the temporary name {temporary}, "
+                f"--export_dir={path} needs the name {temporary}, "
                 "which is in the way and was not made by an export; rename it"
             )
 
@@ -40,7 +54,7 @@ def create(path: Path) -> Iterator[Path]:
     Raises:
         ValueError: the folder holds something else (see `check`).
     """
-    unfinished, replaced = _temporary(path)
+    unfinished, replaced, _ = _temporary(path)
     check(path)
     if replaced.exists() and not path.exists():
         # A process was killed between the two renames below.
@@ -66,20 +80,19 @@ def create(path: Path) -> Iterator[Path]:
         _remove(unfinished)
 
 
-def _check_is_export(path: Path) -> None:
-    if not _is_ours(path):
-        raise ValueError(
-            f"--export_dir={path} exists and is not an export that can be "
-            f"replaced, which has a {manifests.EXPORT}; remove it, or give a "
-            "new folder"
-        )
-    listed = manifests.listed(path, manifests.EXPORT)
-    for name in _contents(path):
-        if name not in listed:
-            raise ValueError(
-                f"--export_dir={path} holds {name}, which is not a part of "
-                "the export there; move it away, or give a new folder"
-            )
+def reject(folder: Path, path: Path) -> Path:
+    """Puts a complete export aside that must not become the export of a path.
+
+    Args:
+        folder: folder that `create(path)` yielded, with an export in it.
+        path: path of the export.
+
+    Returns:
+        where it is now, in place of one that was rejected before.
+    """
+    rejected = _temporary(path)[-1]
+    _remove(rejected)
+    return folder.rename(rejected)
 
 
 def _is_ours(path: Path) -> bool:
@@ -116,9 +129,10 @@ def _contents(path: Path) -> list[str]:
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 
-def _temporary(path: Path) -> tuple[Path, Path]:
-    """Returns where an export is written, and where the one before it waits."""
-    return (
-        path.with_name(f"{path.name}.unfinished"),
-        path.with_name(f"{path.name}.replaced"),
+def _temporary(path: Path) -> tuple[Path, Path, Path]:
+    """Returns where an export is written, replaced and rejected."""
+    unfinished, replaced, rejected = (
+        path.with_name(f"{path.name}.{end}")
+        for end in ("unfinished", "replaced", "rejected")
     )
+    return unfinished, replaced, rejected

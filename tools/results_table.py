@@ -33,7 +33,10 @@ from training.finished_runs import Run
 # In every file that this tool writes, so that it replaces no other.
 MARK = "Written by tools.results_table"
 # Results that are not shown by default.
-_OTHER = re.compile(r"global_step|best_run|ensemble_size|(eval_)?loss\w*")
+_OTHER = re.compile(
+    r"global_step|best_run|ensemble_size|(eval_)?loss\w*"
+    r"|(saved_model|litert|onnx|openvino)_\w+"
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,13 +81,7 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields the rows of a label, one for each of its settings.
-
-    Args:
-        label: their folder, without the seed.
-        runs: the runs with this label.
-        metrics: --metrics.
-    """
+    """Yields the rows of a label, one for each of its settings."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.settings, sort_keys=True)
@@ -123,11 +120,7 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Returns the mean of several figures, for each seed if all have as many.
-
-    Args:
-        figures: the values of each figure, one for each seed.
-    """
+    """Returns the mean of figures, for each seed if all have as many seeds."""
     figures = [*figures]
     if len({*map(len, figures)}) > 1:
         figures = [[float(np.mean(values))] for values in figures]

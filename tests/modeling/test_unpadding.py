@@ -67,8 +67,7 @@ def padded_and_not(request):
 
 
 @pytest.mark.parametrize(
-    "lengths",
-    [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]],
+    "lengths", [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]]
 )
 def test_outputs_and_gradients_are_the_same(padded_and_not, lengths):
     batch = features(lengths, 40)
@@ -167,12 +166,4 @@ def test_the_worked_example_of_packing():
             [0, 0, 0, 1, 1, 0],
             [0, 0, 0, 0, 0, 1],
         ],
-    )
-
-
-def test_a_full_batch_packs_to_itself():
-    rows = UnpaddedRows(np.ones((3, 16), np.int32))
-    kept = rows.unpad(tf.random.stateless_normal((3, 16, 4), [1, 2]))
-    np.testing.assert_array_equal(
-        tf.reshape(rows.packed().pad(kept), (-1, 4)), kept
     )

@@ -10,6 +10,7 @@ import tensorflow as tf
 from files.labels import similar_labels
 from modeling.checkpoints import tf1
 from tests.conftest import TINY
+from tests.models import tiny_config
 from tests.toy_task import create_config
 from tools import convert_checkpoint
 from training import checks, costs, model_folder
@@ -102,30 +103,25 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     "changes, message",
     [
         ({"export_format": "litert"}, "--export_format=litert needs --export_"),
-        ({"quantize_ranges": "static"}, "--quantize_ranges=static needs --qua"),
+        ({"quantize": "int8"}, "--quantize=int8 needs --export_dir"),
         (
             {
                 "export_dir": "x",
-                "export_format": "litert",
                 "quantize": "int8",
-                "quantize_ranges": "static",
+                "given_flags": {"export_format": "saved_model"},
             },
-            "--quantize_ranges=static needs --quantize=int8 and --export_",
-        ),
-        (
-            {
-                "export_dir": "x",
-                "export_format": "litert",
-                "quantize": "int8",
-                "do_predict": True,
-            },
-            "evaluate and predict in a separate command",
+            "saved_model; set litert or onnx",
         ),
     ],
 )
 def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         create_config(tmp_path, **changes)
+
+
+def test_int8_is_litert_by_default(tmp_path):
+    command = create_config(tmp_path, export_dir="x", quantize="int8")
+    assert command.export_format == "litert"
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
@@ -147,6 +143,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
 
 @pytest.mark.parametrize("place", ["", "run_1"])
 def test_weights_of_another_network_are_refused(tmp_path, place):
+    bert_config = tiny_config()
     folder = tmp_path / "trained"
     (folder / "best").mkdir(parents=True)
     plain = {"left_to_right": False, "bilstm": False}
@@ -158,6 +155,7 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
         assert model_folder.read(path).network == trained
+    (folder / "model.ckpt-3.index").write_text("")
     # A flag that is not given is taken from the folder.
     told = create_config(
         tmp_path / "new", init_checkpoint=str(folder), do_eval=True
@@ -174,12 +172,24 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
         ("init_checkpoint", str(folder / "best")),
         ("ensemble", f"{tmp_path},{folder}"),
     ):
-        message = f"--{flag}={folder}.* was trained with --left_to_right"
+        message = f"--{flag}={folder}.* was trained with left_to_right=True"
         with pytest.raises(ValueError, match=message):
-            checks.check_networks(given.varied(**{flag: value}))
-    with pytest.raises(ValueError, match="trained with --nobilstm"):
-        checks.check_networks(
+            checks.check_identity(
+                given.varied(**{flag: value}), bert_config, None, {}
+            )
+    # A training adds a BiLSTM to what it starts from, and keeps the network.
+    start = given.varied(init_checkpoint=str(folder), do_train=True)
+    with pytest.raises(ValueError, match="trained with left_to_right=True"):
+        checks.check_identity(start, bert_config, None, {})
+    checks.check_identity(
+        start.varied(left_to_right=True, bilstm=True), bert_config, None, {}
+    )
+    with pytest.raises(ValueError, match="trained with bilstm=False"):
+        checks.check_identity(
             given.varied(
                 output_dir=str(folder), left_to_right=True, bilstm=True
-            )
+            ),
+            bert_config,
+            None,
+            {},
         )
