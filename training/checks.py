@@ -36,6 +36,8 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
     config.check_actions()
     if config.is_chief:
         run_state.mend(config.output_dir)
+        for path in filter(None, (config.init_checkpoint, config.teacher)):
+            run_state.mend(folder_of(path), is_own=False)
     if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)

@@ -243,6 +243,8 @@ def check_identity(
             )
         if former != now:
             name, former, now = _difference(name, former, now)
+            if tokenizer and name == "tokenizer.vocab":
+                now = f"{now}, of {tokenizer.vocab_file}"
             raise ValueError(
                 f"{flag}={os.fspath(path)} was trained with {name}={former}; "
                 f"received {now}. Use what it was trained with"
