@@ -222,7 +222,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     )
     options = TaskOptions(config.top_k, config.tokens, config.n_best)
     model = serving.load(config.model, config.allow_any_operation)
-    model.pack_weights()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}

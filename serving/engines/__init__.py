@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 # WordPieces, with padding, that a network computes at a time.
-_BUDGET = 2048
+BUDGET = 2048
 
 
 class Engine(Protocol):
@@ -85,7 +85,7 @@ def compute(
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids))
     while order:
         longest = length or _round_up(len(inputs[order[0]].ids))
-        count = max(min(_BUDGET, (1 << 24) // max_values) // longest, 1)
+        count = max(min(BUDGET, (1 << 24) // max_values) // longest, 1)
         rows, order = order[:count], order[count:]
         outputs = engine.run(_pack([inputs[i] for i in rows], longest))
         for row, i in enumerate(rows):

@@ -92,7 +92,6 @@ class LoadedVersion:
         self.number = number
         self.limits = limits
         self.model = TextModel(path, limits.allow_any_operation)
-        self.model.pack_weights()
         self.signatures = self.model.engine.signatures
         self.tasks = {
             name: self.model.task(name, _PAGE_OPTIONS)
