@@ -51,10 +51,11 @@ _FOREIGN_FILES = {
     "pytorch_model.bin.index.json": _SAVE_AGAIN,
     "tf_model.h5": _SAVE_AGAIN,
     "flax_model.msgpack": _SAVE_AGAIN,
-    "saved_model.pb": "an export has no names of weights; use the checkpoint "
-    "that it was made of",
-    "model.onnx": "an export has no names of weights; use the checkpoint that "
-    "it was made of",
+    **dict.fromkeys(
+        ("saved_model.pb", "model.onnx", "model.tflite", "model.xml"),
+        "an export has no names of weights; use the checkpoint that it was "
+        "made of",
+    ),
 }
 # Endings of weights under other names.
 _FOREIGN_ENDINGS = (".bin", ".gguf", ".h5", ".msgpack", ".ot", ".pt", ".pth")

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import resource
 import shutil
 
 import keras
@@ -382,6 +383,20 @@ def test_saving_what_cannot_be_saved(source, tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
         save_checkpoint(model, tmp_path / "file" / "model.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
+    model = BertModel(source[1])
+    model.build()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large$") as caught:
+            save_checkpoint(model, tmp_path / "model.ckpt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "function_node" not in str(caught.value)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(
