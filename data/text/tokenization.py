@@ -71,8 +71,8 @@ class FullTokenizer:
         vocab_file: path of the vocabulary, one WordPiece a line, or of a
             tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents; None =
-            as tokenizer.json says, else if the vocabulary has no upper-case
-            letters.
+            as tokenizer.json says, else as `casing.casing_of` the vocabulary,
+            else if it has no upper-case letters.
 
     Attributes:
         vocab_file: as given.
@@ -126,6 +126,8 @@ class FullTokenizer:
             )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
+        if do_lower_case is None:
+            do_lower_case = casing.casing_of(self.tokens)
         if do_lower_case is None:
             # Special tokens such as [CLS], [unused5] and the Chinese <S> do
             # not count.

@@ -12,7 +12,6 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError
 
 from files import patterns
-from modeling.accelerated import inference
 from serving import operations
 
 FILE = "saved_model.pb"
@@ -106,15 +105,3 @@ class SavedModel:
             **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
         )
         return {name: value.numpy() for name, value in outputs.items()}
-
-    def pack_weights(self) -> None:
-        """See TextModel."""
-        if "serve" not in self.signatures:
-            return
-        graph = self.signatures["serve"].graph.as_graph_def()
-        if any(
-            node.op == "MatMul" and node.attr["T"].type == tf.bfloat16
-            for function in graph.library.function
-            for node in function.node_def
-        ):
-            inference.pack_weights("bfloat16")

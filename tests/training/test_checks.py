@@ -7,10 +7,12 @@ import types
 import pytest
 import tensorflow as tf
 
+from data.text.tokenization import FullTokenizer
 from files.labels import similar_labels
 from modeling.checkpoints import tf1
 from tests.conftest import TINY
 from tests.models import tiny_config
+from tests.script_runner import SAMPLES
 from tests.toy_task import create_config
 from tools import convert_checkpoint
 from training import checks, costs, model_folder
@@ -103,30 +105,25 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     "changes, message",
     [
         ({"export_format": "litert"}, "--export_format=litert needs --export_"),
-        ({"quantize_ranges": "static"}, "--quantize_ranges=static needs --qua"),
+        ({"quantize": "int8"}, "--quantize=int8 needs --export_dir"),
         (
             {
                 "export_dir": "x",
-                "export_format": "litert",
                 "quantize": "int8",
-                "quantize_ranges": "static",
+                "given_flags": {"export_format": "saved_model"},
             },
-            "--quantize_ranges=static needs --quantize=int8 and --export_",
-        ),
-        (
-            {
-                "export_dir": "x",
-                "export_format": "litert",
-                "quantize": "int8",
-                "do_predict": True,
-            },
-            "evaluate and predict in a separate command",
+            "saved_model; set litert or onnx",
         ),
     ],
 )
 def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         create_config(tmp_path, **changes)
+
+
+def test_int8_is_litert_by_default(tmp_path):
+    command = create_config(tmp_path, export_dir="x", quantize="int8")
+    assert command.export_format == "litert"
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
@@ -198,3 +195,35 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
             None,
             {},
         )
+
+
+TEACHERS = {
+    "vocab.txt": "is not the vocabulary of --teacher=",
+    "tokenizer_config.json": "was trained with tokenizer.do_lower_case=False",
+    "model.json": "was trained with output_mode=multilabel",
+}
+
+
+@pytest.mark.parametrize("changed", TEACHERS)
+def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
+    bert_config = tiny_config()
+    teacher = tmp_path / "teacher"
+    teacher.mkdir()
+    text = (SAMPLES / "vocab.txt").read_text()
+    (teacher / "bert_config.json").write_text(bert_config.to_json_string())
+    (teacher / "vocab.txt").write_text(text)
+    config = create_config(
+        tmp_path / "new", teacher=str(teacher), do_train=True
+    )
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    arguments = config, bert_config, tokenizer, {"output_mode": "regression"}
+    checks.check_identity(*arguments)
+    origin = {"settings": {"output_mode": "multilabel"}}
+    other = {
+        "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
+        "tokenizer_config.json": '{"do_lower_case": false}',
+        "model.json": json.dumps({"version": 1, "origin": origin}),
+    }
+    (teacher / changed).write_text(other[changed])
+    with pytest.raises(ValueError, match=TEACHERS[changed]):
+        checks.check_identity(*arguments)

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import resource
 import shutil
 
 import keras
@@ -346,7 +347,7 @@ def test_another_size_is_named_and_nothing_is_assigned(source):
         ({"vocab_size": 77}, "vocab_size is 99 there and 77 here"),
         (
             {"max_position_embeddings": 128},
-            "max_position_embeddings is 64 there and 128 here",
+            "embeddings is 64 there and 128 here",
         ),
         ({"hidden_size": 64}, r"has shape \[99, 32\] in .*, but \[99, 64\]"),
         ({"intermediate_size": 64}, "intermediate/dense/kernel has shape"),
@@ -396,6 +397,20 @@ def test_saving_what_cannot_be_saved(source, tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
         save_checkpoint(model, tmp_path / "file" / "model.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
+    model = BertModel(source[1])
+    model.build()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large$") as caught:
+            save_checkpoint(model, tmp_path / "model.ckpt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "function_node" not in str(caught.value)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(
