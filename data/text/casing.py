@@ -96,9 +96,10 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 def casing_of(tokens: Sequence[str]) -> bool | None:
     """Returns whether a vocabulary is lower-cased, by its words, or None.
 
-    Special tokens in brackets do not count.
+    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
     """
-    words = [token for token in tokens if not re.fullmatch(r"\[.*\]", token)]
+    special = re.compile(r"\[.*\]|<.*>")
+    words = [token for token in tokens if not special.fullmatch(token)]
     num_cased = sum(bool(re.search("[A-Z]", word)) for word in words)
     if num_cased > _CASED_SHARE * len(words):
         return False
