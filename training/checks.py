@@ -171,12 +171,12 @@ def check_identity(
         model_checks.check_identity(
             flag, path, bert_config, tokenizer, given, config.do_train
         )
-    if teacher := config.teacher:
+    if config.teacher:
         # It reads the student's records, with a network of its own.
         model_checks.check_identity(
             "--teacher",
-            teacher,
-            distillation.load_teacher_config(teacher),
+            config.teacher,
+            distillation.load_teacher_config(config.teacher),
             tokenizer,
             head,
         )

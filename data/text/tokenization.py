@@ -111,6 +111,8 @@ class FullTokenizer:
                     f"set --do_lower_case={stated}"
                 )
             do_lower_case = self.stated_casing = stated
+        first, end, _ = self.vocab_bytes.partition(b"\n")
+        text_files.check_first_line(first + end, path)
         # As in the original, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
@@ -191,6 +193,11 @@ class FullTokenizer:
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
                 "lines; give a BERT vocabulary, one WordPiece a line"
             )
+        # No text is cut into empty lines at the end, such as an editor adds.
+        while (
+            num_tokens > (vocab_size or 0) and not self.tokens[num_tokens - 1]
+        ):
+            num_tokens -= 1
         rows_left = 0 if vocab_size is None else vocab_size - num_tokens
         if rows_left < 0:
             raise ValueError(

@@ -14,6 +14,8 @@ import serving
 from serving import engines
 from serving.engines import litert
 from serving.signatures import ServingOptions
+from tests import toy_task
+from tests.checkpoints import INPUTS
 from tests.golden import ROOT
 from tests.serving import conftest
 from tests.serving.conftest import LENGTH, MASKED, QUESTIONS, TEXTS, TOKENIZER
@@ -121,6 +123,32 @@ def test_threads_share_a_model(folders):
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert len([*pool.map(ask, range(400))]) == 400
+
+
+class Counting(toy_task.ToyTask):
+    """Counts the batches that were read before the first one was scored."""
+
+    num_read = 0
+
+    def create_batches(self, size):
+        assert size * LENGTH <= engines.BUDGET < (size + 1) * LENGTH
+        for self.num_read in range(1, 4):
+            yield {name: np.ones([size, LENGTH], np.int32) for name in INPUTS}
+
+    def evaluate(self, split, batches):
+        sizes = [len(next(batches)[1]), self.num_read]
+        return {"first": sizes[0], "read": sizes[1], "more": len([*batches])}
+
+
+def test_records_are_scored_in_batches_of_bounded_size(folders):
+    options = toy_task.create_config("x", max_seq_length=LENGTH)
+    task = Counting(options)
+    scores = serving.evaluate_export(
+        *(task, folders["classifier"], "eval", task.create_batches),
+        lambda outputs: outputs["probabilities"],
+    )
+    size = engines.BUDGET // LENGTH
+    assert scores == {"litert": {"first": size, "read": 1, "more": 2}}
 
 
 def test_lengths_are_few():

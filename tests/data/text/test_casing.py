@@ -153,6 +153,16 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
             {"tokenize_chinese_chars": False},
             "`tokenize_chinese_chars` is f",
         ),
+        # transformers lower-cases where nothing is said.
+        ({"strip_accents": False}, "`strip_accents` is"),
+        ({"do_basic_tokenize": False}, "`do_basic_tokenize` is false"),
+        ({"never_split": ["a"]}, r'`never_split` is \["a"\]'),
+        # Japanese models.
+        ({"word_tokenizer_type": "mecab"}, '`word_tokenizer_type` is "mecab"'),
+        (
+            {"subword_tokenizer_type": "character"},
+            '`subword_tokenizer_type` is "character"',
+        ),
     ],
 )
 def test_text_that_is_cut_in_other_ways_is_refused(

@@ -202,9 +202,23 @@ def test_a_directory_means_its_checkpoint(source, tmp_path):
     save_checkpoint(model, tmp_path / "b.ckpt")
     with pytest.raises(FileNotFoundError, match="must hold one.*a.ckpt, .*b.c"):
         load_checkpoint(model, tmp_path)
+    # What says nothing does not hide them.
+    for state in (b"", b"\xff\xfem", b"hello"):
+        (tmp_path / "checkpoint").write_bytes(state)
+        with pytest.raises(FileNotFoundError, match="b.ckpt; name one of them"):
+            load_checkpoint(model, tmp_path)
     state = 'model_checkpoint_path: "a.ckpt"\n'
     (tmp_path / "checkpoint").write_text(state)
     assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
+
+
+def test_files_that_macos_adds_are_no_checkpoints(source, tmp_path):
+    path, config = source
+    model = BertModel(config)
+    load_checkpoint(model, path)
+    save_checkpoint(model, tmp_path / "a.ckpt")
+    (tmp_path / "._a.ckpt.index").write_bytes(b"\0\5\x16\7")
+    assert find_checkpoint(tmp_path) == str(tmp_path / "a.ckpt")
 
 
 @pytest.mark.parametrize("place", ["/home/someone/run", "gone", "C:\\\\runs"])
