@@ -203,7 +203,7 @@ def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
 
 
 def fields(
-    config: "DataclassInstance", *roles: Role
+    config: "DataclassInstance | type[DataclassInstance]", *roles: Role
 ) -> list[dataclasses.Field]:
     """Returns the fields whose flags have one of the roles."""
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]

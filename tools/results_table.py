@@ -245,14 +245,13 @@ def main(config: Config) -> None:
                 if part and not finished_runs.SEED.fullmatch(part)
             ]
             labels["/".join(kept) or folder].append(run)
-    taken = []
-    for label, runs in labels.items():
-        labels[label] = finished_runs.of_one_dev_set(runs)
-        taken += labels[label]
+    found = [run for runs in labels.values() for run in runs]
+    taken = finished_runs.of_one_dev_set(found)
     rows = [
         row
         for label, runs in labels.items()
-        for row in make_rows(label, runs, config.metrics)
+        if (left := [run for run in runs if run in taken])
+        for row in make_rows(label, left, config.metrics)
     ]
     for name in config.metrics or ():
         if not any(name in row.figures for row in rows):

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from absl import logging
 
 from files import json_files
+from files.flags import Role, fields
+from training.config import FineTuningConfig
 
 # Names of folders that tell the seeds of one run apart.
 SEED = re.compile(r"\b(run|seed)_\d+\b")
@@ -57,7 +59,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
         summary = json_files.read_json(path / "summary.json")
         try:
             run = create_run(path, summary)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
+        except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{path}/summary.json is not the summary of a run ({error!r}); "
                 "move it away"
@@ -88,7 +90,7 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
     }.items():
         # SQuAD's are out of 100 already.
         scale = 1 if "loss" in name or "squad" in script else 100
-        figures[name] = math.nan if value is None else scale * value
+        figures[name] = math.nan if value is None else scale * float(value)
     data = {"dev_set": summary.get("fingerprint", {}).get("dev_set")}
     data["test_set"] = (summary.get("predictions") or {}).get("test_set")
     data = {name: checksum for name, checksum in data.items() if checksum}
@@ -98,13 +100,18 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
     """Returns the runs that may be compared; a warning names the others.
 
-    Of runs with the same settings but different dev sets, the dev set of most
-    runs is taken, or of the latest.
+    Of runs whose settings make the same records of the dev set, which differs
+    all the same, the dev set of most runs is taken, or of the latest.
     """
+    trained = {
+        field.name
+        for field in fields(FineTuningConfig, Role.TRAINING, Role.NEUTRAL)
+    }
     groups: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
         if dev_set := run.data.get("dev_set"):
-            key = json.dumps(run.settings, sort_keys=True)
+            known = {n: run.settings[n] for n in run.settings.keys() - trained}
+            key = json.dumps(known, sort_keys=True)
             groups.setdefault(key, {}).setdefault(dev_set, []).append(run)
 
     def rank(group: Sequence[Run]) -> tuple[int, float]:

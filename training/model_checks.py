@@ -282,7 +282,7 @@ def _check_vocabulary(
             raise ValueError(
                 f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
                 f"{flag}={path}: line {row} is {ours!r}, and {file} has "
-                f"{word!r}; leave --vocab_file out"
+                f"{word!r}; leave --vocab_file out, or set it to the latter"
             )
 
 

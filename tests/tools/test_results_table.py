@@ -143,6 +143,8 @@ def test_what_is_missing_or_not_finite_is_named_in_one_line(tmp_path):
     for text in ("{", "{}", '{"command": [], "all_flags": 1}'):
         (tmp_path / "out/seed_1/summary.json").write_text(text)
         assert "out/seed_1/summary.json" in run(tmp_path).error
+    write_run(tmp_path / "out/seed_1", {"f1": 0.5, "accuracy": "high"})
+    assert "out/seed_1/summary.json" in run(tmp_path).error
 
 
 def test_files_of_others_are_kept(tmp_path):
@@ -177,9 +179,10 @@ def test_the_submission(tmp_path):
     assert "two files are GLUE's AX.tsv" in error
 
 
-def write_tied(folder, accuracy, dev_set="a", **more):
-    more = {"fingerprint": {"run": "r", "dev_set": dev_set}} | more
-    write_run(folder, {"accuracy": accuracy}, task_name="rte", more=more)
+def write_tied(folder, accuracy, dev_set="a", more=None, **flags):
+    more = {"fingerprint": {"run": "r", "dev_set": dev_set}} | (more or {})
+    flags = {"task_name": "rte"} | flags
+    write_run(folder, {"accuracy": accuracy}, more=more, **flags)
 
 
 def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
@@ -195,6 +198,15 @@ def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
     contents = json.loads((tmp_path / "a.json").read_text())
     figures = contents["rows"][0]["figures"]["accuracy"]
     assert figures["values"] == pytest.approx([20, 30, 40])
+    # So are other rows: a dev set that was edited between two experiments.
+    write_tied(tmp_path / "out/other", 0.9, "c", learning_rate=1e-3)
+    done = run(tmp_path).check()
+    assert "left out: out/rte/seed_1, out/other\n" in done.stderr
+    assert "other" not in done.stdout
+    # Another set on purpose has a row.
+    write_tied(tmp_path / "out/other", 0.9, "c", data_dir="elsewhere")
+    assert "other" in run(tmp_path).check().stdout
+    (tmp_path / "out/other/summary.json").unlink()
     # Of as many on each, the latest are taken.
     (tmp_path / "out/rte/seed_3/summary.json").unlink()
     os.utime(tmp_path / "out/rte/seed_1/summary.json", (2e9, 2e9))
@@ -227,7 +239,7 @@ def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
     def write(name, test_set="t", dev_set="a"):
         known = {"test_set": test_set, "files": files}
         folder = tmp_path / "out/rte" / name
-        write_tied(folder, 0.5, dev_set, predictions=known)
+        write_tied(folder, 0.5, dev_set, {"predictions": known})
 
     def submit():
         return run(tmp_path, submission="s.zip")
@@ -240,7 +252,7 @@ def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
         assert archive.read("RTE.tsv") == text
     # Left by weights that were trained further, or changed.
     refused = "out/rte/RTE.tsv is not what the weights in its folder predicted"
-    write_tied(path.parent, 0.5, predictions=None)
+    write_tied(path.parent, 0.5, more={"predictions": None})
     assert refused in submit().error
     write("")
     path.write_bytes(text.replace(b"0", b"1"))

@@ -5,6 +5,7 @@ import dataclasses
 import logging as std_logging
 import math
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,9 @@ USER_ERRORS = (ValueError, OSError, MemoryError)
 # Exit status by which shells report Ctrl-C.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
+
+# Signals of Ctrl-C that this process received.
+_interrupts: list[int] = []
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parents[2]
@@ -61,6 +65,8 @@ def run(
     handler = logging.get_absl_handler()
     handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
     handler.addFilter(_is_ours_or_urgent)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
     def run_main(argv: list[str]) -> int | None:
         _set_verbosity(flags.FLAGS)
@@ -176,9 +182,17 @@ def _guarded(
                 run_files.remove_leftovers(flag)
             return main(parsed)
     except Exception as error:
+        if _interrupts:
+            # TensorFlow may turn Ctrl-C into an error of its own.
+            raise KeyboardInterrupt from error
         if flags.FLAGS.debug or not _is_users(error):
             raise
         return _fail(_with_flag(error, given))
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    _interrupts.append(number)
+    signal.default_int_handler(number, frame)
 
 
 def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
