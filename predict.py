@@ -38,7 +38,7 @@ from files.paths import Kind
 from training.command_line import cli
 
 if TYPE_CHECKING:
-    from serving import requests
+    from serving import TextModel, requests
     from serving.tasks import base
 
 # Exit status by which shells report a broken pipe (SIGPIPE).
@@ -52,9 +52,19 @@ class Config:
     model: str = flag(
         ...,
         "Folder of an export, as --export_dir writes it, or of its numbered "
-        "versions; the newest is used. One in LiteRT needs no TensorFlow. A "
+        "versions; the newest is used. Only a SavedModel needs TensorFlow. A "
         "SavedModel is a program: see --allow_any_operation.",
         kind=Kind.MODEL,
+    )
+    engine: str | None = flag(
+        None,
+        "Runtime that computes; by default the first of these that is "
+        "installed and that the folder has a file for, on a GPU onnx or "
+        "saved_model.",
+        choices=["litert", "onnx", "openvino", "saved_model"],
+    )
+    num_threads: int | None = flag(
+        None, "Threads that compute; by default one for each CPU.", at_least=1
     )
     task: str | None = flag(
         None,
@@ -106,6 +116,22 @@ class Config:
         "Also load a model with operations that this project's exports do not "
         "use. They may read and write your files, so know who made the model.",
     )
+
+    def load(self, default: str | None = None) -> "TextModel":
+        """Loads the model; see serving.load.
+
+        Args:
+            default: the engine without --engine; None = chosen.
+        """
+        # Flags are checked before the seconds that TensorFlow may take to load.
+        import serving
+
+        return serving.load(
+            self.model,
+            self.allow_any_operation,
+            self.num_threads,
+            self.engine or default,
+        )
 
 
 def write_answers(
@@ -209,8 +235,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"--input_file={config.input_file} and the texts {[*arguments]} "
             "are both to be answered; leave one out"
         )
-    # Flags are checked before the seconds that TensorFlow may take to load.
-    import serving
     from serving import requests
     from serving.tasks.base import TaskOptions
 
@@ -221,7 +245,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         closefd=bool(config.input_file),
     )
     options = TaskOptions(config.top_k, config.tokens, config.n_best)
-    model = serving.load(config.model, config.allow_any_operation)
+    model = config.load()
     model.pack_weights()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
@@ -271,11 +295,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
 
     if config.output_file is None:
         attention_page.check_may_replace(path)
-    import serving
-
-    found = serving.load(config.model, config.allow_any_operation).attention(
-        *texts
-    )
+    found = config.load("saved_model").attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))
     logging.info("%s: open it in a browser", path)

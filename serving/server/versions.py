@@ -91,7 +91,9 @@ class LoadedVersion:
     ) -> None:
         self.number = number
         self.limits = limits
-        self.model = TextModel(path, limits.allow_any_operation)
+        self.model = TextModel(
+            path, limits.allow_any_operation, engine="saved_model"
+        )
         self.model.pack_weights()
         self.signatures = self.model.engine.signatures
         self.tasks = {
