@@ -33,8 +33,9 @@ _LARGEST_BETA = 0.999999
 _EXPORT_MODULES = {
     "saved_model": (),
     "litert": (),
-    "onnx": ("onnx", "tf2onnx"),
-    "openvino": ("openvino",),
+    "onnx": ("onnx",),
+    # Converted from ONNX.
+    "openvino": ("onnx", "openvino"),
 }
 
 
@@ -67,14 +68,13 @@ class ExportConfig:
     )
     export_format: str = flags.neutral(
         "saved_model",
-        "What --export_dir holds. All formats but saved_model take token ids; "
-        "the tokenizer files are saved next to the model.",
-        choices=tuple(_EXPORT_MODULES),
+        "What --export_dir holds: saved_model, litert, onnx or openvino, or "
+        "several of them, separated by commas. All but saved_model take token "
+        "ids; the tokenizer files are saved next to the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
-        "Input length in formats other than saved_model; by default any, but "
-        "onnx needs one.",
+        "Input length in formats other than saved_model; by default any.",
         at_least=1,
     )
     export_version: int | None = flags.neutral(
@@ -110,33 +110,45 @@ class ExportConfig:
             )
         self._check_format()
 
+    @property
+    def export_formats(self) -> tuple[str, ...]:
+        """The formats of the export, each once."""
+        names = map(str.strip, self.export_format.split(","))
+        return tuple(dict.fromkeys(names))
+
     def _check_format(self) -> None:
-        name = self.export_format
-        needed = _EXPORT_MODULES[name]
-        if name == "onnx" and self.quantize:
-            # The quantizer is ONNX Runtime's.
-            needed = (*needed, "onnxruntime")
-        missing = [m for m in needed if not importlib.util.find_spec(m)]
-        if missing:
-            raise ValueError(
-                f"--export_format={name} needs {' and '.join(missing)}: pip "
-                f"install -r requirements/{name}.txt"
-            )
-        if self.export_seq_length and name == "saved_model":
+        names = self.export_formats
+        for name in names:
+            if name not in _EXPORT_MODULES:
+                raise ValueError(
+                    f"--export_format={self.export_format}: {name!r} is none "
+                    f"of {', '.join(_EXPORT_MODULES)}"
+                )
+            needed = _EXPORT_MODULES[name]
+            if name == "onnx" and self.quantize:
+                # The quantizer is ONNX Runtime's.
+                needed = (*needed, "onnxruntime")
+            missing = [m for m in needed if not importlib.util.find_spec(m)]
+            if missing:
+                raise ValueError(
+                    f"--export_format={name} needs {' and '.join(missing)}: "
+                    f"pip install -r requirements/{name}.txt"
+                )
+        if self.export_seq_length and names == ("saved_model",):
             raise ValueError(
                 "--export_seq_length is for the other formats; a SavedModel "
                 "takes inputs of any length"
             )
-        if name == "onnx" and not self.export_seq_length:
-            raise ValueError(
-                "--export_format=onnx needs --export_seq_length, the length of "
-                "all inputs: at any length ONNX Runtime fails on what tf2onnx "
-                "writes"
-            )
-        if self.quantize and name == "openvino":
+        if self.quantize and "openvino" in names:
             raise ValueError(
                 "--quantize is not for --export_format=openvino; export "
                 "without it, and quantize with OpenVINO's own tools"
+            )
+        if self.quantize and "saved_model" in names and len(names) > 1:
+            raise ValueError(
+                f"--quantize with --export_format={self.export_format}: the "
+                "model is quantized itself for a SavedModel; export the others "
+                "in a separate command"
             )
 
 

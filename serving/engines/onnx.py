@@ -11,8 +11,6 @@ from serving import engines
 FILE = engines.RUNTIMES["onnx"].file
 # Also the name under which ONNX Runtime lists it.
 _GPU = "CUDAExecutionProvider"
-# Its errors share no class.
-_ERRORS = (RuntimeError, ValueError, MemoryError)
 
 
 class OnnxRuntime:
@@ -42,7 +40,8 @@ class OnnxRuntime:
             self._session = onnxruntime.InferenceSession(
                 str(folder / FILE), options, providers
             )
-        except _ERRORS as error:
+        except Exception as error:
+            # Its errors share no other class.
             raise OSError(
                 f"{folder / FILE} cannot be loaded; export the model again, or "
                 f"copy it again: {error}"
@@ -79,7 +78,7 @@ class OnnxRuntime:
                 )
                 for row in range(0, max(num_rows, 1), step)
             ]
-        except _ERRORS as error:
+        except Exception as error:
             raise engines.failure(error) from None
         outputs = map(np.concatenate, zip(*parts, strict=True))
         return dict(zip(self._outputs, outputs, strict=True))

@@ -10,17 +10,16 @@ import openvino
 from serving import engines
 
 FILE = engines.RUNTIMES["openvino"].file
-_HINT = "INFERENCE_PRECISION_HINT"
 
 
 class OpenVino:
     """An Engine; see there.
 
-    It computes in bfloat16 where the CPU multiplies that.
-
     Args:
         folder: folder of the export.
         num_threads: threads that compute; None = one for each CPU.
+        precision: "float32" or "bfloat16"; None = bfloat16 where the CPU
+            multiplies it.
 
     Raises:
         OSError: a file cannot be loaded.
@@ -29,14 +28,19 @@ class OpenVino:
     name = "openvino"
     is_row_wise = False
 
-    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        num_threads: int | None = None,
+        precision: str | None = None,
+    ) -> None:
         core = openvino.Core()
-        is_native = "BF16" in core.get_property(
-            "CPU", "OPTIMIZATION_CAPABILITIES"
-        )
-        self.precision = "bfloat16" if is_native else "float32"
+        able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        default = "bfloat16" if "BF16" in able else "float32"
+        self.precision = precision or default
         options = {
-            _HINT: "bf16" if is_native else "f32",
+            # It calls them f32 and bf16.
+            "INFERENCE_PRECISION_HINT": self.precision.replace("float", "f"),
             "INFERENCE_NUM_THREADS": engines.count_threads(num_threads),
             "PERFORMANCE_HINT": "LATENCY",
         }
