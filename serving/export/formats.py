@@ -9,7 +9,6 @@ included: what TensorFlow fuses or leaves out, LiteRT has no form for.
 """
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -129,10 +128,12 @@ def _write_onnx(path: Path, graph: Any, int8: bool) -> None:
         return
     from onnxruntime import quantization
 
-    whole = path.with_name("float32.onnx")
-    onnx.save(graph, whole)
-    quantization.quantize_dynamic(whole, path, per_channel=True)
-    os.remove(whole)
+    # Otherwise it advises to optimize the graph, which the runtime does.
+    quantization.quant_utils.add_pre_process_metadata(graph)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        whole = Path(folder, path.name)
+        onnx.save(graph, whole)
+        quantization.quantize_dynamic(whole, path, per_channel=True)
 
 
 def _write_openvino(path: Path, graph: Any) -> None:
@@ -140,8 +141,8 @@ def _write_openvino(path: Path, graph: Any) -> None:
 
     from serving.export import onnx
 
-    whole = path.with_name("float32.onnx")
-    onnx.save(graph, whole)
-    converted = openvino.convert_model(str(whole))
-    openvino.save_model(converted, str(path), compress_to_fp16=False)
-    os.remove(whole)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        whole = Path(folder, "model.onnx")
+        onnx.save(graph, whole)
+        converted = openvino.convert_model(whole)
+        openvino.save_model(converted, path, compress_to_fp16=False)

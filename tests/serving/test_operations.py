@@ -1,6 +1,7 @@
 """SavedModels are programs: only operations that exports use are loaded."""
 
 import dataclasses
+import itertools
 import json
 import shutil
 
@@ -87,6 +88,31 @@ def test_the_list_has_what_exports_use_and_no_more(export_folder, tmp_path):
     if not int8.has_kernels():
         unused -= {"_QuantizedMatMul", "QuantizeV2"}
     assert not unused
+
+
+def test_tensorflow_serving_has_all_that_exports_use(export_folder):
+    """Its 2.20 knows each operation, and each attribute of it.
+
+    The file has a line for each operation: its name, then its attributes, in
+    TensorFlow 2.20's TF_GetAllOpList.
+    """
+    path = ROOT / "tests/testdata/tensorflow_2_20_operations.txt"
+    known = {}
+    for line in path.read_text().splitlines():
+        name, *attributes = line.split()
+        known[name] = {*attributes}
+    assert known.keys() >= operations.ALLOWED
+    num_nodes = 0
+    for path in export_folder.glob("*/saved_model.pb"):
+        graph = (
+            SavedModel.FromString(path.read_bytes()).meta_graphs[0].graph_def
+        )
+        functions = [function.node_def for function in graph.library.function]
+        for node in itertools.chain(graph.node, *functions):
+            public = {name for name in node.attr if not name.startswith("_")}
+            assert public <= known[node.op], node.name
+            num_nodes += 1
+    assert num_nodes > 1000
 
 
 def write_file(text):
