@@ -234,21 +234,16 @@ def main(options: Config) -> None:
     """Extracts and exports as the flags say."""
     # They load TensorFlow, which --help and wrong flags do not wait for.
     from serving import encoder
-    from training import checks, devices, model_checks
+    from training import checks, devices, model_checks, model_folder
     from training.prediction import BatchPredictor
 
     devices.pack_weights(options)
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-    model_checks.check_vocabulary(
-        "--init_checkpoint", options.init_checkpoint, tokenizer
-    )
     model_checks.check_identity(
-        "--init_checkpoint",
-        options.init_checkpoint,
-        config,
-        {"tokenizer": tokenizer.identity},
+        "--init_checkpoint", options.init_checkpoint, config, tokenizer
     )
+    network = model_folder.read(options.init_checkpoint).network
     name, num_blocks = options.token_features, config.num_hidden_layers
     layer_names = parse_features(name, options.layers, num_blocks)
     block_weights = parse_weights(options.layer_weights, name, num_blocks)
@@ -259,7 +254,9 @@ def main(options: Config) -> None:
     devices.set_precision(options.mixed_precision)
     with strategy.scope():
         model = modeling.BertModel(
-            config, use_one_hot_embeddings=options.use_one_hot_embeddings
+            config,
+            use_one_hot_embeddings=options.use_one_hot_embeddings,
+            left_to_right=network["left_to_right"],
         )
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)

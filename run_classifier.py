@@ -185,9 +185,10 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
-        self.samples = decoding.describe_predictions(
-            zip(self.examples[split], names, strict=True)
-        )
+        self.samples = [
+            decoding.describe_example(example, True) | {"label": name}
+            for example, name in zip(self.examples[split], names, strict=True)
+        ]
         return figures
 
     def write_report(

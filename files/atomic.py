@@ -17,14 +17,15 @@ from typing import IO, Any
 
 from files import json_files
 from files.named_errors import named_errors
+from files.paths import StrPath
 
 
-def is_remote(path: str | os.PathLike[str]) -> bool:
+def is_remote(path: StrPath) -> bool:
     """Returns whether a path needs `tf.io.gfile`."""
     return "://" in os.fspath(path)
 
 
-def partial_path(path: str | os.PathLike[str]) -> str:
+def partial_path(path: StrPath) -> str:
     """Returns the partial file to which this process writes `path` at first.
 
     No other process and no other file uses the name.
@@ -32,7 +33,7 @@ def partial_path(path: str | os.PathLike[str]) -> str:
     return f"{os.fspath(path)}.partial-{os.getpid()}"
 
 
-def sync(path: str | os.PathLike[str]) -> None:
+def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
     Only then do they outlast a power cut. Does nothing for remote paths.
@@ -59,18 +60,12 @@ def sync(path: str | os.PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
     """Opens a file to write bytes; it appears whole at the end or not at all.
 
     A symbolic link is kept and its target replaced. A replaced file passes on
     its permissions. FIFOs and devices cannot be replaced, so they are written
     directly. Missing folders are created.
-
-    Args:
-        path: the file to write.
-
-    Yields:
-        a binary file object.
 
     Raises:
         OSError: the file cannot be written; the message names `path`.
@@ -90,7 +85,7 @@ def atomic_open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: StrPath, text: str) -> None:
     """Writes a UTF-8 text file, whole or not at all; line ends are kept.
 
     Raises:
@@ -107,7 +102,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     write_bytes(path, encoded)
 
 
-def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
+def write_bytes(path: StrPath, contents: bytes) -> None:
     """Writes a file, whole or not at all.
 
     Raises:
@@ -117,7 +112,7 @@ def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
         file.write(contents)
 
 
-def write_json(path: str | os.PathLike[str], contents: Any) -> None:
+def write_json(path: StrPath, contents: Any) -> None:
     """Writes a JSON file, whole or not at all.
 
     Raises:
@@ -129,9 +124,7 @@ def write_json(path: str | os.PathLike[str], contents: Any) -> None:
     write_text(path, f"{text}\n")
 
 
-def copy_file(
-    source: str | os.PathLike[str], destination: str | os.PathLike[str]
-) -> None:
+def copy_file(source: StrPath, destination: StrPath) -> None:
     """Copies a local file; the copy appears whole or not at all.
 
     Does nothing if both are the same file.
@@ -150,7 +143,7 @@ def copy_file(
 
 
 def remove_partial(
-    folder: str | os.PathLike[str],
+    folder: StrPath,
     is_output: Callable[[str], bool],
     ending: str = "",
     is_locked: bool = True,
@@ -213,7 +206,11 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         with open(partial, "wb", buffering=1 << 20) as file:
-            _show_as_written(file)
+            # `_is_written` is then True in other processes.
+            with contextlib.suppress(ImportError, OSError):
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield file
             if not file.closed:
                 file.flush()
@@ -233,14 +230,6 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)
-
-
-def _show_as_written(file: IO[bytes]) -> None:
-    """Has `_is_written` return True in other processes, until it is closed."""
-    with contextlib.suppress(ImportError, OSError):
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager

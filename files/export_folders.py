@@ -12,9 +12,10 @@ from pathlib import Path
 
 from files import manifests
 from files.atomic import sync
+from files.paths import StrPath
 
 
-def check(export_dir: str | os.PathLike[str]) -> None:
+def check(export_dir: StrPath) -> None:
     """Refuses a folder that holds anything but an earlier export.
 
     Raises:
@@ -24,7 +25,19 @@ def check(export_dir: str | os.PathLike[str]) -> None:
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise ValueError(f"--export_dir={path} is not a folder; give a new one")
     if path.is_dir() and any(path.iterdir()):
-        _check_is_export(path)
+        if not _is_ours(path):
+            raise ValueError(
+                f"--export_dir={path} exists and is not an export that can be "
+                f"replaced, which has a {manifests.EXPORT}; remove it, or give "
+                "a new folder"
+            )
+        listed = manifests.listed(path, manifests.EXPORT)
+        for name in _contents(path):
+            if name not in listed:
+                raise ValueError(
+                    f"--export_dir={path} holds {name}, which is not a part "
+                    "of the export there; move it away, or give a new folder"
+                )
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
@@ -64,22 +77,6 @@ def create(path: Path) -> Iterator[Path]:
         _remove(replaced)
     finally:
         _remove(unfinished)
-
-
-def _check_is_export(path: Path) -> None:
-    if not _is_ours(path):
-        raise ValueError(
-            f"--export_dir={path} exists and is not an export that can be "
-            f"replaced, which has a {manifests.EXPORT}; remove it, or give a "
-            "new folder"
-        )
-    listed = manifests.listed(path, manifests.EXPORT)
-    for name in _contents(path):
-        if name not in listed:
-            raise ValueError(
-                f"--export_dir={path} holds {name}, which is not a part of "
-                "the export there; move it away, or give a new folder"
-            )
 
 
 def _is_ours(path: Path) -> bool:

@@ -131,7 +131,7 @@ def define(config: type["DataclassInstance"], module: str) -> None:
     """
     hints = typing.get_type_hints(config)
     for field in _flag_fields(config):
-        meta: _Flag = field.metadata[_FLAG]
+        meta = meta_of(field)
         kind = _without_none(hints[field.name])
         default: Any = field.default if _has_default(field) else None
         options: dict[str, Any] = {"help": meta.help, "module_name": module}
@@ -187,20 +187,15 @@ def is_on(name: str) -> bool:
 def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
     """Returns whether a value, such as one of a JSON file, fits a flag."""
     (field,) = (f for f in _flag_fields(config) if f.name == name)
-    meta, kind = (
-        meta_of(field),
-        _without_none(typing.get_type_hints(config)[name]),
-    )
+    meta = meta_of(field)
+    kind = _without_none(typing.get_type_hints(config)[name])
+    if kind is float and type(value) is int:
+        value = float(value)
     if kind in _DEFINE:
-        if kind is float and type(value) is int:
-            value = float(value)
-        if type(value) is not kind:
-            return False
-    elif not (
-        isinstance(value, list) and all(isinstance(v, str) for v in value)
-    ):
-        return False
-    return not (
+        is_kind = type(value) is kind
+    else:
+        is_kind = isinstance(value, list) and {*map(type, value)} <= {str}
+    return is_kind and not (
         (meta.choices and value not in meta.choices)
         or (meta.at_least is not None and value < meta.at_least)
         or (meta.at_most is not None and value > meta.at_most)
@@ -223,16 +218,13 @@ def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
     """Returns a paths.PathFlag for each path flag that has a value."""
     found = []
     for field in _flag_fields(config):
-        kind = field.metadata[_FLAG].kind
-        value = getattr(config, field.name)
+        kind, value = meta_of(field).kind, getattr(config, field.name)
         if kind is None or value is None:
             continue
+        values = [value]
         if kind is paths.Kind.MODELS:
-            for part in value.split(","):
-                path = paths.PathFlag(field.name, part, paths.Kind.MODEL)
-                found.append(path)
-        else:
-            found.append(paths.PathFlag(field.name, value, kind))
+            kind, values = paths.Kind.MODEL, value.split(",")
+        found += [paths.PathFlag(field.name, each, kind) for each in values]
     return found
 
 

@@ -10,18 +10,14 @@ import os
 from typing import Any, NoReturn
 
 from files.named_errors import named_errors
+from files.paths import StrPath
 
 
-def read_json(path: str | os.PathLike[str], kind: type = dict) -> Any:
+def read_json(path: StrPath, kind: type = dict) -> Any:
     """Reads a JSON file.
 
-    Args:
-        path: a local file in UTF-8.
-        kind: what the file must hold: dict (a JSON object), list, or object
-            for anything.
-
-    Returns:
-        the contents, an instance of `kind`.
+    The file is local, in UTF-8. It must hold a `kind`: dict (a JSON object),
+    list, or object for anything.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -37,13 +33,8 @@ def read_json(path: str | os.PathLike[str], kind: type = dict) -> Any:
 def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     """Parses JSON text.
 
-    Args:
-        text: the text; bytes are UTF-8, with or without a byte order mark.
-        where: what the message begins with, such as "data.jsonl, line 3".
-        kind: as for `read_json`.
-
-    Returns:
-        the value, an instance of `kind`.
+    Bytes are UTF-8, with or without a byte order mark. The message begins with
+    `where`, such as "data.jsonl, line 3". For `kind` see `read_json`.
 
     Raises:
         ValueError: as for `read_json`.
@@ -83,10 +74,8 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
 def format_json(value: Any, where: str, **options: Any) -> str:
     """Returns a value as JSON.
 
-    Args:
-        value: what `json.dumps` takes.
-        where: what the message begins with, such as "out.jsonl, line 3".
-        **options: of `json.dumps`.
+    The options are those of `json.dumps`. The message begins with `where`, such
+    as "out.jsonl, line 3".
 
     Raises:
         ValueError: a number in it is not finite, which JSON cannot represent.

@@ -23,6 +23,7 @@ from files.atomic import is_remote
 from files.flags import is_on
 from files.json_files import parse_json
 from files.named_errors import named_errors
+from files.paths import StrPath
 
 # Errors of file systems that cannot lock; then only another host's file counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
@@ -33,7 +34,7 @@ _BEGIN = '{"host": '
 
 
 @contextlib.contextmanager
-def hold(path: str | os.PathLike[str], name: str) -> Iterator[None]:
+def hold(path: StrPath, name: str) -> Iterator[None]:
     """Holds a lock while the block lasts.
 
     Missing folders are created; those still empty at the end are removed.

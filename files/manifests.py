@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from files.atomic import is_remote, write_json
 from files.json_files import parse_json, read_json
+from files.paths import StrPath
 
 # Two names, so that an export never replaces weights.
 EXPORT = "bert_export.json"
@@ -29,15 +30,10 @@ def checkpoint_files(prefix: str) -> tuple[str, list[str]]:
     return folder or ".", [f"{name}.index", f"{name}.data-00000-of-00001"]
 
 
-def check(
-    folder: str | os.PathLike[str], names: Iterable[str], where: str
-) -> None:
+def check(folder: StrPath, names: Iterable[str], where: str) -> None:
     """Refuses to overwrite files that are not ours.
 
-    Args:
-        folder: the folder.
-        names: names of the files to write.
-        where: what the message begins with, such as a flag.
+    The message begins with `where`, such as a flag.
 
     Raises:
         OSError: the list cannot be read.
@@ -53,7 +49,7 @@ def check(
         )
 
 
-def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
+def check_whole(folder: StrPath, names: Iterable[str]) -> None:
     """Refuses to write a model next to other files of an earlier one.
 
     Raises:
@@ -70,7 +66,7 @@ def check_whole(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
         )
 
 
-def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
+def add(folder: StrPath, names: Iterable[str]) -> None:
     """Lists weights before they are written, so a kill leaves none unlisted.
 
     Raises:
@@ -79,9 +75,7 @@ def add(folder: str | os.PathLike[str], names: Iterable[str]) -> None:
     write(folder, WEIGHTS, {*listed(folder, WEIGHTS), *names})
 
 
-def write(
-    folder: str | os.PathLike[str], name: str, names: Iterable[str]
-) -> None:
+def write(folder: StrPath, name: str, names: Iterable[str]) -> None:
     """Writes a folder's list of paths in it, under the name EXPORT or WEIGHTS.
 
     Raises:
@@ -90,7 +84,7 @@ def write(
     write_json(os.path.join(folder, name), {"files": sorted(names)})
 
 
-def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
+def listed(folder: StrPath, name: str) -> list[str]:
     """Returns the paths in a folder's list; empty if there is no list.
 
     Raises:
@@ -111,9 +105,7 @@ def listed(folder: str | os.PathLike[str], name: str) -> list[str]:
     return names if isinstance(names, list) else []
 
 
-def _existing(
-    folder: str | os.PathLike[str], names: Iterable[str]
-) -> list[str]:
+def _existing(folder: StrPath, names: Iterable[str]) -> list[str]:
     """Returns which of the files, not folders, are in a folder, sorted."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):

@@ -4,15 +4,14 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from files.paths import StrPath
+
 
 @contextlib.contextmanager
-def named_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+def named_errors(path: StrPath) -> Iterator[None]:
     """Adds a file's name to system errors that lack one.
 
     Errors of opening name the file; those of reading and writing do not.
-
-    Args:
-        path: the file that the block reads or writes.
 
     Raises:
         OSError: the block's error, with its number and kind.

@@ -30,9 +30,6 @@ _SHARD = re.compile(
 def check_paths(given: Sequence[PathFlag]) -> None:
     """Refuses invalid paths, and outputs that would do harm.
 
-    Args:
-        given: the path flags that have a value.
-
     Raises:
         ValueError: a path is empty or invalid; an output is, is inside or
             contains something that it must not touch; a model would replace one

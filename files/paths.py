@@ -4,6 +4,8 @@ import dataclasses
 import enum
 import os
 
+StrPath = str | os.PathLike[str]
+
 
 class Kind(enum.Enum):
     """Kind of a path, which decides what may happen to it."""

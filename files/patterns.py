@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 
 from files.atomic import is_remote
+from files.paths import StrPath
 
 _PATTERN = re.compile(r"[*?\[\\]")
 
@@ -27,7 +28,7 @@ def find_matches(pattern: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def literal_name(path: str | os.PathLike[str]) -> Iterator[str]:
+def literal_name(path: StrPath) -> Iterator[str]:
     r"""Gives a checkpoint or folder a name that TensorFlow reads as it stands.
 
     TensorFlow looks for checkpoints, and for a SavedModel's weights, by

@@ -80,9 +80,7 @@ class Progress:
     def update(self, done: int, **values: float) -> None:
         """Shows that `done` units are done, with named values.
 
-        Args:
-            done: units done so far, including `initial`.
-            **values: floats to show, such as the loss.
+        `done` includes `initial`.
         """
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)

@@ -1,7 +1,8 @@
 """Names of the files that a run writes into its own folder.
 
 The module that writes a file registers the file's name when it is imported.
-Other code asks here whether a name belongs to the run, or to its user.
+Other code asks here whether a name belongs to the run, or to its user. Partial
+files have the exact name of an output and `.partial-NUMBER` after it.
 """
 
 import fnmatch
@@ -10,7 +11,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from files.atomic import remove_partial
+from files import manifests
+from files.atomic import is_remote, remove_partial
+from files.paths import Kind, PathFlag, StrPath
 
 # Folders in that of a run, for the weights of the best step and for the
 # averages of the weights.
@@ -18,6 +21,10 @@ BEST, AVERAGES = "best", "averages"
 # The start of a checkpoint's name, before its step.
 PREFIX = "model.ckpt"
 
+# What a checkpoint adds to the name of its partial files.
+_CHECKPOINT = r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
+# Files whose partial name is a folder while a model is written.
+_STAGED = ("model.safetensors", "bert_model.ckpt.index")
 # A run writes these only where there are none.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
 
@@ -49,11 +56,7 @@ def is_result(name: str) -> bool:
 
 
 def checkpoint_steps(names: Iterable[str]) -> list[int]:
-    """Returns the steps of complete checkpoints, oldest first.
-
-    Args:
-        names: names of the files in a folder.
-    """
+    """Returns the steps of complete checkpoints, oldest first."""
     found = (
         re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", name)
         for name in names
@@ -61,7 +64,7 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def folders(output_dir: str | os.PathLike[str]) -> list[Path]:
+def folders(output_dir: StrPath) -> list[Path]:
     """Returns a run's folder and the folders of weights and runs in it."""
     top = Path(output_dir)
     runs = [top, *sorted(top.glob("run_[1-9]*"))]
@@ -69,15 +72,34 @@ def folders(output_dir: str | os.PathLike[str]) -> list[Path]:
     return [folder for folder in found if folder.is_dir()]
 
 
-def remove_partial_files(output_dir: str | os.PathLike[str]) -> None:
+def remove_partial_files(output_dir: StrPath) -> None:
     """Removes what killed processes left of a run's files.
 
     Only the process that holds the folder's lock may do so.
-
-    Args:
-        output_dir: a local folder.
     """
     for folder in folders(output_dir):
         remove_partial(
             folder, lambda name: is_run_file(name) or name in _DESCRIPTIONS
         )
+
+
+def remove_leftovers(flag: PathFlag) -> None:
+    """Removes what killed processes left of an output.
+
+    The path must be locked, if it needs a lock.
+    """
+    if flag.kind is Kind.RUN_FOLDER:
+        remove_partial_files(flag.value)
+    if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
+        if flag.is_prefix:
+            folder, name = os.path.split(flag.value)
+            remove_partial(folder or ".", name.__eq__, _CHECKPOINT)
+        else:
+            names = {*manifests.MODEL_FILES, manifests.WEIGHTS}
+            remove_partial(flag.value, names.__contains__, folders=_STAGED)
+    if flag.kind in (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES):
+        for path in flag.parts:
+            if not is_remote(path):
+                # Written next to the target of a link.
+                folder, name = os.path.split(os.path.realpath(path))
+                remove_partial(folder, name.__eq__, is_locked=False)

@@ -9,6 +9,7 @@ changes. With --extended_vocab_file the model gets rows for new words.
 import dataclasses
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -36,6 +37,13 @@ MODELS = {
 }
 # Beside a checkpoint, in the order of preference.
 _VOCABULARIES = ("vocab.txt", "tokenizer.json")
+# How sentence-transformers makes one vector of a text.
+_POOLING = (
+    "1_Pooling/config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "sentence_bert_config.json",
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -268,10 +276,25 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
     if length is None and name != "multiple_choice":
         # Before model.json, a run counted all choices of an example.
         length = folder.settings.get("max_seq_length")
-    file = os.path.join(os.path.dirname(checkpoint), "tokenizer_config.json")
-    if length is None and os.path.isfile(file):
-        length = read_json(file).get("model_max_length")
+    # A sentence-transformers folder has a length of its own.
+    for file, entry in (
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+    ):
+        file = os.path.join(folder.path, file)
+        if length is None and os.path.isfile(file):
+            length = read_json(file).get(entry)
     return min(length, longest) if isinstance(length, int) else longest
+
+
+def read_pooling(checkpoint: str) -> dict[str, str]:
+    """Returns {path: text} of how sentence-transformers pools the vectors."""
+    folder = Path(folder_of(checkpoint))
+    return {
+        name: (folder / name).read_text("utf-8")
+        for name in _POOLING
+        if (folder / name).is_file()
+    }
 
 
 def main(options: Config) -> None:
@@ -342,7 +365,8 @@ def main(options: Config) -> None:
             MODELS[name],
             {"max_seq_length": length},
             changed=() if rows is None else ("bert_config", "tokenizer"),
-        ),
+        )
+        | (read_pooling(checkpoint) if name == "bert" else {}),
         **entries,
     )
     logging.info("Wrote %s", options.output_dir)

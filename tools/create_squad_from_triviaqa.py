@@ -205,11 +205,7 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
 def write_squad(
     questions: Iterable[list[Passage]], config: Config
 ) -> tuple[int, int]:
-    """Writes the passages as SQuAD's JSON, one entry a line.
-
-    Returns:
-        (number of passages written, number of passages read).
-    """
+    """Writes SQuAD's JSON; returns the numbers of passages written and read."""
     num_written = num_passages = 0
     with atomic_open(config.output_file) as file:
         file.write(b'{"version": "1.1", "data": [')

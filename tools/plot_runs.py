@@ -177,11 +177,8 @@ def create_panels(
 ) -> dict[str, list[Series]]:
     """Returns the curves of each metric that has any.
 
-    Args:
-        runs: the runs to compare.
-        axis: a key of AXES.
-        metrics: names, in order; None for the losses, the evaluations' metrics
-            and the learning rate.
+    `axis` is a key of AXES. By default the metrics are the losses, the
+    evaluations' metrics and the learning rate.
 
     Raises:
         ValueError: no run has one of the metrics, or none is named.
@@ -249,11 +246,7 @@ def draw(
 ) -> Any:
     """Returns a matplotlib Figure with a panel for each metric.
 
-    Args:
-        names: names of the runs.
-        panels: what to draw, see create_panels.
-        axis: name of the panels' x axis.
-        title: the heading, if any.
+    The panels are those of `create_panels`.
 
     Raises:
         ValueError: matplotlib is not installed.

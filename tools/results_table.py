@@ -78,13 +78,7 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields the rows of a label, one for each of its settings.
-
-    Args:
-        label: their folder, without the seed.
-        runs: the runs with this label.
-        metrics: --metrics.
-    """
+    """Yields the rows of a label, one for each of its settings."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.settings, sort_keys=True)
@@ -123,11 +117,7 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Returns the mean of several figures, for each seed if all have as many.
-
-    Args:
-        figures: the values of each figure, one for each seed.
-    """
+    """Returns the mean of figures, for each seed if all have as many seeds."""
     figures = [*figures]
     if len({*map(len, figures)}) > 1:
         figures = [[float(np.mean(values))] for values in figures]

@@ -111,12 +111,8 @@ def write_folds(
 ) -> None:
     """Writes the train and dev sets of all folds as JSON lines.
 
-    Args:
-        config: the script's flags.
-        folder: folder for a folder of each fold.
-        lines: an example each.
-        labels: label of each example, whose fractions all folds share; or
-            None.
+    Each line is an example. All folds share the fractions of the labels, if
+    there are any.
     """
     from sklearn import model_selection
 
@@ -137,10 +133,8 @@ def write_folds(
 def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
     """Trains and evaluates once; returns the metric.
 
-    Args:
-        config: the script's flags.
-        folder: folder of the run. Its log goes beside it.
-        arguments: more flags of run_classifier.py.
+    The log of the run goes beside its folder. `arguments` are more flags of
+    run_classifier.py.
 
     Raises:
         ValueError: the run failed, or has no such metric.
@@ -183,9 +177,7 @@ def format_trials(
 def create_study(config: Config, settings: Any) -> "optuna.Study":
     """Returns the study, new or as earlier commands left it.
 
-    Args:
-        config: the script's flags.
-        settings: what all commands of a study share, for JSON.
+    `settings` are what all commands of a study share, for JSON.
 
     Raises:
         ValueError: it was begun with other settings.

@@ -1,17 +1,22 @@
 """Checks of a command on the files that it names, before any long work."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from absl import logging
 
 import modeling
+from data.text.tokenization import FullTokenizer
 from files import export_folders
 from files.labels import similar_labels
-from training import costs, model_checks, model_folder, run_state
+from training import costs, model_checks, run_state
 from training.callbacks import distillation
-from training.config import FineTuningConfig, PretrainingConfig
+from training.config import (
+    FineTuningConfig,
+    PretrainingConfig,
+    TrainingConfig,
+)
 from training.run_folder import are_same, checkpoint_steps, folder_of
 from training.splits import suffix_of
 from training.task import Task
@@ -84,11 +89,10 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
     bert_config = check(config)
     if config.do_train:
         _check_num_train_runs(config)
-    else:
-        check_networks(config)
     saved_labels = _read_labels(config)
     task.prepare(bert_config, saved_labels)
-    _check_identity(task, config, bert_config)
+    tokenizer = getattr(task, "tokenizer", None)
+    check_identity(config, bert_config, tokenizer, task.settings)
     if not config.do_train:
         _check_heads(task, config, saved_labels)
     _check_labels(task, config, saved_labels)
@@ -130,45 +134,41 @@ def _check_num_train_runs(config: FineTuningConfig) -> None:
         )
 
 
-def _models(config: FineTuningConfig) -> list[tuple[str, str]]:
+def _models(config: TrainingConfig) -> list[tuple[str, str]]:
     """Returns (flag, path) of the models whose weights a command uses."""
-    if config.ensemble:
-        return [("--ensemble", path) for path in config.ensemble.split(",")]
-    if config.init_checkpoint and not config.has_checkpoint:
-        return [("--init_checkpoint", config.init_checkpoint)]
-    # Before the first checkpoint there is nothing to use.
-    if not config.has_checkpoint and config.do_train:
-        return []
-    return [("--output_dir", config.output_dir)]
+    if members := getattr(config, "ensemble", None):
+        return [("--ensemble", path) for path in members.split(",")]
+    if config.has_checkpoint:
+        return [("--output_dir", config.output_dir)]
+    # Before the first checkpoint there is nothing else to use.
+    start = config.init_checkpoint
+    return [("--init_checkpoint", start)] if start else []
 
 
-def _check_identity(
-    task: Task, config: FineTuningConfig, bert_config: modeling.BertConfig
+def check_identity(
+    config: TrainingConfig,
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+    settings: Mapping[str, Any],
 ) -> None:
-    """Refuses another tokenizer, network or output than a model's own."""
-    given: dict[str, Any] = {}
-    tokenizer = getattr(task, "tokenizer", None)
-    if tokenizer:
-        given["tokenizer"] = tokenizer.identity
-    if not config.do_train and "output_mode" in task.settings:
-        given["output_mode"] = task.settings["output_mode"]
+    """Refuses another tokenizer, network or output than a model's own.
+
+    Args:
+        config: the flags.
+        bert_config: configuration of the model.
+        tokenizer: what cuts the texts, or None.
+        settings: those of the task.
+
+    Raises:
+        ValueError: one differs; the message names it.
+    """
+    given: dict[str, Any] = dict(config.network)
+    if not config.do_train and "output_mode" in settings:
+        given["output_mode"] = settings["output_mode"]
     for flag, path in _models(config):
-        if tokenizer:
-            model_checks.check_vocabulary(flag, path, tokenizer)
         model_checks.check_identity(
-            flag, path, bert_config, given, config.do_train
+            flag, path, bert_config, tokenizer, given, config.do_train
         )
-
-
-def check_networks(config: FineTuningConfig) -> None:
-    """Refuses weights that were trained with other flags of the network."""
-    for flag, path in _models(config):
-        for name, trained in model_folder.read(path).network.items():
-            if config.network[name] != trained:
-                needed = f"--{name}" if trained else f"--no{name}"
-                raise ValueError(
-                    f"{flag}={path} was trained with {needed}; give it here too"
-                )
 
 
 def _read_labels(config: FineTuningConfig) -> list[str] | None:

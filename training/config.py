@@ -766,7 +766,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         at_least=0.0,
         at_most=1.0,
     )
-    eval_batch_size: int = flags.neutral(
+    eval_batch_size: int = flags.decoding(
         8, "Examples in an eval batch.", at_least=1
     )
     max_eval_steps: int = flags.decoding(

@@ -18,7 +18,8 @@ SEED = re.compile(r"\b(run|seed)_\d+\b")
 # Flags that change no result.
 _FREE = re.compile(
     r"seed|num_train_runs|output_dir|export_\w+|do_(train|eval|predict)|report"
-    r"|glue_submission|verbose|debug|allow_changed_settings|save_checkpoints_steps|keep_checkpoint_max"
+    r"|glue_submission|verbose|debug|allow_changed_settings"
+    r"|save_checkpoints_steps|keep_checkpoint_max"
 )
 
 

@@ -82,7 +82,11 @@ def check_same(
         return settings, changes
     names = settings.keys() | (saved.keys() if are_all else ())
     for name in sorted(names - {"flags"}):
-        if name in MAY_BE_MISSING and not (name in saved and name in settings):
+        # Earlier versions did not record a run's start.
+        is_start = name == "init_checkpoint" and "flags" in saved
+        if name in MAY_BE_MISSING and not (
+            name in settings and (name in saved or is_start)
+        ):
             continue
         former, given = saved.get(name), settings.get(name)
         if name == "tokenizer":
@@ -196,7 +200,8 @@ def check_identity(
     flag: str,
     path: str,
     bert_config: "BertConfig",
-    given: Mapping[str, Any],
+    tokenizer: FullTokenizer | None = None,
+    given: Mapping[str, Any] | None = None,
     trains: bool = False,
 ) -> None:
     """Refuses to use a model as another one than it was trained as.
@@ -205,8 +210,9 @@ def check_identity(
         flag: the flag that named the model, for the message.
         path: the checkpoint, or its folder.
         bert_config: the network to load it into.
-        given: {setting: value}; those that its run did not record are not
-            compared.
+        tokenizer: what cuts the texts, or None.
+        given: {setting: value}, such as those of model_folder.NETWORK; what its
+            run did not record is not compared.
         trains: whether it is trained on. Then what the shapes of the weights
             show may differ, as in a student with fewer blocks.
 
@@ -214,8 +220,16 @@ def check_identity(
         ValueError: a setting differs; the message names it.
     """
     folder = read(path)
-    trained = dict(folder.settings)
-    given = {**given, "bert_config": bert_config.to_dict()}
+    given = {**(given or {}), "bert_config": bert_config.to_dict()}
+    if tokenizer:
+        _check_vocabulary(flag, path, folder.vocab_file, tokenizer)
+        given["tokenizer"] = tokenizer.identity
+    # A release does not say whether it may be trained as another network.
+    network = folder.network if folder.settings or not trains else {}
+    trained = {**folder.settings, **network}
+    if trains:
+        # It is part of the head.
+        trained.pop("bilstm", None)
     if folder.config_file and "bert_config" not in trained:
         config = modeling.load_config(folder.config_file)
         trained["bert_config"] = config.to_dict()
@@ -244,15 +258,13 @@ def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
     return {name: values[name] for name in names}
 
 
-def check_vocabulary(flag: str, path: str, tokenizer: FullTokenizer) -> None:
+def _check_vocabulary(
+    flag: str, path: str, file: str | None, tokenizer: FullTokenizer
+) -> None:
     """Refuses another vocabulary than the one in a model's folder.
 
     Rows of [unusedN] may have become words.
-
-    Raises:
-        ValueError: a row differs; the message names both files.
     """
-    file = read(path).vocab_file
     if file is None or os.path.abspath(file) == os.path.abspath(
         tokenizer.vocab_file
     ):

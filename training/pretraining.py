@@ -14,8 +14,8 @@ from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text import casing
 from data.text.tokenization import FullTokenizer
-from training import fingerprints, model_checks, start
-from training.callbacks.best_step import BestStep
+from training import checks, fingerprints, start
+from training.callbacks.best_step import BestStep, may_use
 from training.callbacks.distillation import Teacher
 from training.callbacks.time_limit import TimeLimit
 from training.config import PretrainingConfig
@@ -41,17 +41,7 @@ def run(
         OSError: a file is missing.
     """
     # ----- Check the model to use, then find and check the records. -----
-    if not config.do_train and config.weights:
-        flag = "output_dir" if config.has_checkpoint else "init_checkpoint"
-        given: dict[str, Any] = {"left_to_right": config.left_to_right}
-        if tokenizer:
-            model_checks.check_vocabulary(
-                f"--{flag}", config.weights, tokenizer
-            )
-            given["tokenizer"] = tokenizer.identity
-        model_checks.check_identity(
-            f"--{flag}", config.weights, bert_config, given
-        )
+    checks.check_identity(config, bert_config, tokenizer, {})
     expected = bert_config, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
@@ -127,6 +117,11 @@ def run(
             trainer.write_results("eval_results.txt", results)
     if config.target_accuracy is not None:
         _report_target(trainer, config.target_accuracy)
+    if config.export_dir or config.export_weights:
+        # What others take from the folder; see modeling.find_checkpoint.
+        if may_use(config.best_dir, trainer.summary.settings):
+            trainer.restore_best()
+        logging.info("Exporting %s", trainer.described_step)
     return trainer if trainer.is_chief else None
 
 

@@ -44,6 +44,11 @@ def create(
 
     Balanced weights give every class the same total weight. A class gets
     N / (L * n): N examples, L labels, n examples of the class.
+
+    Raises:
+        ValueError: the file's JSON is not {"label": weight}, a label is missing
+            or unknown, or a weight is not between 1e-6 and 1e6.
+        OSError: the file cannot be read.
     """
     labels = labels or []
     if setting == BALANCED:
@@ -53,32 +58,19 @@ def create(
             name: total / (number * max(counts[name], 1)) for name in labels
         }
     else:
-        weights = dict(zip(labels, read(setting, labels), strict=True))
+        found = json_files.read_json(setting)
+        if found.keys() != {*labels}:
+            raise ValueError(
+                f"{setting} must have a weight for each of the labels "
+                f"{list(labels)}. Received: {list(found)}"
+            )
+        for name, weight in found.items():
+            is_number = type(weight) in (int, float)
+            if not is_number or not _SMALLEST <= weight <= _LARGEST:
+                raise ValueError(
+                    f"{setting}: the weight of {name!r} must be a number above "
+                    f"0, from 1e-6 to 1e6. Received: {repr(weight)[:80]}"
+                )
+        weights = {name: float(found[name]) for name in labels}
     logging.info("Weights of the classes: %s", weights)
     return weights
-
-
-def read(path: str, labels: Sequence[str]) -> list[float]:
-    """Reads the weights of labels from a JSON file, {"label": weight}.
-
-    Raises:
-        ValueError: it is not such a file, a label is missing or unknown, or a
-            weight is not between 1e-6 and 1e6.
-        OSError: it cannot be read.
-    """
-    weights = json_files.read_json(path)
-    unknown = [name for name in weights if name not in labels]
-    missing = [name for name in labels if name not in weights]
-    if unknown or missing:
-        raise ValueError(
-            f"{path} must have a weight for each of the labels {list(labels)}. "
-            f"Received: {list(weights)}"
-        )
-    for name, weight in weights.items():
-        is_number = type(weight) in (int, float)
-        if not is_number or not _SMALLEST <= weight <= _LARGEST:
-            raise ValueError(
-                f"{path}: the weight of {name!r} must be a number above 0, "
-                f"from 1e-6 to 1e6. Received: {repr(weight)[:80]}"
-            )
-    return [float(weights[name]) for name in labels]

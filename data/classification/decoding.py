@@ -13,6 +13,7 @@ from absl import logging
 from data.classification.examples import InputExample
 from files.atomic import atomic_open
 from files.json_files import format_json
+from files.paths import StrPath
 from files.run_files import register
 
 register(
@@ -110,18 +111,8 @@ def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     return entry
 
 
-def describe_predictions(
-    labelled: Iterable[tuple[InputExample, Label]],
-) -> list[dict[str, Any]]:
-    """Returns {column: value} of examples, each with a predicted label."""
-    return [
-        describe_example(example, True) | {"label": label}
-        for example, label in labelled
-    ]
-
-
 def write_predictions(
-    output_dir: str | os.PathLike[str],
+    output_dir: StrPath,
     entries: Iterable[dict[str, Any]],
     batches: Iterable[tuple[Any, np.ndarray]],
     decoder: LabelDecoder,
@@ -134,12 +125,9 @@ def write_predictions(
     with the predicted `label` and, except in regression, `probabilities` by
     label.
 
-    Args:
-        output_dir: folder of the two files.
-        entries: one for each example, such as `describe_example` gives.
-        batches: (features, the model's outputs, float [B, L]).
-        decoder: LabelDecoder.
-        suffix: added to the files' names, before the last dot.
+    `batches` are (features, the model's outputs, float [B, L]), and `entries`
+    one for each example, such as `describe_example` gives. The files' names
+    have the `suffix` before their last dot.
 
     Returns:
         the labels of all examples, see `LabelDecoder.labels`.

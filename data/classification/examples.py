@@ -10,6 +10,7 @@ import numpy as np
 
 from data.io import text_files
 from data.io.sets import SetReader
+from files.paths import StrPath
 
 
 @dataclasses.dataclass
@@ -34,10 +35,7 @@ class Row(list):
     """The columns of one line; an error about them names the line."""
 
     def __init__(
-        self,
-        columns: Iterable[str],
-        path: str | os.PathLike[str],
-        line_number: int,
+        self, columns: Iterable[str], path: StrPath, line_number: int
     ) -> None:
         super().__init__(columns)
         self.where = f"{path}, line {line_number}"
@@ -72,21 +70,6 @@ class DataProcessor(SetReader[InputExample]):
     @abc.abstractmethod
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression."""
-
-    @classmethod
-    def _read_tsv(cls, input_file: str | os.PathLike[str]) -> list[Row]:
-        """Returns one Row for each line; quotes are ordinary characters."""
-        input_file = str(input_file)
-        try:
-            return [
-                Row(line.rstrip("\r").split("\t"), input_file, number)
-                for number, line in text_files.read_numbered(input_file)
-            ]
-        except FileNotFoundError:
-            raise FileNotFoundError(
-                f"{input_file} does not exist; the data folder must hold the "
-                "task's files under their own names"
-            ) from None
 
     def _label(self, row: Row, column: int) -> str | float:
         """Returns a row's label, which must be one of the task's."""
@@ -132,9 +115,7 @@ class SplitFilesProcessor(DataProcessor):
         to the first label.
         """
 
-    def read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[InputExample]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """See SetReader."""
         if name not in self.set_files:
             raise ValueError(
@@ -143,7 +124,18 @@ class SplitFilesProcessor(DataProcessor):
             )
         set_type, file_name = self.set_files[name]
         path = os.path.join(data_dir, file_name)
-        examples = list(self._create_examples(self._read_tsv(path), set_type))
+        try:
+            # Quotes are ordinary characters.
+            lines = [
+                Row(line.rstrip("\r").split("\t"), path, number)
+                for number, line in text_files.read_numbered(path)
+            ]
+        except FileNotFoundError:
+            raise FileNotFoundError(
+                f"{path} does not exist; the data folder must hold the task's "
+                "files under their own names"
+            ) from None
+        examples = list(self._create_examples(lines, set_type))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples
 

@@ -156,7 +156,7 @@ def convert_single_example(
           0   0   0     0   0   0   0   0
 
     Args:
-        ex_index: int, the example's number; the first five are logged.
+        ex_index: number of the example; the first five are logged.
         example: an InputExample.
         label_list: list of str; None in regression.
         max_seq_length: WordPieces to pad or cut to, at least 3.
@@ -176,7 +176,9 @@ def convert_single_example(
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
     length = len(tokens_a) + len(tokens_b) + (3 if tokens_b else 2)
     if tokens_b:
-        _truncate_seq_pair(tokens_a, tokens_b, max_seq_length - 3)
+        # A pair loses tokens from the longer text; ties: from the second.
+        while len(tokens_a) + len(tokens_b) > max_seq_length - 3:
+            (tokens_a if len(tokens_a) > len(tokens_b) else tokens_b).pop()
         tokens_b.append("[SEP]")
     else:
         del tokens_a[max_seq_length - 2 :]
@@ -232,30 +234,24 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     classification; integers, but in regression a float. An example without
     a label has none.
     """
-    values: dict[str, list] = {
-        "input_ids": feature.input_ids,
-        "input_mask": feature.input_mask,
-        "segment_ids": feature.segment_ids,
-        # The original marks the padding of its last batch with 0.
-        "is_real_example": [1],
-    }
-    if feature.label_id is not None:
-        label_id = feature.label_id
-        values["label_ids"] = (
-            label_id if isinstance(label_id, list) else [label_id]
-        )
-    return records.encode_example(values)
+    # The original marks the padding of its last batch with 0.
+    values: dict[str, Any] = {"is_real_example": [1]}
+    label_id = feature.label_id
+    if label_id is not None:
+        is_list = isinstance(label_id, list)
+        values["label_ids"] = label_id if is_list else [label_id]
+    return records.encode_inputs(feature, values)
 
 
 def _label_id(
     example: InputExample, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
     """Converts an example's label to a number or numbers."""
-    if example.label is None:
+    value = example.label
+    if value is None:
         return None
     if label_list is None:
-        return regression_label(example.label, f"example {example.guid}")
-    value = example.label
+        return regression_label(value, f"example {example.guid}")
     labels: list[Any] = value if isinstance(value, list) else [value]
     for label in labels:
         if label not in label_list:
@@ -266,12 +262,3 @@ def _label_id(
     if not isinstance(value, list):
         return label_list.index(labels[0])
     return [int(label in labels) for label in label_list]
-
-
-def _truncate_seq_pair(
-    tokens_a: list[str], tokens_b: list[str], max_length: int
-) -> None:
-    """Cuts a pair in place, always a token from the longer; ties: second."""
-    while len(tokens_a) + len(tokens_b) > max_length:
-        longer = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
-        longer.pop()

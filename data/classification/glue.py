@@ -22,6 +22,7 @@ from data.classification.examples import (
 )
 from data.classification.table_task import TableOptions, TableProcessor
 from files.atomic import atomic_open
+from files.paths import StrPath
 from files.run_files import register
 
 
@@ -209,7 +210,7 @@ PAPER_METRICS = {
 
 def create_processors(
     task_name: str,
-    data_dir: str | os.PathLike[str],
+    data_dir: StrPath,
     table: TableOptions,
     xnli_language: str = "zh",
 ) -> Mapping[str, DataProcessor]:
@@ -218,11 +219,8 @@ def create_processors(
     The first one, "", is the task. MultiNLI has a second one, "_mm", for its
     mismatched sets.
 
-    Args:
-        task_name: one of TASK_NAMES, in lower or upper case.
-        data_dir: folder of the task's files.
-        table: TableOptions of the task "csv".
-        xnli_language: see XnliProcessor.
+    `task_name` is one of TASK_NAMES, in lower or upper case. The task "csv"
+    reads the `table`; for `xnli_language` see XnliProcessor.
 
     Raises:
         ValueError: there is no such task, or the table's options contradict
@@ -260,20 +258,12 @@ def submission_file(task_name: str) -> str:
 
 
 def write_submission(
-    output_dir: str | os.PathLike[str],
-    task_name: str,
-    predictions: Iterable[Label],
+    output_dir: StrPath, task_name: str, predictions: Iterable[Label]
 ) -> str:
-    """Writes the predictions of a test set in GLUE's submission format.
+    """Writes a test set's predictions as GLUE's site reads them.
 
-    Args:
-        output_dir: folder to write to.
-        task_name: a key of PROCESSORS.
-        predictions: for each example of the test set, in the file's order,
-            the label as str, or the number in regression.
-
-    Returns:
-        the file's path.
+    `predictions` are in the order of the test set's file: each label as str, or
+    the number in regression. Returns the file's path.
 
     Raises:
         ValueError: the task is not one of GLUE's.
@@ -291,18 +281,15 @@ def write_submission(
 
 
 def pack_submission(
-    path: str | os.PathLike[str],
+    path: StrPath,
     folders: Sequence[Path],
     comment: str,
     check: Callable[[Path], None],
 ) -> None:
     """Writes the zip file for GLUE's site, and names what it lacks.
 
-    Args:
-        path: the zip file.
-        folders: folders that contain files of `write_submission`.
-        comment: comment of the zip file.
-        check: called with each file; may refuse it by a ValueError.
+    The folders contain files of `write_submission`. `check` is called with each
+    file; it may refuse the file by a ValueError.
 
     Raises:
         ValueError: there are two files of a task.

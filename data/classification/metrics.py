@@ -111,11 +111,8 @@ def score_known(
 ) -> dict[str, float]:
     """Scores the test examples whose right label is known.
 
-    Args:
-        names: of the metrics, see `compute_metrics`.
-        labels: the right labels; None if unknown.
-        predicted: the predicted labels.
-        label_ids: converts a list of labels for `compute_metrics`.
+    A right label that is unknown is None. `label_ids` converts a list of labels
+    for `compute_metrics`.
 
     Returns:
         the metrics, with `num_without_label` if some are unknown; {} if there

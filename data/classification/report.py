@@ -3,7 +3,6 @@
 N = examples, L = labels. For a section's keys see data/io/report.html.
 """
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +12,13 @@ from data.classification.decoding import LabelDecoder
 from data.classification.examples import InputExample
 from data.io import html_report
 from data.io.html_report import show
+from files.paths import StrPath
 
 _NUM_BINS = 10
 
 
 def write_report(
-    output_file: str | os.PathLike[str],
+    output_file: StrPath,
     examples: Sequence[InputExample],
     label_ids: np.ndarray,
     outputs: np.ndarray,
@@ -32,12 +32,8 @@ def write_report(
 
     The page counts the examples whose outputs are not finite, and skips them.
 
-    Args:
-        output_file: path of the page.
-        examples: N examples.
-        label_ids: the right labels, as `LabelDecoder.predictions` returns them.
-        outputs: the model's outputs, float [N, L], or [N, 1] in regression.
-        decoder: LabelDecoder.
+    `label_ids` are the right labels, as `LabelDecoder.predictions` returns
+    them, and `outputs` float [N, L], or [N, 1] in regression.
 
     Raises:
         OSError: the file cannot be written.

@@ -6,7 +6,6 @@ Each choice is one pair; the ending follows its start:
 """
 
 import dataclasses
-import os
 from collections.abc import Iterable, Iterator
 
 from data.classification.features import (
@@ -15,8 +14,9 @@ from data.classification.features import (
     convert_single_example,
 )
 from data.io.sets import SetReader, find_set_file
-from data.io.tables import check_text, read_table
+from data.io.tables import read_table
 from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
 
 NUM_CHOICES = 4
 LABELS = [str(i) for i in range(NUM_CHOICES)]
@@ -61,9 +61,7 @@ class SwagProcessor(SetReader[SwagExample]):
     set may lack or leave empty; others are ignored.
     """
 
-    def read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[SwagExample]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[SwagExample]:
         """See SetReader."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         columns = ["sent1", "sent2", *_ENDINGS]
@@ -71,14 +69,12 @@ class SwagProcessor(SetReader[SwagExample]):
         label_columns = ["label"]
         rows = read_table(
             path,
-            columns + label_columns * (not is_test),
+            columns,
+            label_columns * (not is_test),
             optional_columns=label_columns * is_test,
         )
         examples: list[SwagExample] = []
-        for where, (*texts, cell) in rows:
-            for text, column in zip(texts, columns, strict=True):
-                check_text(text, where, column)
-            sent1, sent2, *endings = texts
+        for where, (sent1, sent2, *endings, cell) in rows:
             label = None
             if not is_test or cell not in (None, ""):
                 if str(cell) not in LABELS:
@@ -105,8 +101,7 @@ def create_features(
     Yields:
         ClassificationFeatures whose input_ids, input_mask and segment_ids are
         lists of int, [choices * max_seq_length], and label_id the right
-        choice, 0 where it is unknown; features.encode_classification_features
-        makes records of them.
+        choice, 0 where it is unknown.
 
     Raises:
         ValueError: max_seq_length is too small.

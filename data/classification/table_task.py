@@ -1,7 +1,6 @@
 """A user's own classification task: CSV, TSV or JSON lines, by column names."""
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +14,10 @@ from data.classification.examples import (
     regression_label,
 )
 from data.io.sets import find_set_file
-from data.io.tables import check_text, read_table
+from data.io.tables import read_table
 from files import flags
 from files.labels import check_labels, label_problem
+from files.paths import StrPath
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl")
 
@@ -77,11 +77,6 @@ class TableProcessor(DataProcessor):
     A table's first line names its columns. If the columns are given by
     number, from 1, the table has no such line.
 
-    Args:
-        data_dir: folder of the files, from which the labels are read if not
-        given.
-        options: TableOptions.
-
     Raises:
         ValueError: there is no such output mode, or the labels are too few
             or not distinct.
@@ -89,9 +84,7 @@ class TableProcessor(DataProcessor):
 
     test_set_has_labels = True
 
-    def __init__(
-        self, data_dir: str | os.PathLike[str], options: TableOptions
-    ) -> None:
+    def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         self.output_mode = options.output_mode
         if self.output_mode not in _METRICS:
             raise ValueError(
@@ -134,9 +127,7 @@ class TableProcessor(DataProcessor):
         check_labels(labels, where, fewest=fewest[self.output_mode])
         return labels
 
-    def read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[InputExample]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """See SetReader.
 
         The label of a test example is None where it is not known.
@@ -145,7 +136,7 @@ class TableProcessor(DataProcessor):
             data_dir, name, [name + extension for extension in _EXTENSIONS]
         )
         options, is_test = self._options, name == "test"
-        columns = [*self._text_columns, *filter(None, [options.id_column])]
+        id_columns = [*filter(None, [options.id_column])]
         label_columns = [options.label_column]
         # In multi-label classification an empty cell means no label.
         is_multilabel = self.output_mode == "multilabel"
@@ -154,13 +145,11 @@ class TableProcessor(DataProcessor):
         examples: list[InputExample] = []
         for where, cells in read_table(
             path,
-            columns + label_columns * (not is_test),
+            self._text_columns,
+            id_columns + label_columns * (not is_test),
             options.quoting,
             label_columns * is_test,
         ):
-            texts = cells[:num_texts]
-            for text, column in zip(texts, self._text_columns, strict=True):
-                check_text(text, where, column)
             guid = f"{name}-{len(examples) + 1}"
             if options.id_column:
                 guid = cells[num_texts]
@@ -173,7 +162,7 @@ class TableProcessor(DataProcessor):
             if not is_test or cells[-1] not in unknown:
                 place = f"{where}, column {options.label_column!r}"
                 label = self._read_label(cells[-1], place, name)
-            text_a, text_b = (*texts, None)[:2]
+            text_a, text_b = (*cells[:num_texts], None)[:2]
             examples.append(InputExample(guid, text_a, text_b, label))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples

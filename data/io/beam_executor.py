@@ -44,12 +44,8 @@ class BeamExecutor:
     ) -> Generator[None]:
         """Calls a function for each task, in one pipeline; see workers.run.
 
-        Args:
-            function: can be pickled; its result is ignored.
-            tasks: list of (name, arguments of the function).
-
-        Yields:
-            None for each task, when all are done.
+        The function must be picklable; its result is ignored. Yields None for
+        each task, when all are done.
 
         Raises:
             OSError: the pipeline failed.

@@ -17,6 +17,7 @@ import numpy as np
 from files import run_files
 from files.atomic import atomic_open, is_remote, write_text
 from files.json_files import format_json
+from files.paths import StrPath
 
 # Maximum points of each kind that a browser still handles.
 MAX_POINTS = 10_000
@@ -35,7 +36,7 @@ run_files.register(_CONFIG, *(f"{name}.tsv" for name in _FILES))
 
 @contextlib.contextmanager
 def json_writer(
-    path: str | os.PathLike[str], layer_names: Sequence[int | str]
+    path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
     """Opens a file of JSON lines, as the original writes; it appears whole.
 
@@ -87,7 +88,7 @@ def json_writer(
 
 @contextlib.contextmanager
 def npz_writer(
-    path: str | os.PathLike[str], layer_names: Sequence[int | str]
+    path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
     """Opens a file for `np.load`; it appears whole.
 
@@ -148,9 +149,7 @@ def npz_writer(
 
 
 @contextlib.contextmanager
-def projector_writer(
-    folder: str | os.PathLike[str],
-) -> Iterator[Callable[..., None]]:
+def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
     """Yields a function that adds a line of text to TensorBoard's projector.
 
     The function adds the line's pooled output to `lines`, and each token's

@@ -13,6 +13,7 @@ import jinja2
 from absl import logging
 
 from files.atomic import atomic_open
+from files.paths import StrPath
 
 # Maximum examples that a section shows.
 MAX_EXAMPLES = 1000
@@ -36,18 +37,15 @@ Text = str | Sequence[str | Span]
 
 
 def write(
-    output_file: str | os.PathLike[str],
+    output_file: StrPath,
     title: str,
     summary: Sequence[Text],
     sections: Iterable[Mapping[str, Any]],
 ) -> None:
     """Writes a page, complete or not at all.
 
-    Args:
-        output_file: path of the page.
-        title: heading of the page.
-        summary: paragraphs below the heading.
-        sections: the rest of the page; see report.html.
+    `summary` has the paragraphs below the heading. For `sections`, the rest of
+    the page, see report.html.
 
     Raises:
         OSError: the file cannot be written.

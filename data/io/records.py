@@ -8,7 +8,6 @@ instances that go into them.
 
 import contextlib
 import functools
-import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -18,13 +17,14 @@ import numpy as np
 
 from data.io import text_files
 from files.atomic import atomic_open, is_remote
+from files.paths import StrPath
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
 
 
 def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
-    """Serializes features as a `tf.train.Example`.
+    """Serializes features as the bytes of a `tf.train.Example`.
 
     Args:
         features: dict of name to a list of ints (an int64 feature, each at
@@ -32,37 +32,36 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
             Bytes are ints as `encode_rows` encodes them, an array is of
             float32.
 
-    Returns:
-        bytes.
-
     Raises:
         ValueError: a value is negative, or of another type.
     """
     entries: list[bytes] = []
     for name, values in features.items():
+        kind = _FLOATS
         if isinstance(values, bytes):
-            entries += _entry(name, _INTS, len(values)), values
+            kind, packed = _INTS, values
         elif isinstance(values, np.ndarray):
             packed = values.astype(np.float32).tobytes()
-            entries += _entry(name, _FLOATS, len(packed)), packed
         elif values and isinstance(values[0], float):
             packed = struct.pack(f"<{len(values)}f", *values)
-            entries += _entry(name, _FLOATS, len(packed)), packed
         else:
-            packed = _varints(name, values)
-            entries += _entry(name, _INTS, len(packed)), packed
+            kind, packed = _INTS, _varints(name, values)
+        entries += _entry(name, kind, len(packed)), packed
     return _field(1, b"".join(entries))
 
 
+def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
+    """Serializes the `input_ids` and so on of an object, and more features."""
+    names = ("input_ids", "input_mask", "segment_ids")
+    return encode_example(
+        {name: getattr(inputs, name) for name in names} | more
+    )
+
+
 def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
-    """Serializes many examples at once, faster than one by one.
+    """Serializes n examples at once, faster than one by one.
 
-    Args:
-        features: dict of name to an array [n, length] of integers from 0 up,
-            or of float32.
-
-    Returns:
-        list of n bytes, as of `encode_example`.
+    The features are arrays [n, length] of integers from 0 up, or of float32.
     """
     columns = []
     for name, values in features.items():
@@ -178,9 +177,6 @@ class RecordWriter:
     does. The files appear, whole, when the block ends well, and not at all
     when it ends with an error.
 
-    Args:
-        paths: the files to write.
-
     Raises:
         ValueError: a file is named twice.
         OSError: a file cannot be written.
@@ -211,7 +207,7 @@ class RecordWriter:
         self.num_records += 1
 
 
-def read_records(path: str | os.PathLike[str]) -> Iterator[bytes]:
+def read_records(path: StrPath) -> Iterator[bytes]:
     """Yields the records of a TFRecord file, checksums verified.
 
     Raises:
@@ -235,7 +231,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[bytes]:
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
 
-def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
+def count_records(paths: Iterable[StrPath]) -> int:
     """Counts the records of TFRecord files by their length headers alone.
 
     Raises:
@@ -258,9 +254,7 @@ def count_records(paths: Iterable[str | os.PathLike[str]]) -> int:
     return count
 
 
-def _record_length(
-    path: str | os.PathLike[str], position: int, header: bytes
-) -> int:
+def _record_length(path: StrPath, position: int, header: bytes) -> int:
     if len(header) < _HEADER_SIZE:
         raise _truncated(path, position)
     length, crc = struct.unpack("<QI", header)
@@ -277,7 +271,7 @@ def _record_length(
     return length
 
 
-def _truncated(path: str | os.PathLike[str], position: int) -> ValueError:
+def _truncated(path: StrPath, position: int) -> ValueError:
     return ValueError(
         f"{path}: the file is truncated: the record at byte {position} is "
         "cut off; make the file again"

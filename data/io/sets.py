@@ -5,6 +5,8 @@ import os
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
+from files.paths import StrPath
+
 Example = TypeVar("Example")
 
 
@@ -15,9 +17,7 @@ class SetReader(abc.ABC, Generic[Example]):
     """
 
     @abc.abstractmethod
-    def read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[Example]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[Example]:
         """Returns the examples of the set "train", "dev" or "test".
 
         Raises:
@@ -26,34 +26,26 @@ class SetReader(abc.ABC, Generic[Example]):
                 the message names the file and the line.
         """
 
-    def get_train_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[Example]:
+    def get_train_examples(self, data_dir: StrPath) -> list[Example]:
         """Returns the examples to train on; errors as `read_set`."""
         return self.read_set(data_dir, "train")
 
-    def get_dev_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[Example]:
+    def get_dev_examples(self, data_dir: StrPath) -> list[Example]:
         """Returns the examples to evaluate on; errors as `read_set`."""
         return self.read_set(data_dir, "dev")
 
-    def get_test_examples(
-        self, data_dir: str | os.PathLike[str]
-    ) -> list[Example]:
+    def get_test_examples(self, data_dir: StrPath) -> list[Example]:
         """Returns the examples to predict; errors as `read_set`."""
         return self.read_set(data_dir, "test")
 
-    def read_split(
-        self, data_dir: str | os.PathLike[str], split: str
-    ) -> list[Example]:
+    def read_split(self, data_dir: StrPath, split: str) -> list[Example]:
         """Returns the examples of the split "train", "eval" or "predict"."""
         sets = {"train": "train", "eval": "dev", "predict": "test"}
         return self.read_set(data_dir, sets[split])
 
 
 def find_set_file(
-    data_dir: str | os.PathLike[str], name: str, file_names: Sequence[str]
+    data_dir: StrPath, name: str, file_names: Sequence[str]
 ) -> str:
     """Returns the path of a set's file, the one that exists.
 

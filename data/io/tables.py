@@ -4,17 +4,18 @@ UTF-8, with or without a byte-order mark; errors name the file and the line.
 """
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from data.io import text_files
 from files.json_files import parse_json
+from files.paths import StrPath
 
 
 def read_table(
-    path: str | os.PathLike[str],
-    columns: Sequence[str],
+    path: StrPath,
+    text_columns: Sequence[str],
+    columns: Sequence[str] = (),
     quoting: bool = True,
     optional_columns: Sequence[str] = (),
 ) -> Iterator[tuple[str, list[Any]]]:
@@ -26,21 +27,23 @@ def read_table(
     Args:
         path: a file that ends in `.csv`, `.tsv` or, for JSON objects, one a
             line, `.jsonl`.
-        columns: list of str, at least one.
+        text_columns: columns whose cells must be text, at least one.
+        columns: other columns; their cells may be of any type in JSON.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
             write them; otherwise it is an ordinary character.
-        optional_columns: list of str, columns that the table, or a JSON
-            object in it, may lack.
+        optional_columns: other columns that the table, or a JSON object in it,
+            may lack.
 
     Yields:
-        (where, cells): the file and line, for messages; and a list of str,
-        one for each of `columns` and `optional_columns`, None for one that
-        is missing. Cells of JSON may be of any type.
+        (where, cells): the file and line, for messages; and a list of one cell
+        for each column, in the order of the arguments, None for one that is
+        missing.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a column is missing, or a line is malformed.
     """
+    columns = [*text_columns, *columns]
     path = str(path)
     # Some editors begin a file with a byte order mark.
     lines = (
@@ -48,23 +51,18 @@ def read_table(
         for number, line in text_files.read_numbered(path)
     )
     if path.endswith(".jsonl"):
-        yield from _read_json_lines(path, lines, columns, optional_columns)
+        found = _read_json_lines(path, lines, columns, optional_columns)
     else:
         rows = _read_separated(path, lines, quoting)
-        yield from _select_columns(rows, columns, optional_columns)
-
-
-def check_text(cell: Any, where: str, column: str) -> None:
-    """Checks that a cell of `read_table` is text; JSON lines may have others.
-
-    Raises:
-        ValueError: it is not text; the message names file, line and column.
-    """
-    if not isinstance(cell, str):
-        raise ValueError(
-            f"{where}, column {column!r}: the text must be a string. "
-            f"Received: {str(cell)[:80]}"
-        )
+        found = _select_columns(rows, columns, optional_columns)
+    for where, cells in found:
+        for column, cell in zip(text_columns, cells, strict=False):
+            if not isinstance(cell, str):
+                raise ValueError(
+                    f"{where}, column {column!r}: the text must be a string. "
+                    f"Received: {str(cell)[:80]}"
+                )
+        yield where, cells
 
 
 def _read_separated(
@@ -111,7 +109,7 @@ def _select_columns(
     rows: Iterable[tuple[str, list[str]]],
     columns: Sequence[str],
     optional_columns: Sequence[str],
-) -> Iterator[tuple[str, list[str | None]]]:
+) -> Iterator[tuple[str, list[Any]]]:
     """Yields (where, cells of the columns) out of (where, all cells)."""
     wanted = [*columns, *optional_columns]
     indexes = None

@@ -18,6 +18,7 @@ from absl import logging
 
 from files.atomic import is_remote
 from files.named_errors import named_errors
+from files.paths import StrPath
 from files.patterns import find_matches
 
 
@@ -30,12 +31,7 @@ def _gfile() -> Any:
 def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """Lists the files that comma-separated patterns match, in that order.
 
-    Args:
-        patterns: comma-separated paths or globs; a glob's matches are sorted.
-        flag_name: the flag they came from, for the message.
-
-    Returns:
-        list of str.
+    The matches of a glob are sorted. The message names the flag.
 
     Raises:
         FileNotFoundError: a pattern matches no file.
@@ -62,7 +58,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def open_raw(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
     """Opens a file to read its bytes as they are stored; errors name it."""
     with named_errors(path):
         with (
@@ -74,9 +70,7 @@ def open_raw(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def open_binary(
-    path: str | os.PathLike[str],
-) -> Iterator[IO[bytes] | gzip.GzipFile]:
+def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
     """Opens a file to read bytes, unpacked when its name ends in `.gz`.
 
     Raises:
@@ -92,17 +86,15 @@ def open_binary(
             ) from error
 
 
-def size(path: str | os.PathLike[str]) -> int:
+def size(path: StrPath) -> int:
     """Returns the number of bytes of a file."""
-    return (
-        _gfile().stat(path).length
-        if is_remote(path)
-        else (os.path.getsize(path))
-    )
+    if is_remote(path):
+        return _gfile().stat(path).length
+    return os.path.getsize(path)
 
 
 def read_lines(
-    path: str | os.PathLike[str], dropped: Counter[Any] | None = None
+    path: StrPath, dropped: Counter[Any] | None = None
 ) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, without their line ends.
 
@@ -124,9 +116,7 @@ def read_lines(
             yield _decode(line, path, dropped).rstrip("\n")
 
 
-def read_numbered(
-    path: str | os.PathLike[str],
-) -> Iterator[tuple[int, str]]:
+def read_numbered(path: StrPath) -> Iterator[tuple[int, str]]:
     """Yields (number, line) of a text file, and warns of bytes dropped from it.
 
     See `read_lines`; the numbers begin at 1.
@@ -138,7 +128,7 @@ def read_numbered(
 
 
 def read_block(
-    path: str | os.PathLike[str],
+    path: StrPath,
     start: int,
     end: int | None,
     dropped: Counter[Any] | None = None,
@@ -167,31 +157,7 @@ def read_block(
             yield _decode(line, path, dropped).strip()
 
 
-def find_document(
-    path: str | os.PathLike[str], position: int, max_bytes: int
-) -> int:
-    """Returns where the first document after a position begins.
-
-    Args:
-        path: a text file, not packed.
-        position: first byte to look at.
-        max_bytes: maximum distance to look for a blank line; without one, the
-            first line that begins after the position is returned.
-    """
-    with open_raw(path) as file:
-        file.seek(position)
-        # The rest of a line.
-        position += len(file.readline())
-        first_line = position
-        while position < first_line + max_bytes:
-            line = file.readline()
-            if not line.strip():
-                return position
-            position += len(line)
-    return first_line
-
-
-def _check_first_line(line: bytes, path: str | os.PathLike[str]) -> None:
+def _check_first_line(line: bytes, path: StrPath) -> None:
     """Refuses files that would be read as one line, or as no text at all."""
     # Every second byte of English in UTF-16 is zero.
     is_wide = line.count(0) > max(len(line) // 3, 4)
@@ -207,9 +173,7 @@ def _check_first_line(line: bytes, path: str | os.PathLike[str]) -> None:
         )
 
 
-def _decode(
-    line: bytes, path: str | os.PathLike[str], dropped: Counter[Any] | None
-) -> str:
+def _decode(line: bytes, path: StrPath, dropped: Counter[Any] | None) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:

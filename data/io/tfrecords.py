@@ -67,19 +67,14 @@ class Records(NamedTuple):
 def are_masked(files: Sequence[str]) -> bool:
     """Returns whether records hold masks; with --dynamic_masking they do not.
 
-    Args:
-        files: paths; the first record of the first one is looked at.
+    Looks at the first record of the first file.
     """
     record = next(records.read_records(files[0]), b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
 def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-    """Parses serialized examples.
-
-    Args:
-        serialized: string [B].
-        spec: dict of name to Feature.
+    """Parses serialized examples, string [B].
 
     Returns:
         dict of name to tensor [B, ...]; integers are int32.
@@ -235,11 +230,8 @@ def describe_records(
 ) -> str:
     """Names records by file and number, in the order of training.
 
-    Args:
-        files: paths of TFRecord files.
-        seed: as `create_dataset`'s.
-        skip_records: number of the first record, in that order.
-        count: how many records.
+    `seed` and `skip_records` are those of `create_dataset`: the first of
+    `count` records is number `skip_records` in that order.
 
     Returns:
         text such as "a.tfrecord records 5, 17, b.tfrecord records 3", the

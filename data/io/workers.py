@@ -74,7 +74,11 @@ def run(
             for number, (name, arguments) in enumerate(tasks):
                 file = Path(folder, str(number))
                 file.write_bytes(pickle.dumps(arguments))
-                pending.append(_Call(name, file, _submit(executor, file)))
+                # Its own start, with a worker, would lift the mask.
+                resource_tracker.ensure_running()
+                with _delayed_interrupt():
+                    future = executor.submit(_call, file)
+                pending.append(_Call(name, file, future))
                 processes.update(multiprocessing.active_children())
                 if len(pending) > 2 * num_processes:
                     yield _take_oldest(pending)
@@ -91,14 +95,6 @@ def run(
             writer.close()
             executor.shutdown(cancel_futures=True)
             reader.close()
-
-
-def _submit(executor: futures.Executor, file: Path) -> futures.Future:
-    """Submits a call, which may start a worker."""
-    # Its own start would lift the mask.
-    resource_tracker.ensure_running()
-    with _delayed_interrupt():
-        return executor.submit(_call, file)
 
 
 @contextlib.contextmanager
@@ -182,14 +178,8 @@ def generate(
     Args:
         function: takes an iterable of items and yields results; those of
             an item do not depend on other items. It can be pickled.
-        items: iterable of what can be pickled.
-        num_processes: as for `run`.
-
-    Yields:
-        the results, in the items' order.
-
-    Raises:
-        ChildProcessError: a process was killed.
+        items: can be pickled; the results are in their order.
+        num_processes: as for `run`, and so are the errors.
     """
     items = iter(items)
     chunks = iter(lambda: list(itertools.islice(items, _CHUNK_SIZE)), [])
@@ -263,7 +253,12 @@ def _call(file: Path) -> None:
             (None, _function(*pickle.loads(file.read_bytes())))
         )
     except Exception as error:
-        result = _pickle_error(error)
+        try:
+            result = pickle.dumps((error, None))
+            pickle.loads(result)
+        except Exception:
+            text = f"{type(error).__name__}: {error}"
+            result = pickle.dumps((RuntimeError(text), None))
     finally:
         # Otherwise the executor, or what the clean-up raised, would keep it.
         if _is_ending:
@@ -271,13 +266,3 @@ def _call(file: Path) -> None:
         _is_calling = False
     file.write_bytes(result)
     note.unlink()
-
-
-def _pickle_error(error: Exception) -> bytes:
-    try:
-        pickled = pickle.dumps((error, None))
-        pickle.loads(pickled)
-    except Exception:
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-        pickled = pickle.dumps((error, None))
-    return pickled

@@ -1,14 +1,14 @@
 """Named entities: reads tagged sentences in CoNLL-2003's layout."""
 
 import dataclasses
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from data.io import text_files
 from data.io.sets import SetReader, find_set_file
 from data.ner.scoring import to_scheme
 from files.labels import check_labels
+from files.paths import StrPath
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
@@ -67,7 +67,7 @@ class NerProcessor(SetReader[NerExample]):
         self._text_column = text_column
         self._label_column = label_column
 
-    def get_labels(self, data_dir: str | os.PathLike[str]) -> list[str]:
+    def get_labels(self, data_dir: StrPath) -> list[str]:
         """Returns the list of labels; errors as `read_set`."""
         if self._labels is None:
             tags = {
@@ -83,9 +83,7 @@ class NerProcessor(SetReader[NerExample]):
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
-    def read_set(
-        self, data_dir: str | os.PathLike[str], name: str
-    ) -> list[NerExample]:
+    def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
         """See SetReader."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         labels = self._labels
@@ -133,7 +131,11 @@ class NerProcessor(SetReader[NerExample]):
                     )
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
-        if self._text_column is None and width > 1 and _are_numbered(examples):
+        are_numbered = all(
+            example.words == [str(i + 1) for i in range(len(example.words))]
+            for example in examples
+        )
+        if self._text_column is None and width > 1 and are_numbered:
             raise ValueError(
                 f"{path}: the words of the first column are running numbers; "
                 "name the column of the words by --text_column, such as 2"
@@ -141,11 +143,7 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _checked(
-        self,
-        path: str | os.PathLike[str],
-        flag: str,
-        width: int,
-        needed: bool = True,
+        self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
         """Returns a flag's column; None if it is not given, or not there."""
         column = getattr(self, f"_{flag}")
@@ -158,16 +156,8 @@ class NerProcessor(SetReader[NerExample]):
         return None
 
 
-def _are_numbered(examples: Sequence[NerExample]) -> bool:
-    """Returns whether the words of every sentence are 1, 2, 3, ..."""
-    return all(
-        example.words == [str(i + 1) for i in range(len(example.words))]
-        for example in examples
-    )
-
-
 def _read_sentences(
-    path: str | os.PathLike[str],
+    path: StrPath,
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
     lines = [

@@ -1,7 +1,6 @@
 """Writes an HTML report of a tagger's right and wrong entities."""
 
 import collections
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from data.ner.scoring import (
     find_entities,
     score_entities,
 )
+from files.paths import StrPath
 
 # Kinds of error: what is wrong with a predicted or a missed entity.
 KINDS = {
@@ -35,18 +35,13 @@ _LEGEND = (
 
 
 def write_report(
-    output_file: str | os.PathLike[str],
+    output_file: StrPath,
     examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
     """Writes a self-contained HTML page: scores, errors by kind, sentences.
 
     Sentences with most errors come first.
-
-    Args:
-        output_file: path of the page.
-        examples: sentences with their right tags.
-        predicted_tags: the predicted tags of each sentence.
 
     Raises:
         OSError: the file cannot be written.

@@ -26,6 +26,7 @@ from data.ner.reading import NerExample
 from data.text.tokenization import FullTokenizer
 from data.text.windows import check_is_max_context, cut_spans
 from files.atomic import atomic_open
+from files.paths import StrPath
 from files.run_files import register
 
 register("test_predictions.txt", "predictions.jsonl", are_results=True)
@@ -72,12 +73,7 @@ def create_features(
 ) -> Iterator[NerFeatures]:
     """Yields the NerFeatures of each window.
 
-    Args:
-        examples: list of NerExamples.
-        label_list: list of str.
-        max_seq_length: WordPieces in a window, at least 3.
-        tokenizer: a FullTokenizer.
-        document_context: whether a text is a document, not a sentence.
+    With `document_context` a text is a document, not a sentence.
 
     Raises:
         ValueError: max_seq_length is too small, or a label is not in the
@@ -177,11 +173,9 @@ def _is_punctuation(char: str) -> bool:
 
 def encode_ner_features(feature: NerFeatures) -> bytes:
     """Serializes NerFeatures as a tf.train.Example, bytes."""
-    names = ("input_ids", "input_mask", "segment_ids")
-    labels = ("label_ids", "label_weights")
-    return records.encode_example(
-        {name: getattr(feature, name) for name in names + labels}
-    )
+    names = ("label_ids", "label_weights")
+    labels = {name: getattr(feature, name) for name in names}
+    return records.encode_inputs(feature, labels)
 
 
 def decode_predictions(
@@ -192,12 +186,8 @@ def decode_predictions(
 ) -> list[list[str]]:
     """Returns the predicted tags of each example, a list of lists of str.
 
-    Args:
-        examples: list of NerExamples.
-        features: NerFeatures of them, from create_features.
-        predicted_ids: for each feature, int [max_seq_length], the label
-            that scores highest at each position.
-        label_list: list of str.
+    `predicted_ids` has for each feature, int [max_seq_length], the label that
+    scores highest at each position.
 
     Raises:
         ValueError: there are more or fewer predictions than features.
@@ -210,7 +200,7 @@ def decode_predictions(
 
 
 def write_predictions(
-    output_dir: str | os.PathLike[str],
+    output_dir: StrPath,
     examples: Sequence[NerExample],
     tags: Sequence[list[str]],
 ) -> None:
@@ -218,11 +208,6 @@ def write_predictions(
 
     The former has lines of word, right and predicted tag, as conlleval reads
     them. The latter has a JSON object a sentence, with guid, words and labels.
-
-    Args:
-        output_dir: folder of the two files.
-        examples: the sentences.
-        tags: what decode_predictions gives.
 
     Raises:
         OSError: a file cannot be written.

@@ -36,9 +36,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 class NerWindows:
     """Makes the windows of texts, of any length.
 
-    Args:
-        tokenizer: TokenizerLayer.
-        max_seq_length: F, WordPieces in a window, at least 3.
+    F is `max_seq_length`, at least 3.
 
     Raises:
         ValueError: max_seq_length is too small.

@@ -16,56 +16,46 @@ _LONG_SENTENCE = 256
 
 
 def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
-    """Describes a corpus.
-
-    Args:
-        corpus: dict of CORPUS_COUNTS.
-
-    Yields:
-        (line, whether it is a warning).
-    """
-    num_documents = corpus["num_documents"]
-    num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
-    unknown = corpus["num_unknown"] / num_tokens
+    """Yields (line, whether it is a warning) about a corpus's CORPUS_COUNTS."""
+    unknown = corpus["num_unknown"] / corpus["num_tokens"]
     yield (
-        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
-        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]",
+        f"corpus: {corpus['num_documents']:,} documents, "
+        f"{corpus['num_sentences']:,} sentences, "
+        f"{corpus['num_tokens']:,} WordPieces, {unknown:.2%} [UNK]",
         False,
     )
+    for warning in _warnings(corpus, unknown):
+        yield warning, True
+
+
+def _warnings(corpus: Mapping[str, int], unknown: float) -> Iterator[str]:
+    num_documents = corpus["num_documents"]
+    num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
     if num_documents == 1:
         yield (
             "the input is one document, so random next sentences come from "
-            "that document too; separate documents by blank lines",
-            True,
+            "that document too; separate documents by blank lines"
         )
     else:
-        for line in check_next(corpus, "training set"):
-            yield line, True
+        yield from check_next(corpus, "training set")
     if 1 < num_documents and num_sentences < _FEW_SENTENCES * num_documents:
         yield (
             f"{num_sentences / num_documents:.1f} sentences a document: most "
             "have no next sentence; blank lines belong between documents, "
-            "not between sentences",
-            True,
+            "not between sentences"
         )
     if num_tokens > _LONG_SENTENCE * num_sentences:
         yield (
             f"{num_tokens / num_sentences:.0f} WordPieces a line: lines "
-            "should be sentences; --sentence_split splits paragraphs",
-            True,
+            "should be sentences; --sentence_split splits paragraphs"
         )
     if unknown > _MANY_UNKNOWN:
         yield (
             f"{unknown:.1%} of the WordPieces are [UNK]: the vocabulary is "
-            "of another language, or --do_lower_case contradicts its casing",
-            True,
+            "of another language, or --do_lower_case contradicts its casing"
         )
-    if corpus.get("num_dropped_bytes"):
-        yield (
-            f"dropped {corpus['num_dropped_bytes']:,} bytes of the input "
-            "that are not UTF-8",
-            True,
-        )
+    if dropped := corpus.get("num_dropped_bytes"):
+        yield f"dropped {dropped:,} bytes of the input that are not UTF-8"
 
 
 def check_next(counts: Mapping[str, int], which: str) -> Iterator[str]:
@@ -81,15 +71,7 @@ def check_next(counts: Mapping[str, int], which: str) -> Iterator[str]:
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Describes the instances.
-
-    Args:
-        counts: of `parts.write_shards`.
-        max_seq_length: maximum WordPieces in an instance.
-
-    Returns:
-        dict of a number and shares.
-    """
+    """Returns the number of instances and shares, by `parts.write_shards`."""
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances
     found = {

@@ -85,9 +85,6 @@ class Block(NamedTuple):
 class TextReader:
     """Reads text as WordPieces.
 
-    Args:
-        options: TextOptions.
-
     Attributes:
         pieces: Pieces of the vocabulary.
 
@@ -116,10 +113,8 @@ class TextReader:
     ) -> Iterator[list[bytes] | None]:
         """Yields the sentences of a block; None for a blank line.
 
-        Args:
-            block: Block.
-            counts: counts of the corpus, which are added to.
-            dropped: bytes that are not UTF-8 by path, which are added to.
+        Adds to the counts of the corpus, and to the bytes, by path, that are
+        dropped because they are not UTF-8.
 
         Raises:
             ValueError: a line's word boundaries do not match it.

@@ -15,11 +15,8 @@ from data.text.tokenization import FullTokenizer
 class DynamicMasking:
     """Masks records that create_pretraining_data.py left without masks.
 
-    Args:
-        tokenizer: FullTokenizer that the records were made with.
-        max_predictions_per_seq: P.
-        options: MaskingOptions.
-        seed: int; the draws depend on it and on a record's number alone.
+    P is `max_predictions_per_seq`. The draws depend only on the seed and on a
+    record's number.
     """
 
     def __init__(
@@ -42,14 +39,9 @@ class DynamicMasking:
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws the random numbers for the masks of one record.
+        """Draws float32 [3, F], in [0, 1), for the masks of one record.
 
-        Args:
-            number: int64 scalar, of the record in all that training reads.
-            max_seq_length: F.
-
-        Returns:
-            float32 [3, F], in [0, 1).
+        `number`, int64, counts the record in all that training reads.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])

@@ -25,11 +25,7 @@ def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:
     another part holds out. The corpus's first document always is, so that the
     evaluation set is not empty.
 
-    Args:
-        part: number of the part.
-        number: number of the document in its part.
-        fraction: probability.
-        seed: random seed.
+    `number` is the document's number in its part.
     """
     rng = random.Random(f"{seed}/eval/{part}/{number}")
     return part == number == 0 or rng.random() < fraction
@@ -43,11 +39,9 @@ def hold_out(
 ) -> Iterator[list[bytes] | None]:
     """Yields the sentences of a part that are not held out.
 
-    Args:
-        lines: sentences as of `TextReader.read`; None ends a document.
-        is_chosen: called with the number of a document.
-        write: called with each line for the file of held-out documents.
-        counts: counts of the corpus, to which held-out documents are added.
+    `is_chosen` is called with the number of a document, and `write` with each
+    line for the file of held-out documents, which are added to the counts of
+    the corpus.
     """
     number = 0
     is_held: bool | None = None  # None between documents
@@ -88,9 +82,7 @@ def _parse(piece: str) -> bytes:
 def read(paths: Iterable[str], max_pieces: int) -> Iterator[list[Document]]:
     """Yields the documents that tasks held out, in lists that fit into memory.
 
-    Args:
-        paths: the tasks' files of held-out documents.
-        max_pieces: as for `group_documents`.
+    `max_pieces` is that of `group_documents`.
     """
     lines = (
         list(map(_parse, line.split())) or None

@@ -72,11 +72,8 @@ def read_documents(
 ) -> list[Document]:
     """Reads text, one sentence a line, blank lines between documents.
 
-    Args:
-        input_files: paths; one that ends in `.gz` is unpacked. A document
-            may continue in the next file, as in the original.
-        reader: TextReader.
-        counts: counts of the corpus, which are added to.
+    A file that ends in `.gz` is unpacked. A document may continue in the next
+    file, as in the original. The counts of the corpus are added to.
 
     Returns:
         list of documents, those without a WordPiece left out.
@@ -103,9 +100,7 @@ def read_documents(
 class InstanceEncoder:
     """Encodes instances as records: the original's features, padded with zeros.
 
-    Args:
-        options: InstanceOptions. With `dynamic_masking` the records have no
-            masks.
+    With `dynamic_masking` the records have no masks.
     """
 
     def __init__(self, options: InstanceOptions) -> None:
@@ -152,12 +147,9 @@ def create_training_instances(
 ) -> list[TrainingInstance]:
     """Creates instances from raw text, shuffled.
 
-    Args:
-        input_files: paths, see `read_documents`.
-        reader: TextReader.
-        options: InstanceOptions, without `dynamic_masking` or
-            `whole_word_draw`, which the original does not have.
-        progress: wraps the iteration over `total` passes over documents.
+    The options `dynamic_masking` and `whole_word_draw` must be off, as the
+    original does not have them. `progress` wraps the iteration over `total`
+    passes over documents.
 
     Raises:
         ValueError: the input holds no text.
@@ -196,12 +188,7 @@ def create_instances_from_document(
     either the rest or, half the time, segments drawn from another document, and
     the rest is put back.
 
-    Args:
-        all_documents: list of documents.
-        document_index: index of the document.
-        pieces: Pieces of the vocabulary.
-        rng: random.Random.
-        options: InstanceOptions. With `dynamic_masking` nothing is masked.
+    With `dynamic_masking` nothing is masked.
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # [CLS], [SEP], [SEP]

@@ -24,7 +24,7 @@ from data.pretraining import (
 )
 from data.pretraining.options import InstanceOptions
 from files import locks
-from files.atomic import write_json
+from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
@@ -89,11 +89,9 @@ class Job:
     ) -> tuple[dict[str, Any], bool]:
         """Makes the shards and the manifest, resuming unfinished work.
 
-        Args:
-            run: calls a function for each task, see workers.run.
-            progress: wraps an iteration: progress(iterable, total, label).
-            report: called with each line of the corpus report, and whether it
-                is a warning.
+        `run` calls a function for each task, see workers.run. `progress` wraps
+        an iteration: progress(iterable, total, label). `report` is called with
+        each line of the corpus report, and whether it is a warning.
 
         Returns:
             (the manifest, a dict; whether anything was made).
@@ -180,13 +178,11 @@ class Job:
     def _remove_partial_files(self) -> None:
         """Removes the partial files that killed processes left."""
         folder, name = os.path.split(self.output_file)
-        partial = re.compile(
-            rf"({re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
-            rf"|eval-{re.escape(name)})\.partial-\d+"
+        output = re.compile(
+            rf"{re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
+            rf"|eval-{re.escape(name)}"
         )
-        for found in os.listdir(folder or "."):
-            if partial.fullmatch(found):
-                os.remove(os.path.join(folder, found))
+        remove_partial(folder or ".", lambda name: bool(output.fullmatch(name)))
 
     def _read(
         self, description: dict[str, Any]
@@ -207,9 +203,16 @@ class Job:
                 {"shards": list, "statistics": dict},
                 description,
             )
-            whole = self._find_whole_files(found)
-            if found and all(whole.values()):
-                return found, whole
+            whole = {}
+            if found is not None:
+                shards = found["shards"]
+                # The files may have been moved together with the manifest.
+                paths = [*self._shard_paths(len(shards)), self._eval_file]
+                entries = shards + found.get("eval_shards", [])
+                are_whole = map(manifest.is_whole, paths, entries)
+                whole = dict(zip(paths, are_whole, strict=False))
+                if all(whole.values()):
+                    return found, whole
             begun = manifest.read(path, {}, description)
             manifest.check_version(self.manifest_file, found)
             manifest.check_version(path, begun)
@@ -218,35 +221,19 @@ class Job:
                 f"{error}; give another --output_file, or remove "
                 f"{self.manifest_file} and {self._work_dir} to start again"
             ) from error
-        if begun is None:
-            self._check_folder()
-        write_json(path, description)
-        return found, whole
-
-    def _find_whole_files(
-        self, found: dict[str, Any] | None
-    ) -> dict[str, bool]:
-        """Returns for each file of a manifest whether it is whole."""
-        if found is None:
-            return {}
-        shards, held_out = found["shards"], found.get("eval_shards", [])
-        # The files may have been moved together with the manifest.
-        paths = [*self._shard_paths(len(shards)), self._eval_file]
-        return {
-            path: manifest.is_whole(path, entry)
-            for path, entry in zip(paths, shards + held_out, strict=False)
-        }
-
-    def _check_folder(self) -> None:
-        """Refuses a folder of unfinished work that is not ours."""
         names = []
         with contextlib.suppress(FileNotFoundError):
             names = os.listdir(self._work_dir)
-        if any(not name.startswith("job.json.partial-") for name in names):
+        is_ours = begun is not None or all(
+            name.startswith("job.json.partial-") for name in names
+        )
+        if not is_ours:
             raise ValueError(
                 f"{self._work_dir} is where unfinished work is kept, but holds "
                 "other files; give another --output_file, or move it away"
             )
+        write_json(path, description)
+        return found, whole
 
     def _shard_paths(self, num_shards: int) -> list[str]:
         return [

@@ -26,12 +26,8 @@ def create_masked_lm_predictions(
     (10%) stay, and the rest become random words; each WordPiece of a whole
     word has a draw of its own.
 
-    Args:
-        tokens: list of WordPieces with [CLS] and [SEP].
-        candidates: positions of the other ones, which are shuffled.
-        pieces: Pieces, from which random words are drawn.
-        rng: random.Random.
-        options: see `instances.create_training_instances`.
+    `candidates` are the positions of all WordPieces but [CLS] and [SEP]; they
+    are shuffled.
 
     Returns:
         (tokens after masking, positions ascending, labels), three lists.

@@ -122,17 +122,10 @@ def write_held_out(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> list[dict[str, Any]]:
-    """Writes the evaluation set, with masks and in one pass.
+    """Writes the evaluation set, with masks; returns the manifest's entry.
 
-    Args:
-        path: the file to write.
-        files: tasks' files of held-out documents.
-        text: as for the tasks.
-        options: as for the tasks.
-        counts: counts of the instances, which are added to.
-
-    Returns:
-        the manifest's entry.
+    `files` are the tasks' files of held-out documents. The counts of the
+    instances are added to.
 
     Raises:
         ValueError: no document was held out.
@@ -167,12 +160,8 @@ def _read_part(
 ) -> Iterator[list[bytes] | None]:
     """Yields the sentences of a part to train on; a file ends its document.
 
-    Args:
-        part: number and blocks.
-        reader: TextReader.
-        options: InstanceOptions.
-        counts: counts of the corpus, which are added to.
-        write: called with each line of a document that is held out.
+    Adds to the counts of the corpus, and calls `write` with each line of a
+    document that is held out.
     """
     number, blocks = part
     dropped: Counter[str] = Counter()
@@ -223,13 +212,8 @@ def create_records(
 ) -> Iterator[bytes]:
     """Yields the records of documents, shuffled.
 
-    Args:
-        group: list of documents, which is shuffled.
-        pieces: Pieces of the vocabulary.
-        options: InstanceOptions.
-        rng: random.Random.
-        counts: counts of the instances, which are added to.
-        lent: documents for random next sentences alone.
+    Shuffles the group too, and adds to the counts of the instances. The
+    documents of `lent` are for random next sentences alone.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)

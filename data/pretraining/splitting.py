@@ -50,9 +50,7 @@ def split_to_parts(
         if (file, position) < last:
             continue
         if not boundary_files and not path.endswith(".gz"):
-            found = text_files.find_document(path, position, _MAX_SEARCH)
-            start = _skip_blank_lines(path, found)
-            is_cut = start == found
+            start, is_cut = _find_start(path, position)
         last = (file, start)
         if start >= sizes[file]:
             last, is_cut = (file + 1, 0), False
@@ -74,18 +72,26 @@ def split_to_parts(
     return parts
 
 
-def _skip_blank_lines(path: str, position: int) -> int:
-    """Returns where the first line with text begins, so that no part is blank.
+def _find_start(path: str, position: int) -> tuple[int, bool]:
+    """Returns where a part begins after a byte, and whether within a document.
 
-    Args:
-        path: a text file, not packed.
-        position: first byte to look at, where a line begins.
+    That is the first line with text, so that no part is blank, after a blank
+    line. Without a blank line nearby it is the first line after the byte.
     """
     with text_files.open_raw(path) as file:
         file.seek(position)
-        while (line := file.readline()) and not line.strip():
+        # The rest of a line.
+        first_line = position = position + len(file.readline())
+        is_after_blank = False
+        while line := file.readline():
+            if not line.strip():
+                is_after_blank = True
+            elif is_after_blank:
+                return position, False
             position += len(line)
-    return position
+            if not is_after_blank and position >= first_line + _MAX_SEARCH:
+                return first_line, True
+    return position, False
 
 
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:

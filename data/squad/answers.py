@@ -30,19 +30,11 @@ def find_answers(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Answers questions from the outputs of a model or an ensemble.
+    """Returns the answers, as `decode_predictions`, of a model or an ensemble.
 
-    Args:
-        examples: the questions.
-        features: their windows, in order.
-        batches: yields (features with `unique_ids`, outputs), in any order;
-            outputs have `start_logits` and `end_logits`, or are a list of
-            those of each model.
-        options: DecodingOptions.
-        tokenizer: BasicTokenizer that made the features.
-
-    Returns:
-        as `decode_predictions`.
+    The features are the examples' windows, in order. `batches` yields (features
+    with `unique_ids`, outputs), in any order; outputs have `start_logits` and
+    `end_logits`, or are a list of those of each model.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -77,10 +69,8 @@ def average_nbest(
     probability over the best text's, which for one model is the difference of
     their scores.
 
-    Args:
-        members: each model's n-best lists by question id, as
-            `decode_predictions` returns them.
-        options: DecodingOptions that they were made with.
+    `members` are each model's n-best lists by question id, as
+    `decode_predictions` returns them with these options.
 
     Returns:
         as `decode_predictions`; the logits of an entry are the mean over the

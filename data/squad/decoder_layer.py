@@ -68,11 +68,8 @@ class SquadDecoder:
     ) -> dict[str, tf.Tensor]:
         """Answers questions.
 
-        Args:
-            windows: Windows, as `SquadWindows` gives them.
-            first_places: int64 [W], likewise.
-            passages: Passages, likewise.
-            best: BestLogits of all windows.
+        The windows, the first places, int64 [W], and the passages are those of
+        `SquadWindows`, and `best` is of all windows.
 
         Returns:
             dict of tensors [N]: `answer`, string; `probability`, float64, among
@@ -142,11 +139,8 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Returns the best spans of a question whose texts differ.
 
-        Args:
-            find_spans: (begin, end) -> Spans of these windows.
-            begin: int32, the question's first window.
-            end: int32, the one after its last.
-            alignment: Alignment of its passage.
+        `find_spans(begin, end)` returns the Spans of some windows. The
+        question's windows begin at `begin` and stop before `end`, int32.
 
         Returns:
             (Spans [B], string [B]), best first; empty if there are none.
@@ -183,11 +177,8 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Returns the best spans with distinct texts, and the texts.
 
-        Args:
-            spans: Spans of further windows, sorted.
-            nbest: the best Spans of those before, sorted.
-            texts: string [B], their distinct texts.
-            alignment: Alignment of the passage.
+        `spans` are of further windows; `nbest` are the best of those before,
+        and `texts`, string [B], their distinct texts. Both Spans are sorted.
         """
         num_spans = tf.size(spans.starts)
         # One more, so that every span has a next one.

@@ -9,7 +9,7 @@ import collections
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,13 +72,9 @@ def decode_predictions(
 ) -> Answers:
     """Decodes the best answer, the n best, and the score of no answer.
 
-    Args:
-        all_examples: SquadExamples.
-        all_features: their SquadFeatures, in order; iterated once. If they have
-            character offsets, answers are cut out of the passage at these.
-        all_results: RawResults, one for each feature, in any order.
-        options: DecodingOptions.
-        tokenizer: BasicTokenizer that made the features.
+    The features are in the order of the examples, and iterated once; if they
+    have character offsets, answers are cut out of the passage at these. The
+    results are one for each feature, in any order.
 
     Raises:
         ValueError: a feature has no result, or is not in order.
@@ -143,13 +139,15 @@ def decode_question(
     if is_v2:
         spans.append(null)
     spans.sort(key=_score, reverse=True)
-    nbest = _nbest_answers(
-        (
-            (_answer_text(span, example, options, tokenizer), span)
-            for span in spans
-        ),
-        options.n_best_size,
-    )
+    nbest, texts = [], set()
+    for span in spans:
+        text = _answer_text(span, example, options, tokenizer)
+        # Only the empty text may repeat.
+        if span.start_index == 0 or text not in texts:
+            texts.add(text)
+            nbest.append((text, span))
+            if len(nbest) >= options.n_best_size:
+                break
     if is_v2 and all(text for text, _ in nbest):
         nbest.append(("", null))
     nbest = nbest or [("empty", _NOTHING)]
@@ -213,20 +211,6 @@ def _score(span: Span) -> float:
     return span.start_logit + span.end_logit
 
 
-def _nbest_answers(
-    texts_and_spans: Iterator[tuple[str, Span]], n_best_size: int
-) -> list[tuple[str, Span]]:
-    """Returns the first n (text, span); only the empty text may repeat."""
-    nbest, texts = [], set()
-    for text, span in texts_and_spans:
-        if span.start_index == 0 or text not in texts:
-            texts.add(text)
-            nbest.append((text, span))
-            if len(nbest) >= n_best_size:
-                break
-    return nbest
-
-
 def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
     """Returns an n-best list with probabilities, as it is written."""
     scores = [_score(span) for _, span in nbest]
@@ -284,11 +268,7 @@ def find_place(
 ) -> tuple[int, int]:
     """Returns where a span's text begins and ends in the passage.
 
-    Args:
-        span: of an Answer.
-        example: the question.
-        word_starts: the first character of each of the passage's words.
-        tokenizer: BasicTokenizer that made the features.
+    `word_starts` are the first characters of the passage's words.
 
     Returns:
         characters, the end exclusive; -1 and -1 for no answer.
@@ -328,11 +308,8 @@ def get_final_text(
     the passage, ignoring spaces; if that fails, the passage's words are
     returned.
 
-    Args:
-        pred_text: str, joined WordPieces, separated by single spaces.
-        orig_text: str, the passage's words that hold them.
-        tokenizer: BasicTokenizer that made the tokens.
-        verbose_logging: whether to log the failures.
+    `pred_text` is joined WordPieces, separated by single spaces, and
+    `orig_text` the passage's words that hold them.
     """
     start, end = _find_final_text(
         pred_text, orig_text, tokenizer, verbose_logging

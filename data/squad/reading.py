@@ -2,7 +2,6 @@
 
 import bisect
 import dataclasses
-import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 from absl import logging
 
 from files.json_files import read_json
+from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
 
@@ -46,7 +46,7 @@ class SquadExample:
 
 
 def read_squad_examples(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
     is_training: bool,
     version_2_with_negative: bool = False,
     use_char_offsets: bool = False,
@@ -56,13 +56,9 @@ def read_squad_examples(
     In training, a question whose answer is not at the given position is
     skipped, with a warning.
 
-    Args:
-        input_file: JSON as SQuAD v1.1 or v2.0 have it.
-        is_training: whether answers are read.
-        version_2_with_negative: whether questions may have no answer.
-        use_char_offsets: whether an answer may stand in the passage's
-            characters alone. Its words may differ: str.split knows more kinds
-            of white space than WORD does.
+    With `use_char_offsets` an answer may stand in the passage's characters
+    alone. Its words may differ: str.split knows more kinds of white space than
+    WORD does.
 
     Raises:
         OSError: the file cannot be read.
@@ -119,7 +115,7 @@ def read_squad_examples(
 
 
 def read_questions(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yields (context, qa, where) of each question of a SQuAD file.
 

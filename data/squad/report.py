@@ -1,7 +1,6 @@
 """Writes an HTML report of right and wrong answers."""
 
 import itertools
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from data.io.html_report import Span, write
 from data.squad.reading import field, read_questions
 from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
+from files.paths import StrPath
 
 _LEGEND = (
     "In the passages: ",
@@ -22,19 +22,15 @@ _LEGEND = (
 
 
 def write_report(
-    output_file: str | os.PathLike[str],
-    input_file: str | os.PathLike[str],
+    output_file: StrPath,
+    input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> None:
     """Writes a self-contained HTML page of questions, the worst first.
 
-    Args:
-        output_file: path of the page.
-        input_file: SQuAD JSON with the right answers.
-        predictions: dict of question id to text, "" for no answer. Questions
-            without a prediction, or without gold answers, are left out.
-        version_2_with_negative: whether questions may have no answer.
+    A prediction is "" for no answer. Questions without a prediction, or without
+    gold answers, are left out.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -69,7 +65,7 @@ def write_report(
 
 
 def describe_answers(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> list[dict[str, str]]:
@@ -95,7 +91,7 @@ def describe_answers(
 
 
 def _read_answered(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> Iterator[tuple[str, str, dict[str, int], str]]:

@@ -1,7 +1,6 @@
 """SQuAD's official scores: exact match and F1, of v1.1 and of v2.0."""
 
 import collections
-import os
 import re
 import string
 from collections.abc import Mapping
@@ -10,13 +9,14 @@ from typing import Any
 from absl import logging
 
 from data.squad.reading import field, read_questions
+from files.paths import StrPath
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def score_predictions(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> dict[str, float]:
@@ -24,10 +24,7 @@ def score_predictions(
 
     Questions without gold answers (`has_gold_answers`) are left out.
 
-    Args:
-        input_file: SQuAD JSON with the gold answers.
-        predictions: dict of question id to text; in v2.0 "" for no answer.
-        version_2_with_negative: whether to score as v2.0 rather than v1.1.
+    In v2.0 a prediction is "" for no answer.
 
     Returns:
         dict of `exact_match` (`exact` in v2.0), `f1`, in percent, and `total`,
@@ -48,19 +45,15 @@ def score_predictions(
 
 
 def score_outputs(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
     predictions: Mapping[str, str],
     nbest: Mapping[str, list[dict[str, Any]]],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
     """Scores the results of decode_predictions, with the best threshold.
 
-    Args:
-        input_file: SQuAD JSON with the gold answers.
-        predictions: dict of question id to text.
-        nbest: dict of question id to entries with a "text", best first.
-        null_odds: in v2.0, dict of question id to a score of no answer; in
-            v1.1 it is empty.
+    The entries of `nbest` have a "text", best first. `null_odds` has the score
+    of no answer by question id; in v1.1 it is empty.
 
     Returns:
         as score_predictions, as are the errors; in v2.0 also `best_exact`,
@@ -87,9 +80,7 @@ def has_gold_answers(
     unanswerable, unless its `is_impossible` is false: then its answers are
     unknown.
 
-    Args:
-        qa: the question in SQuAD's JSON, its "answers" a list.
-        version_2_with_negative: whether to score as v2.0 rather than v1.1.
+    The "answers" of `qa`, the question in SQuAD's JSON, are a list.
     """
     if qa["answers"]:
         return True
@@ -128,7 +119,7 @@ def compute_f1(right_answer: str, prediction: str) -> float:
 
 
 def _read_gold_answers(
-    input_file: str | os.PathLike[str],
+    input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:

@@ -70,13 +70,8 @@ def find_spans(
 ) -> Spans:
     """Returns the Spans of some windows, by window, start and end.
 
-    Args:
-        begin: int32, the first window.
-        end: int32, the one after the last.
-        windows: Windows, all.
-        first_places: int64 [W].
-        best: BestLogits of all.
-        max_answer_length: maximum WordPieces of a span.
+    They are the windows from `begin` up to `end`, int32, of all `windows`;
+    `first_places` is int64 [W], and `max_answer_length` counts WordPieces.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -115,10 +110,8 @@ def find_nulls(
 
     That is [CLS] alone, in the window where it scores lowest.
 
-    Args:
-        rows: int64 [W], the question of each window.
-        best: BestLogits of all windows.
-        num_questions: int32, N.
+    `rows`, int64 [W], has the question of each window, and N is
+    `num_questions`.
     """
     start_logits = tf.cast(best.null_start_logits, tf.float64)
     end_logits = tf.cast(best.null_end_logits, tf.float64)

@@ -131,8 +131,7 @@ def create_records(
     numbered = _number(examples, tokenizer, options)
     windows = workers.generate(encode, numbered, num_processes)
     for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
-        # Two concatenated messages are parsed as their union.
-        yield records.encode_example({"unique_ids": [unique_id]}) + window
+        yield _encode_id(unique_id) + window
 
 
 def _number(
@@ -151,24 +150,22 @@ def _number(
 
 
 def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
-    """Serializes SquadFeatures as a tf.train.Example."""
-    return records.encode_example(
-        {"unique_ids": [feature.unique_id]}
-    ) + _encode_window(feature, is_training)
-
-
-def _encode_window(feature: SquadFeatures, is_training: bool) -> bytes:
-    """Serializes SquadFeatures except for the id."""
-    values: dict[str, list] = {
-        "input_ids": feature.input_ids,
-        "input_mask": feature.input_mask,
-        "segment_ids": feature.segment_ids,
-    }
+    """Serializes SquadFeatures as a tf.train.Example, without an id of None."""
+    values: dict[str, list] = {}
     if is_training:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
-    return records.encode_example(values)
+    return _encode_id(feature.unique_id) + records.encode_inputs(
+        feature, values
+    )
+
+
+def _encode_id(unique_id: int | None) -> bytes:
+    """Serializes an id: two concatenated messages are parsed as their union."""
+    if unique_id is None:
+        return b""
+    return records.encode_example({"unique_ids": [unique_id]})
 
 
 def _encode_windows(
@@ -179,7 +176,7 @@ def _encode_windows(
 ) -> Iterator[bytes]:
     """Yields the serialized windows of (number, example) pairs, without ids."""
     windows = create_windows(tokenizer, options, is_training, examples)
-    return (_encode_window(feature, is_training) for feature in windows)
+    return (encode_squad_features(feature, is_training) for feature in windows)
 
 
 def create_windows(

@@ -80,9 +80,15 @@ def learn_vocabulary(
     """
     if not counts:
         raise ValueError("no words in the input; give files with text")
-    from tensorflow_text.tools.wordpiece_vocab import (
-        wordpiece_tokenizer_learner_lib as learner,
-    )
+    try:
+        from tensorflow_text.tools.wordpiece_vocab import (
+            wordpiece_tokenizer_learner_lib as learner,
+        )
+    except ImportError:
+        raise ValueError(
+            "learning a vocabulary needs tensorflow-text, which is not "
+            "installed: it runs on Linux and macOS with Python 3.11 to 3.13"
+        ) from None
 
     reserved = reserved_tokens(num_unused)
     wanted = vocab_size - len(reserved)

@@ -35,9 +35,7 @@ def staged_folder(
             _remove(stage)
             file_system(stage).makedirs(stage)
             yield stage
-            names = sorted(
-                file_system(stage).listdir(stage), key=lambda name: name == last
-            )
+            names = sorted(_files_in(stage), key=lambda name: name == last)
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)
                 for name in names
@@ -45,6 +43,8 @@ def staged_folder(
             _refuse_folders(files.values())
             manifests.check_whole(directory, names)
             manifests.add(directory, names)
+            for folder in {os.path.dirname(file) for file in files.values()}:
+                file_system(folder).makedirs(folder)
             move_into_place(files)
     finally:
         _remove(stage)
@@ -93,6 +93,16 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OSError(f"{path} cannot be written: {message}") from error
 
 
+def _files_in(folder: str) -> list[str]:
+    """Returns the paths of the files below a folder, from there."""
+    walk = file_system(folder).walk(folder)
+    return [
+        os.path.relpath(os.path.join(place, name), folder)
+        for place, _, names in walk
+        for name in names
+    ]
+
+
 def _refuse_folders(paths: Iterable[str]) -> None:
     for path in paths:
         if file_system(path).isdir(path):
@@ -129,7 +139,7 @@ class _Local:
 
     exists, isdir = staticmethod(os.path.exists), staticmethod(os.path.isdir)
     listdir, remove = staticmethod(os.listdir), staticmethod(os.remove)
-    rmtree = staticmethod(shutil.rmtree)
+    rmtree, walk = staticmethod(shutil.rmtree), staticmethod(os.walk)
 
     @staticmethod
     def makedirs(path: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import training
 from data.io import feature_files
-from files import atomic, leftovers
+from files import atomic, run_files
 from files.paths import Kind, PathFlag
 from tests import script_runner
 from tests.golden import ROOT
@@ -39,7 +39,7 @@ def begin(path):
 
 
 def remove(kind, path):
-    leftovers.remove(PathFlag("flag", str(path), kind))
+    run_files.remove_leftovers(PathFlag("flag", str(path), kind))
 
 
 def test_a_file_of_a_killed_process_goes_and_that_of_another_stays(tmp_path):

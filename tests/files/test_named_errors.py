@@ -2,7 +2,6 @@
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -54,5 +53,3 @@ def test_an_error_keeps_its_kind_and_a_name_that_it_has():
     assert refused.value.filename == "nowhere"
     with pytest.raises(OSError, match="^told already$"), named_errors("other"):
         raise OSError("told already")
-    with pytest.raises(FileNotFoundError, match="none"):
-        Path("none").read_bytes()

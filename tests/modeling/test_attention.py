@@ -69,16 +69,6 @@ def test_no_mask_sees_everything(inputs):
     np.testing.assert_allclose(layer(from_tensor, to_tensor), expected)
 
 
-def test_a_mask_of_one_row_holds_for_all_from_positions(inputs):
-    from_tensor, to_tensor, mask = inputs
-    layer = create()
-    row = mask[:, :1]
-    np.testing.assert_array_equal(
-        layer(from_tensor, to_tensor, row),
-        layer(from_tensor, to_tensor, np.repeat(row, F, axis=1)),
-    )
-
-
 def test_dropout_follows_the_seed(inputs):
     from_tensor, to_tensor, _ = inputs
     layer = create(attention_probs_dropout_prob=0.5)

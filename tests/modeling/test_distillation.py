@@ -128,23 +128,6 @@ def test_only_sequences_of_a_teacher_may_be_longer(case):
         loss.divergences(student, longer, features, TEMPERATURE)
 
 
-def test_the_gradient_is_that_of_softened_probabilities():
-    """d/ds = T (softmax(s / T) - softmax(t / T)), Hinton et al. 2015."""
-    loss, student, teacher, _, _ = mean_of_classes()
-    features = {"input_ids": np.zeros((B, T), "int32")}
-    student = tf.Variable(student)
-    with tf.GradientTape() as tape:
-        (total,) = loss.divergences(
-            student, teacher, features, TEMPERATURE
-        ).values()
-    expected = TEMPERATURE * (
-        softmax(student.numpy() / TEMPERATURE) - softmax(teacher / TEMPERATURE)
-    )
-    np.testing.assert_allclose(
-        tape.gradient(total, student), expected, atol=1e-12
-    )
-
-
 def test_layers_are_mapped_as_in_tinybert():
     assert distillation.map_layers(3, 6) == [0, 2, 4, 6]
     assert distillation.map_layers(4, 12) == [0, 3, 6, 9, 12]

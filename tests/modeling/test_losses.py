@@ -134,23 +134,18 @@ def with_ids(features):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_equals_the_formula(case):
+def test_a_batch_and_its_parts_equal_the_formula(case):
     loss, outputs, features, expected = case()
-    total, values = loss(outputs, with_ids(features))
+    features = with_ids(features)
+    total, values = loss(outputs, features)
     assert tuple(values) == loss.names
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 
+    def part(tensors, rows):
+        if isinstance(tensors, dict):
+            return {name: value[rows] for name, value in tensors.items()}
+        return tensors[rows]
 
-def part(tensors, rows):
-    if isinstance(tensors, dict):
-        return {name: value[rows] for name, value in tensors.items()}
-    return tensors[rows]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_the_parts_of_a_batch_add_up(case):
-    loss, outputs, features, expected = case()
-    features = with_ids(features)
     parts = [slice(0, 2), slice(2, 3), slice(3, B)]
     weights = [loss.weights(part(features, rows)) for rows in parts]
     sums = [

@@ -168,11 +168,3 @@ def test_the_worked_example_of_packing():
             [0, 0, 0, 0, 0, 1],
         ],
     )
-
-
-def test_a_full_batch_packs_to_itself():
-    rows = UnpaddedRows(np.ones((3, 16), np.int32))
-    kept = rows.unpad(tf.random.stateless_normal((3, 16, 4), [1, 2]))
-    np.testing.assert_array_equal(
-        tf.reshape(rows.packed().pad(kept), (-1, 4)), kept
-    )

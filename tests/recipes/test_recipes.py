@@ -141,11 +141,6 @@ def count(commands, **flags):
     return sum(flags.items() <= given.items() for _, given in commands)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_recipes_parse(name):
-    subprocess.run(["bash", "-n", RECIPES / name], check=True)
-
-
 def test_scripts_know_the_flags_of_the_recipes(recorded):
     known = script_runner.documented_flags()
     for name, commands in recorded[1].items():

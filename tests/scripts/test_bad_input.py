@@ -260,6 +260,26 @@ def test_texts_and_vocabularies(files, model_flags):
     ]
     make = vocabulary | {"vocab_file": "model/vocab.txt"}
     check_refusals(files, "create_pretraining_data.py", make, cases)
+    corpus = f"--input_file={CORPUS} --vocab_file={SAMPLES}/vocab.txt"
+    at_scale = f"{corpus} --num_processes=2"
+    cases = [
+        (f"{corpus} --input_file=empty", "no text in the input: empty"),
+        (f"{corpus} --vocab_file=a.txt", "a.txt: no [CLS], [SEP], [MASK]"),
+        (f"{corpus} --output_file=a,a", "named twice"),
+        (f"{corpus} --max_seq_length=4", "max_seq_length"),
+        (
+            f"{corpus} --max_predictions_per_seq=1000000",
+            "--max_predictions_per_seq=1000000 is more than --max_seq_length",
+        ),
+        (f"{at_scale} --output_file=a,b", "--output_file takes one name"),
+        (f"{at_scale} --output_file=gs://a/b", "local file system only"),
+        (f"{at_scale} --output_file=a.txt/out", "a.txt"),
+        (f"{at_scale} --input_file=none.txt", "--input_file: no file matches"),
+        (f"{at_scale} --word_boundary_file=no.txt", "--word_boundary_file: no"),
+        (f"{at_scale} --dupe_facter=3", "unknown arguments"),
+        (f"{at_scale} --segmenter=no_such_module:cut", "--segmenter"),
+    ]
+    check_refusals(files, "create_pretraining_data.py", make, cases)
     features = model_flags | {"input_file": CORPUS, "output_file": "out"}
     features |= {"layers": "-1", "max_seq_length": 32}
     cases = [

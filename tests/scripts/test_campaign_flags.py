@@ -37,6 +37,7 @@ COMMANDS = {
         --do_train --do_eval --input_file=data/train.tfrecord
         --max_seq_length=32 --max_predictions_per_seq=5 --train_batch_size=16
         --num_train_steps=4 --num_warmup_steps=1 --summary_steps=0
+        --do_lower_case=True
     """,
 }
 # Another value, where none follows from the flag's type. A file is a changed

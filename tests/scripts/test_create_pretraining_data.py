@@ -71,40 +71,6 @@ def test_a_tokenizer_json_makes_the_same_records(tmp_path):
     assert "=True contradicts" in done.error and "tokenizer.json" in done.error
 
 
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        ({"input_file": "nothing*.txt"}, "--input_file: no file matches"),
-        ({"input_file": "empty.txt"}, "no text in the input: empty.txt"),
-        ({"vocab_file": "none.txt"}, "none.txt"),
-        ({"vocab_file": "words.txt"}, "words.txt: no [CLS], [SEP], [MASK]"),
-        ({"output_file": "empty.txt/out"}, "empty.txt"),
-        ({"output_file": "a,a"}, "named twice"),
-        (
-            {"max_predictions_per_seq": 1_000_000},
-            "--max_predictions_per_seq=1000000 is more than --max_seq_length",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(tmp_path, flags, message):
-    (tmp_path / "empty.txt").write_text("\n\n")
-    (tmp_path / "words.txt").write_text("a\nb\n")
-    given = {
-        "input_file": CORPUS / "*.txt",
-        "vocab_file": VOCAB,
-        "output_file": "out.tfrecord",
-        **flags,
-    }
-    assert message in run(tmp_path, **given).error
-    assert sorted(os.listdir(tmp_path)) == ["empty.txt", "words.txt"]
-
-
-def test_flags_out_of_range_are_errors(tmp_path):
-    done = run(tmp_path, max_seq_length=4, input_file="a", output_file="b")
-    assert done.status != 0
-    assert "max_seq_length" in done.stderr
-
-
 @pytest.fixture
 def corpus(tmp_path):
     """A corpus of 1,500 documents, 3.8 MB."""
@@ -248,23 +214,6 @@ def test_ctrl_c_is_one_line(corpus):
     assert process.returncode == 130
     assert errors.endswith("error: interrupted\n")
     assert "Traceback" not in errors
-
-
-@pytest.mark.parametrize(
-    ("flags", "arguments", "message"),
-    [
-        ({"output_file": "a,b"}, [], "--output_file takes one name"),
-        ({"output_file": "gs://a/b"}, [], "local file system only"),
-        ({"output_file": "corpus.txt/out"}, [], "corpus.txt"),
-        ({"input_file": "none.txt"}, [], "--input_file: no file matches"),
-        ({"word_boundary_file": "no.txt"}, [], "--word_boundary_file: no"),
-        ({}, ["--dupe_facter=3"], "unknown arguments"),
-        ({"segmenter": "no_such_module:cut"}, [], "--segmenter"),
-    ],
-)
-def test_bad_input_to_the_scalable_form(corpus, flags, arguments, message):
-    done = run(corpus.parent, *arguments, **scalable_flags(corpus, **flags))
-    assert message in done.error
 
 
 def test_a_full_disk_names_the_file(corpus):

@@ -1,5 +1,8 @@
 """extract_features.py, and its vectors against the blocks of the model."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 
@@ -102,6 +105,19 @@ def test_texts_that_were_cut_are_counted(deep, caplog):
     assert [x for x in caplog.messages if "cut" in x] == [
         "2 of 3 texts were longer than --max_seq_length=4 and were cut"
     ]
+
+
+def test_a_left_to_right_network_stays_one(deep, tmp_path):
+    folder, flags = deep
+    shutil.copytree(folder, tmp_path / "run")
+    settings = json.dumps({"left_to_right": True})
+    (tmp_path / "run/run_settings.json").write_text(settings)
+    flags = flags | {"init_checkpoint": tmp_path / "run"}
+    flags["output_file"] = tmp_path / "found.jsonl"
+    script_runner.run(SCRIPT, tmp_path, **flags).check()
+    first = [line["features"][0] for line in read_lines(flags["output_file"])]
+    # [CLS] sees nothing of the texts.
+    assert first[0] == first[1] == first[2]
 
 
 def test_one_vector_a_token_goes_to_arrays(deep):

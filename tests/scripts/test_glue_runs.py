@@ -265,7 +265,7 @@ def test_what_does_not_fit_is_named(runs):
         dev.write("green,9,text\n")
     unknown = "dev.csv, line 10, column 'colours': unknown label 'green'"
     trained = "the model was trained with the labels ['blue', 'red']"
-    right = "trained with --left_to_right; give it here too"
+    right = "was trained with left_to_right=True"
     for name, cases in {
         "csv": [
             (
@@ -284,7 +284,10 @@ def test_what_does_not_fit_is_named(runs):
                 "Received: multilabel",
             ),
             ("--num_train_runs=2", "holds a single run"),
-            ("--do_train=False --bilstm=True", "trained with --nobilstm"),
+            (
+                "--do_train=False --bilstm=True",
+                "was trained with bilstm=False",
+            ),
         ],
         "mnli": [
             ("--bilstm=False", "holds a run with --bilstm=True"),

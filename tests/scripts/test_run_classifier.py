@@ -78,15 +78,6 @@ def test_starts_from_the_pretrained_weights_with_a_new_head(classified):
     assert "cls/predictions/output_bias" not in shapes
 
 
-def test_records_are_the_originals(classified):
-    path = classified[0] / "run/eval.tf_record"
-    record = next(iter(tf.data.TFRecordDataset([path])))
-    features = tf.train.Example.FromString(record.numpy()).features.feature
-    found = {k: len(value.int64_list.value) for k, value in features.items()}
-    lengths = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), 32)
-    assert found == lengths | {"label_ids": 1, "is_real_example": 1}
-
-
 def test_predicts_from_a_finished_run_whatever_the_batch(
     tmp_path, classified, model_flags
 ):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import modeling
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import parse_flags, read_results
@@ -135,6 +136,25 @@ def test_trains_from_a_checkpoint_the_same_each_time(
     assert 0 < abs(losses[2] - losses[0]) < 0.1
     # Other roundings, in two small steps.
     assert 0 < abs(losses[3] - losses[0]) < 0.02
+
+
+def test_what_is_exported_is_what_the_folder_means(
+    tmp_path, tiny, pretraining_flags
+):
+    flags = pretraining_flags | parse_flags(f"""
+        --output_dir=run --do_train --num_train_steps=4 --num_warmup_steps=0
+        --learning_rate=0.3 --eval_input_file={tiny}/train.tfrecord
+        --eval_steps=1 --max_eval_steps=2 --export_weights=weights
+    """)
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
+    best = modeling.find_checkpoint(tmp_path / "run")
+    # Such a rate diverges.
+    assert best == f"{tmp_path}/run/best/model.ckpt-1"
+    assert "Exporting step 1, the best" in done.stderr
+    found, expected = values(tmp_path / "weights/bert_model.ckpt"), values(best)
+    assert_same_bits(found, {name: expected[name] for name in found})
+    origin = json.loads((tmp_path / "weights/model.json").read_text())["origin"]
+    assert origin["step"] == 1
 
 
 @pytest.mark.soak

@@ -10,6 +10,7 @@ import tensorflow as tf
 from files.labels import similar_labels
 from modeling.checkpoints import tf1
 from tests.conftest import TINY
+from tests.models import tiny_config
 from tests.toy_task import create_config
 from tools import convert_checkpoint
 from training import checks, costs, model_folder
@@ -147,6 +148,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
 
 @pytest.mark.parametrize("place", ["", "run_1"])
 def test_weights_of_another_network_are_refused(tmp_path, place):
+    bert_config = tiny_config()
     folder = tmp_path / "trained"
     (folder / "best").mkdir(parents=True)
     plain = {"left_to_right": False, "bilstm": False}
@@ -158,6 +160,7 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
         assert model_folder.read(path).network == trained
+    (folder / "model.ckpt-3.index").write_text("")
     # A flag that is not given is taken from the folder.
     told = create_config(
         tmp_path / "new", init_checkpoint=str(folder), do_eval=True
@@ -174,12 +177,24 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
         ("init_checkpoint", str(folder / "best")),
         ("ensemble", f"{tmp_path},{folder}"),
     ):
-        message = f"--{flag}={folder}.* was trained with --left_to_right"
+        message = f"--{flag}={folder}.* was trained with left_to_right=True"
         with pytest.raises(ValueError, match=message):
-            checks.check_networks(given.varied(**{flag: value}))
-    with pytest.raises(ValueError, match="trained with --nobilstm"):
-        checks.check_networks(
+            checks.check_identity(
+                given.varied(**{flag: value}), bert_config, None, {}
+            )
+    # A training adds a BiLSTM to what it starts from, and keeps the network.
+    start = given.varied(init_checkpoint=str(folder), do_train=True)
+    with pytest.raises(ValueError, match="trained with left_to_right=True"):
+        checks.check_identity(start, bert_config, None, {})
+    checks.check_identity(
+        start.varied(left_to_right=True, bilstm=True), bert_config, None, {}
+    )
+    with pytest.raises(ValueError, match="trained with bilstm=False"):
+        checks.check_identity(
             given.varied(
                 output_dir=str(folder), left_to_right=True, bilstm=True
-            )
+            ),
+            bert_config,
+            None,
+            {},
         )

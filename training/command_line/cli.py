@@ -13,7 +13,7 @@ from typing import Any
 from absl import app, flags, logging
 
 from files import flags as script_flags
-from files import leftovers, locks, path_checks, paths
+from files import locks, path_checks, paths, run_files
 from training.command_line import chatter, moved
 
 # Errors in the user's input; anything else is a bug and keeps its traceback.
@@ -173,7 +173,7 @@ def _guarded(
             for flag in given if writes else ():
                 if path := path_checks.lock_path(flag):
                     stack.enter_context(locks.hold(path, str(flag)))
-                leftovers.remove(flag)
+                run_files.remove_leftovers(flag)
             return main(parsed)
     except Exception as error:
         if flags.FLAGS.debug or not _is_users(error):

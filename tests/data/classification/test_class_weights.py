@@ -17,7 +17,8 @@ def test_balanced_weights_let_all_classes_count_the_same():
 def test_a_file_has_a_weight_for_each_label(tmp_path):
     path = tmp_path / "weights.json"
     path.write_text(json.dumps({"b": 2, "a": 0.5}))
-    assert class_weights.read(path, ["a", "b"]) == [0.5, 2.0]
+    weights = class_weights.create(str(path), ["a", "b"], ())
+    assert [*weights.items()] == [("a", 0.5), ("b", 2.0)]
     for wrong, message in (
         ({"a": 1}, r"weight for each of the labels \['a', 'b'\]"),
         ({"a": 1, "b": 1, "c": 1}, "Received: .'a', 'b', 'c'"),
@@ -29,7 +30,7 @@ def test_a_file_has_a_weight_for_each_label(tmp_path):
     ):
         path.write_text(json.dumps(wrong))
         with pytest.raises(ValueError, match=message):
-            class_weights.read(path, ["a", "b"])
+            class_weights.create(str(path), ["a", "b"], ())
 
 
 def test_what_cannot_be_weights_is_refused_at_once(tmp_path):

@@ -36,23 +36,6 @@ def numbers(dataset, num_batches=None):
     ).tolist()
 
 
-def test_specs_name_the_originals_features():
-    inputs = {"input_ids", "input_mask", "segment_ids"}
-    shapes = {name: feature[:2] for name, feature in SPEC.items()}
-    assert shapes == dict.fromkeys(inputs, ((4,), "int64")) | {
-        "masked_lm_positions": ((2,), "int64"),
-        "masked_lm_ids": ((2,), "int64"),
-        "masked_lm_weights": ((2,), "float32"),
-        "next_sentence_labels": ((1,), "int64"),
-    }
-    classifier = inputs | {"label_ids", "is_real_example"}
-    assert set(feature_specs.classifier_features(4)) == classifier
-    squad = inputs | {"unique_ids"}
-    assert set(feature_specs.squad_features(4, False)) == squad
-    squad |= {"start_positions", "end_positions"}
-    assert set(feature_specs.squad_features(4, True)) == squad
-
-
 def create_dataset(files, *args, **kwargs):
     return tfrecords.create_dataset(
         tfrecords.Records(files, SPEC), *args, **kwargs

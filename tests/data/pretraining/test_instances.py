@@ -1,53 +1,14 @@
 import logging
 import random
 
-import numpy as np
 import pytest
 
-from data.io import feature_specs, tfrecords
 from data.pretraining import documents, masking
 from data.pretraining import instances as pretraining
 from data.pretraining.options import InstanceOptions
 from tests import golden
 
 VOCAB = str(golden.ROOT / "tests/testdata/golden/vocab/uncased.txt")
-
-
-def records_of(case):
-    text = documents.TextOptions(
-        str(case["folder"] / case["vocab_file"]), case["do_lower_case"]
-    )
-    options = InstanceOptions(
-        **{
-            name: case[name]
-            for name in (
-                "max_seq_length",
-                "dupe_factor",
-                "short_seq_prob",
-                "masked_lm_prob",
-                "max_predictions_per_seq",
-                "random_seed",
-                "do_whole_word_mask",
-            )
-        }
-    )
-    instances = pretraining.create_training_instances(
-        [str(case["folder"] / name) for name in case["input_file"]],
-        documents.TextReader(text),
-        options,
-    )
-    return list(map(pretraining.InstanceEncoder(options), instances))
-
-
-@pytest.mark.parametrize("case", golden.cases("pretraining_data"))
-def test_golden(case):
-    spec = feature_specs.pretraining_features(
-        case["max_seq_length"], case["max_predictions_per_seq"]
-    )
-    made = tfrecords.decode(records_of(case), spec)
-    recorded = np.load(case["folder"] / case["instances"])
-    for name in recorded:
-        np.testing.assert_array_equal(made[name], recorded[name])
 
 
 def test_truncate_seq_pair_draws_as_the_original():

@@ -39,44 +39,6 @@ def test_random_words_are_those_of_googles_ordered_dict():
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_predictions_fit_together(whole):
-    for seed in range(50):
-        output, positions, labels = mask(
-            TOKENS,
-            CANDIDATES,
-            seed,
-            masked_lm_prob=0.5,
-            max_predictions_per_seq=4,
-            do_whole_word_mask=whole,
-        )
-        assert positions == sorted(positions) and set(positions) <= {
-            *CANDIDATES
-        }
-        assert len(positions) <= 4
-        assert labels == [TOKENS[index] for index in positions]
-        for index in set(range(len(TOKENS))) - set(positions):
-            assert output[index] == TOKENS[index]
-
-
-def test_words_are_masked_whole():
-    sizes = set()
-    for seed in range(50):
-        _, positions, _ = mask(
-            TOKENS,
-            CANDIDATES,
-            seed,
-            masked_lm_prob=0.5,
-            max_predictions_per_seq=4,
-            do_whole_word_mask=True,
-        )
-        sizes.add(len(positions))
-        for word in ({1, 2, 3}, {4}, {6, 7}, {8}):
-            assert word <= set(positions) or not word & set(positions)
-    # A word that does not fit is skipped for a later one.
-    assert sizes == {4}
-
-
-@pytest.mark.parametrize("whole", [False, True])
 def test_one_draw_a_word(whole):
     seen = collections.Counter()
     for seed in range(2000):

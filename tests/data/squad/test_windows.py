@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import feature_specs, tfrecords
 from data.squad import decoding, reading, scoring, windows
 from data.squad.answers import find_answers
 from data.text import tokenization
@@ -188,27 +187,6 @@ def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
     assert "1 questions have the id of another" in caplog.text
 
 
-def test_windows_and_their_answer(tmp_path, tokenizer):
-    # The answer is a part of the second word: "(a", "b.,".
-    text, answer = "a \n b., c\u202fd a b c", (4, "b.")
-    (example,), features = create(
-        tmp_path, tokenizer, text, answer, training=True
-    )
-    assert example.doc_tokens == ["a", "b.,", "c", "d", "a", "b", "c"]
-    first, second = features
-    assert first.tokens == "[CLS] q [SEP] a b . , c d a b [SEP]".split()
-    assert (first.start_position, first.end_position) == (4, 5)
-    assert second.tokens == "[CLS] q [SEP] c d a b c [SEP]".split()
-    assert second.input_mask == [1] * 9 + [0] * 3
-    assert second.segment_ids == [0] * 3 + [1] * 6 + [0] * 3
-    assert (second.start_position, second.end_position) == (0, 0)
-    assert [second.token_to_orig_map[i] for i in range(3, 8)] == [2, 3, 4, 5, 6]
-    # Of "c d a b" the window with more on both sides.
-    has_most = [first.token_is_max_context[i] for i in range(7, 11)]
-    assert has_most == [True, True, False, False]
-    assert (first.unique_id, second.unique_id) == (1000000000, 1000000001)
-
-
 @pytest.mark.parametrize(
     "wrong, message",
     [
@@ -378,15 +356,6 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
         "end_positions": [0],
         "is_impossible": [0],
     }
-    spec = feature_specs.squad_features(12, is_training=True)
-    decoded = tfrecords.decode(expected, spec)
-    for name, attribute in (
-        ("unique_ids", "unique_id"),
-        ("input_ids", "input_ids"),
-        ("start_positions", "start_position"),
-    ):
-        ours = [getattr(feature, attribute) for feature in features]
-        np.testing.assert_array_equal(decoded[name], ours)
 
 
 @pytest.mark.soak
