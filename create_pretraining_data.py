@@ -289,11 +289,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
 
 def command() -> None:
     """Runs the script as a command."""
-    cli.run(
-        main,
-        Config,
-        passes_rest=True,
-    )
+    cli.run(main, Config, passes_rest=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absl import logging
 
@@ -237,7 +237,6 @@ def main(options: Config) -> None:
     from training import checks, devices, model_checks, model_folder
     from training.prediction import BatchPredictor
 
-    devices.pack_weights(options)
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
     model_checks.check_identity(
@@ -264,21 +263,14 @@ def main(options: Config) -> None:
         encoder.TokenFeatures(model, layer_names, block_weights),
         options.jit_compile,
     )
-
-    def create_batches() -> Any:
-        return encoder.create_batches(
-            read_examples(options.input_file),
-            tokenizer,
-            options.max_seq_length,
-            options.batch_size,
-            not options.has_fixed_shapes,
-        )
-
-    if options.quantizes:
-        predictor.quantize(
-            create_batches(), options.quantize_ranges == "static"
-        )
-    extract(predictor, create_batches(), tokenizer, options)
+    batches = encoder.create_batches(
+        read_examples(options.input_file),
+        tokenizer,
+        options.max_seq_length,
+        options.batch_size,
+        not options.has_fixed_shapes,
+    )
+    extract(predictor, batches, tokenizer, options)
     if options.export_dir:
         serving.export_encoder(
             options.export_dir,

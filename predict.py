@@ -246,7 +246,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     )
     options = TaskOptions(config.top_k, config.tokens, config.n_best)
     model = config.load()
-    model.pack_weights()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}

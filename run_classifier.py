@@ -228,6 +228,21 @@ class ClassifierTask(task.Task):
             self.metrics, right, labels, self.decoder.label_ids
         )
 
+    def evaluate_export(
+        self, export_dir: str, split: str, create_batches: Any
+    ) -> dict[str, dict[str, float]]:
+        """See Task."""
+
+        def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
+            if self.decoder.output_mode == "regression":
+                return outputs["values"][:, None]
+            # The order and the signs of logits tell the labels.
+            return outputs["probabilities"] - 0.5
+
+        return serving.evaluate_export(
+            self, export_dir, split, create_batches, read
+        )
+
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_classifier(

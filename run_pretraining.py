@@ -13,9 +13,8 @@ from training.config import PretrainingConfig as Config
 def main(options: Config) -> None:
     """Trains, evaluates and exports as the flags say."""
     # It loads TensorFlow, which --help and wrong flags do not wait for.
-    from training import checks, devices, pretraining
+    from training import checks, pretraining
 
-    devices.pack_weights(options)
     config = checks.check(options)
     serving_options = tokenizer = None
     if options.vocab_file:

@@ -94,6 +94,8 @@ class SquadTask(task.Task):
     """
 
     metrics = ("f1",)
+    # The official scores are percentages.
+    hundredth = 1.0
     head = "BertSpanLabeler"
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
@@ -224,6 +226,15 @@ class SquadTask(task.Task):
         scores = scoring.score_outputs(file, predictions, nbest, null_odds)
         self.samples = report.describe_answers(file, predictions, is_v2)
         return scores
+
+    def evaluate_export(
+        self, export_dir: str, split: str, create_batches: Any
+    ) -> dict[str, dict[str, float]]:
+        """See Task."""
+        return serving.evaluate_export(
+            *(self, export_dir, split, create_batches),
+            lambda outputs: outputs,
+        )
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""

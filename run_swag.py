@@ -89,6 +89,15 @@ class SwagTask(task.Task):
             self.metrics, right, labels, self.decoder.label_ids
         )
 
+    def evaluate_export(
+        self, export_dir: str, split: str, create_batches: Any
+    ) -> dict[str, dict[str, float]]:
+        """See Task."""
+        return serving.evaluate_export(
+            *(self, export_dir, split, create_batches),
+            lambda outputs: outputs["probabilities"],
+        )
+
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""
         serving.export_multiple_choice(

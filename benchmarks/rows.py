@@ -4,9 +4,7 @@
                Adam with decay; KerasHub has no next sentence, and
                transformers predicts every position, not only the masked ones
     inference  the encoder, 8 x 128 and 1 x 16; KerasHub's and ours also with
-               weights in bfloat16, ours also `packed`: with
-               TF_ONEDNN_ASSUME_FROZEN_WEIGHTS=1, as in the scripts that
-               predict in bfloat16
+               weights in bfloat16; ours in int8 is LiteRT's
     mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
                MRPC (--mrpc_dir), batches of 32, at most 128 long
     squad      answering 200 questions of --squad_file with MiniLM, windows of
@@ -31,8 +29,8 @@
     words      WordPieces of --corpus, MB/s: FullTokenizer in one process, the
                layer in tf.data, the package tokenizers
 
-Rows in int8 compare with torch's own dynamic int8, and with the fastest of
-torch's bfloat16; `static` has ranges that were measured before.
+The row in int8 compares with torch's own dynamic int8, and with the fastest of
+torch's bfloat16.
 """
 
 from typing import NamedTuple
@@ -84,27 +82,19 @@ AUTOCAST = both([""], ["autocast"])
 IN_BFLOAT16 = both([""], ["autocast", "bfloat16"])
 MRPC = {"ours": OURS, "transformers": AUTOCAST}
 PRETRAIN = MRPC | {"keras_hub": both([""], [""])}
-OUR_INT8 = ["mixed_bfloat16 int8", "float32 int8"]
 INFERENCE = {
     "ours": {
-        "float32": ["float32", "float32 packed"],
-        "bfloat16": ["mixed_bfloat16", "bfloat16", "bfloat16 packed"],
-        "int8": [OUR_INT8, [f"{way} static" for way in OUR_INT8]],
+        "float32": ["float32"],
+        "bfloat16": ["mixed_bfloat16", "bfloat16"],
+        "int8": ["litert"],
     },
     "keras_hub": both([""], ["mixed_bfloat16", "bfloat16"]),
     "transformers": IN_BFLOAT16
     | {"int8": [["int8"], ["autocast", "bfloat16"]]},
 }
-SQUAD = {
-    "ours": OURS | {"int8": ["", "--mixed_precision=float32"]},
-    "transformers": IN_BFLOAT16 | {"int8": IN_BFLOAT16["bfloat16"]},
-}
-CLASSIFY = {"ours": OURS, "transformers": IN_BFLOAT16}
+IN_TEXT = {"ours": OURS, "transformers": IN_BFLOAT16}
 STARTUP = {"ours": {"float32": [""]}}
-SAVED_MODELS = (
-    *("saved_model float32", "saved_model bfloat16", "saved_model int8"),
-    "saved_model int8 --quantize_ranges=static",
-)
+SAVED_MODELS = ("saved_model float32", "saved_model bfloat16")
 RUNTIMES = (
     *SAVED_MODELS,
     *("litert float32", "litert int8", "onnx float32", "onnx int8"),
@@ -130,9 +120,9 @@ ROWS = [
     Row("inference_8x128", "inference", INFERENCE, 8, 128, 2, 7, 2),
     Row("inference_1x16", "inference", INFERENCE, 1, 16, 20, 7, 20),
     Row("mrpc", "mrpc", MRPC, 32, 128, 10, needs=ON_MRPC),
-    Row("squad", "squad", SQUAD, 8, 384, 1, needs=ON_SQUAD),
-    Row("classify_1", "classify", CLASSIFY, 1, 128, 64, needs=ON_MRPC),
-    Row("classify_32", "classify", CLASSIFY, 32, 128, 4, needs=ON_MRPC),
+    Row("squad", "squad", IN_TEXT, 8, 384, 1, needs=ON_SQUAD),
+    Row("classify_1", "classify", IN_TEXT, 1, 128, 64, needs=ON_MRPC),
+    Row("classify_32", "classify", IN_TEXT, 32, 128, 4, needs=ON_MRPC),
     Row("startup", "startup", STARTUP, 16, 64, 1),
     Row("startup_tiny", "startup", STARTUP, 16, 64, 1, config=TINY),
     Row("startup_predict", "predict", STARTUP, 1, 64, 1, needs=("minilm_dir",)),

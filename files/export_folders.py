@@ -31,7 +31,8 @@ def check(export_dir: StrPath) -> None:
                 f"replaced, which has a {manifests.EXPORT}; remove it, or give "
                 "a new folder"
             )
-        listed = manifests.listed(path, manifests.EXPORT)
+        # An empty list does not name itself.
+        listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
         for name in _contents(path):
             if name not in listed:
                 raise ValueError(
@@ -41,7 +42,7 @@ def check(export_dir: StrPath) -> None:
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
-                f"--export_dir={path} needs the temporary name {temporary}, "
+                f"--export_dir={path} needs the name {temporary}, "
                 "which is in the way and was not made by an export; rename it"
             )
 
@@ -53,7 +54,7 @@ def create(path: Path) -> Iterator[Path]:
     Raises:
         ValueError: the folder holds something else (see `check`).
     """
-    unfinished, replaced = _temporary(path)
+    unfinished, replaced, _ = _temporary(path)
     check(path)
     if replaced.exists() and not path.exists():
         # A process was killed between the two renames below.
@@ -77,6 +78,21 @@ def create(path: Path) -> Iterator[Path]:
         _remove(replaced)
     finally:
         _remove(unfinished)
+
+
+def reject(folder: Path, path: Path) -> Path:
+    """Puts a complete export aside that must not become the export of a path.
+
+    Args:
+        folder: folder that `create(path)` yielded, with an export in it.
+        path: path of the export.
+
+    Returns:
+        where it is now, in place of one that was rejected before.
+    """
+    rejected = _temporary(path)[-1]
+    _remove(rejected)
+    return folder.rename(rejected)
 
 
 def _is_ours(path: Path) -> bool:
@@ -113,9 +129,10 @@ def _contents(path: Path) -> list[str]:
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 
-def _temporary(path: Path) -> tuple[Path, Path]:
-    """Returns where an export is written, and where the one before it waits."""
-    return (
-        path.with_name(f"{path.name}.unfinished"),
-        path.with_name(f"{path.name}.replaced"),
+def _temporary(path: Path) -> tuple[Path, Path, Path]:
+    """Returns where an export is written, replaced and rejected."""
+    unfinished, replaced, rejected = (
+        path.with_name(f"{path.name}.{end}")
+        for end in ("unfinished", "replaced", "rejected")
     )
+    return unfinished, replaced, rejected

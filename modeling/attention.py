@@ -128,7 +128,7 @@ class AttentionLayer(keras.layers.Layer):
         """Attends; see the class."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
-            self.split_heads(project(inputs), rows, training)
+            self.split_heads(project(inputs), rows)
             for project, inputs in (
                 (self.query, from_tensor),
                 (self.key, to_tensor),
@@ -150,7 +150,7 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
         context_layer = keras.ops.matmul(probs, value_layer)
-        context_layer = ops.transpose_heads(context_layer, training=training)
+        context_layer = keras.ops.transpose(context_layer, (0, 2, 1, 3))
         width = self.num_attention_heads * self.size_per_head
         context_layer = keras.ops.reshape(
             context_layer, (*keras.ops.shape(context_layer)[:2], width)
@@ -161,9 +161,7 @@ class AttentionLayer(keras.layers.Layer):
             return context_layer, probs
         return context_layer
 
-    def split_heads(
-        self, projected: Tensor, rows: Rows | None, training: bool
-    ) -> Tensor:
+    def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
         """Turns [B, length, N * H], or its rows, into [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
@@ -171,7 +169,7 @@ class AttentionLayer(keras.layers.Layer):
         projected = keras.ops.reshape(
             projected, (*keras.ops.shape(projected)[:2], *heads)
         )
-        return ops.transpose_heads(projected, training=training)
+        return keras.ops.transpose(projected, (0, 2, 1, 3))
 
     def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
         """Returns the term added to the scores: float, broadcasts to them."""

@@ -171,7 +171,7 @@ def attention_scores(
     attention = model.bert.encoder.blocks[layer - 1].attention
     # Rows of padding may hold anything; the loss masks them.
     query, key = (
-        attention.split_heads(project(states[layer - 1]), None, training=True)
+        attention.split_heads(project(states[layer - 1]), None)
         for project in (attention.query, attention.key)
     )
     scores = keras.ops.matmul(query, keras.ops.swapaxes(key, -1, -2))

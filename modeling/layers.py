@@ -1,12 +1,10 @@
 """The base of the network's layers, and their dense layer."""
 
-import gc
-from collections.abc import Callable
 from typing import Any, Self
 
 import keras
 
-from modeling import int8, ops
+from modeling import ops
 from modeling.config import BertConfig
 from modeling.initializers import create_initializer
 from modeling.ops import Tensor
@@ -75,15 +73,7 @@ class Dense(keras.layers.Dense):
     Call arguments:
         inputs: float [..., W].
         training: whether the call is part of a training step.
-
-    Attributes:
-        input_limit: in int8, the largest absolute input; None = the largest
-            of each row.
-        input_recorder: called with the layer and its inputs; None = nothing.
     """
-
-    input_limit: float | None = None
-    input_recorder: Callable[[Any, Tensor], None] | None = None
 
     def __init__(
         self, units: int, hidden_act: str | None = None, **kwargs: Any
@@ -94,59 +84,16 @@ class Dense(keras.layers.Dense):
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
         """Computes the outputs; see the class."""
         outputs = super().__call__(inputs, training=training)
-        if self.quantization_mode:
-            return outputs
         # Outside the layer's name scope: TensorFlow's optimizer sorts what it
         # sums by name, so other names would change the last bits of training.
-        return self._activate(outputs, training)
-
-    def call(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the outputs without the activation."""
-        if self.input_recorder:
-            self.input_recorder(self, inputs)
-        return ops.dense(inputs, self.kernel, self.bias)
-
-    def quantized_call(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the outputs in int8, or as Keras in its other modes."""
-        quantizer: Any = getattr(self, "inputs_quantizer", None)
-        if (
-            self.quantization_mode != "int8"
-            or self.lora_enabled
-            or type(quantizer) is not keras.quantizers.AbsMaxQuantizer
-            or tuple(quantizer.value_range) != (-127, 127)
-        ):
-            outputs = super().quantized_call(inputs, training=training)
-            return self._activate(outputs, training)
-        return int8.int8_dense(
-            inputs,
-            self._kernel,
-            self.kernel_scale,
-            keras.ops.cast(self.bias, self.compute_dtype),
-            self.input_limit,
-            self.hidden_act,
-            training=training,
-        )
-
-    def _activate(self, outputs: Tensor, training: bool) -> Tensor:
         if self.hidden_act is None:
             return outputs
         return ops.activation(outputs, self.hidden_act, training=training)
 
+    def call(self, inputs: Tensor, training: bool = False) -> Tensor:
+        """Computes the outputs without the activation."""
+        return ops.dense(inputs, self.kernel, self.bias)
+
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return {**super().get_config(), "hidden_act": self.hidden_act}
-
-    def quantize(
-        self,
-        mode: str | None = None,
-        type_check: bool = False,
-        config: Any = None,
-    ) -> None:
-        """Quantizes the kernel, which Keras refuses to do in a subclass."""
-        # Keras collects garbage after each layer, walking over every object of
-        # the process that is not frozen.
-        gc.freeze()
-        try:
-            super().quantize(mode, type_check=False, config=config)
-        finally:
-            gc.unfreeze()

@@ -35,10 +35,10 @@ class FeaturesModel(keras.Model):
     """A model over features under the original's names.
 
     A subclass takes a `BertConfig` as its first argument, `config`. Settings
-    made on inner layers after construction (`trainable`, the dtype policy of
-    a quantized layer) become part of the model's configuration, so they
-    survive `.keras` files and `keras.models.clone_model`. In a `.keras` file
-    LoRA weights are merged into the kernels, as in Keras.
+    made on inner layers after construction (`trainable`, the dtype policy)
+    become part of the model's configuration, so they survive `.keras` files
+    and `keras.models.clone_model`. In a `.keras` file LoRA weights are merged
+    into the kernels, as in Keras.
 
     Attributes:
         feature_ranks: {name: rank} of the features that the model reads, all

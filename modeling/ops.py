@@ -174,12 +174,6 @@ def dropout_add_norm(
 
 
 @Overridable
-def transpose_heads(inputs: Tensor, *, training: bool) -> Tensor:
-    """Swaps positions and heads: float [B, F, N, H] <-> [B, N, F, H]."""
-    return keras.ops.transpose(inputs, (0, 2, 1, 3))
-
-
-@Overridable
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,

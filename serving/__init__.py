@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from serving.classifier import export_classifier, export_multiple_choice
     from serving.encoder import export_encoder
+    from serving.evaluation import evaluate_export
     from serving.models import TextModel, load
     from serving.ner import export_token_classifier
     from serving.pretraining import export_pretrainer
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "ServingOptions": "serving.signatures",
     "TextModel": "serving.models",
+    "evaluate_export": "serving.evaluation",
     "export_classifier": "serving.classifier",
     "export_encoder": "serving.encoder",
     "export_multiple_choice": "serving.classifier",

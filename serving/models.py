@@ -124,15 +124,6 @@ class TextModel:
         )
         return [Row(one, [next(kept) for _ in one.inputs]) for one in encoded]
 
-    def pack_weights(self) -> None:
-        """Reorders weights once instead of at each product, where that pays.
-
-        For processes that only predict, before the first answer: TensorFlow
-        then assumes that no model's weights change any more.
-        """
-        if self.engine.name == "saved_model":
-            self.engine.pack_weights()
-
     @property
     def tasks(self) -> list[str]:
         """Names of the tasks that the model supports, its main task first."""

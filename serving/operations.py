@@ -8,8 +8,6 @@ from collections.abc import Set
 
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-from modeling.accelerated import int8
-
 # What some export uses; tests/serving/test_operations.py compares the list.
 ALLOWED = frozenset(
     """
@@ -19,7 +17,7 @@ ALLOWED = frozenset(
     GatherNd GatherV2 Greater GreaterEqual Identity IdentityN If Less LessEqual
     LogicalAnd LogicalNot LogicalOr LowerBound MatMul Max Maximum Mean Min
     Minimum Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2 PartitionedCall
-    Placeholder Pow Prod QuantizeV2 RaggedGather RaggedRange
+    Placeholder Pow Prod RaggedGather RaggedRange
     RaggedTensorFromVariant RaggedTensorToTensor RaggedTensorToVariant Range
     ReadVariableOp RealDiv Relu Reshape ReverseV2 Round Rsqrt ScatterNd Select
     SelectV2 Shape Sigmoid Size Softmax Softplus Split Square
@@ -30,7 +28,7 @@ ALLOWED = frozenset(
     TensorListGetItem TensorListReserve TensorListSetItem TensorListStack
     TensorScatterUpdate Tile TopKV2 Transpose UnicodeDecodeWithOffsets
     UnicodeEncode UnicodeTranscode Unique Unpack UnsortedSegmentMin UpperBound
-    VarHandleOp Where While ZerosLike _QuantizedMatMul
+    VarHandleOp Where While ZerosLike
     """.split()
 )
 # In the functions that save and restore weights. TensorFlow Serving calls the
@@ -75,17 +73,23 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
 
 
 def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
-    """Refuses operations that no export uses, or that are wrong on this CPU.
+    """Refuses operations that no export uses, and earlier exports in int8.
 
     Args:
         used: names of operations.
         path: the SavedModel's folder, for the message.
-        allow_any_operation: whether to let the first of these pass.
+        allow_any_operation: whether to let other operations pass.
 
     Raises:
         ValueError: no export uses one.
-        OSError: one is for int8, and is wrong or missing here.
+        OSError: one is for int8.
     """
+    # In the names of all such operations.
+    if any("QuantizedMatMul" in name for name in used):
+        raise OSError(
+            f"{path} computes in int8 by operations that are wrong on some "
+            "CPUs; export the model again: --quantize=int8 writes LiteRT"
+        )
     unknown = sorted(used - ALLOWED)
     if unknown and not allow_any_operation:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
@@ -94,12 +98,4 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
             f"{', '.join(unknown[:3])}{more}. They may read and write your "
             "files; if you trust whoever made it, set --allow_any_operation "
             "(allow_any_operation=True in Python)"
-        )
-    # In the names of all such operations.
-    is_int8 = any("QuantizedMatMul" in name for name in used)
-    if is_int8 and not int8.are_kernels_right():
-        raise OSError(
-            f"{path} computes in int8 by operations that are missing or wrong "
-            "here (they need oneDNN and a CPU with VNNI); export it on this "
-            "machine, or without --quantize=int8"
         )

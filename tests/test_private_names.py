@@ -7,11 +7,10 @@ TensorFlow or Keras removes or changes one of them.
 import re
 
 import keras
-import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling.accelerated import int8, tracing
+from modeling.accelerated import tracing
 from modeling.layers import Dense, all_layers
 from serving.export import formats
 from tests.golden import ROOT
@@ -21,12 +20,11 @@ from training.optimizers.adamw import AdamWeightDecayOptimizer
 MODULES = {
     "_flatten_layers": "modeling/layers.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
-    "op_def_library": "modeling/accelerated/int8.py",
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
     "convert_to_constants": "serving/export/formats.py",
 }
 PRIVATE = re.compile(
-    r"\b(?:_flatten_layers|_all_reduce_sum_gradients|_int8_call"
+    r"\b(?:_flatten_layers|_all_reduce_sum_gradients"
     r"|StatelessScope|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"
 )
 
@@ -59,26 +57,6 @@ def test_an_upgrade_of_keras_still_replaces_values_by_other_types():
     with tracing.replaced_values([(layer.kernel, value)]):
         assert layer.kernel.value is value
     assert layer.kernel.value.dtype == tf.float32
-
-
-def test_an_upgrade_of_tensorflow_still_creates_int8_products():
-    # An operation may be created where there is no kernel to run it.
-    with tf.Graph().as_default() as graph:
-        int8.int8_matmul(
-            tf.ones((3, 8)),
-            np.ones((8, 4), np.int8),
-            np.ones(4, np.float32),
-            tf.zeros(4),
-            1.0,
-            "gelu",
-        )
-    (product,) = (
-        operation
-        for operation in graph.get_operations()
-        if operation.type == "_QuantizedMatMul"
-    )
-    fused = [b"BiasAdd", b"GeluApproximate", b"Dequantize"]
-    assert product.get_attr("fused_ops") == fused
 
 
 @pytest.mark.parametrize("aggregate", [False, True])

@@ -33,7 +33,10 @@ from training.finished_runs import Run
 # In every file that this tool writes, so that it replaces no other.
 MARK = "Written by tools.results_table"
 # Results that are not shown by default.
-_OTHER = re.compile(r"global_step|best_run|ensemble_size|(eval_)?loss\w*")
+_OTHER = re.compile(
+    r"global_step|best_run|ensemble_size|(eval_)?loss\w*"
+    r"|(saved_model|litert|onnx|openvino)_\w+"
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ run_files.register(
     "run_settings.json",
     *("train.tf_record", "train_teacher.tf_record*", "eval*.tf_record"),
     *("predict*.tf_record", "eval_results.txt", "eval_results.json"),
+    "export_eval_results.txt",
     *("labels.txt", "input_checksums.json"),
 )
 run_files.register("test_eval_results*.txt", "report*.html", are_results=True)

@@ -24,9 +24,6 @@ PRECISIONS = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-# Flags of the commands that change weights, and of those that use a model.
-_CHANGING = ("do_train", "ensemble")
-_PREDICTING = ("do_eval", "do_predict")
 # At 1.0 gradients would never change the average.
 _LARGEST_BETA = 0.999999
 # Modules that each format of an export needs.
@@ -83,11 +80,10 @@ class ExportConfig:
         "TensorFlow Serving looks for versions.",
         at_least=1,
     )
-    quantize: str | None = flags.decoding(
+    quantize: str | None = flags.neutral(
         None,
-        "Evaluate, predict and export a trained model in int8, on a CPU. "
-        "Layers that lose too much accuracy are kept as they are; the log "
-        "names them.",
+        "Write LiteRT, the default then, and ONNX in int8; a SavedModel "
+        "beside them keeps its precision.",
         choices=("int8",),
     )
 
@@ -108,6 +104,8 @@ class ExportConfig:
                 f"--export_format={self.export_format} needs --export_dir, the "
                 "folder to write"
             )
+        if self.quantize:
+            self._choose_int8_format()
         self._check_format()
 
     @property
@@ -115,6 +113,18 @@ class ExportConfig:
         """The formats of the export, each once."""
         names = map(str.strip, self.export_format.split(","))
         return tuple(dict.fromkeys(names))
+
+    def _choose_int8_format(self) -> None:
+        flag = f"--quantize={self.quantize}"
+        if self.export_dir is None:
+            raise ValueError(f"{flag} needs --export_dir, the folder to write")
+        if self.export_format == "saved_model":
+            if "export_format" in getattr(self, "given_flags", ()):
+                raise ValueError(
+                    f"{flag} is for LiteRT and ONNX, not for "
+                    "--export_format=saved_model; set litert or onnx"
+                )
+            object.__setattr__(self, "export_format", "litert")
 
     def _check_format(self) -> None:
         names = self.export_formats
@@ -144,17 +154,11 @@ class ExportConfig:
                 "--quantize is not for --export_format=openvino; export "
                 "without it, and quantize with OpenVINO's own tools"
             )
-        if self.quantize and "saved_model" in names and len(names) > 1:
-            raise ValueError(
-                f"--quantize with --export_format={self.export_format}: the "
-                "model is quantized itself for a SavedModel; export the others "
-                "in a separate command"
-            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeviceConfig(ExportConfig):
-    """Devices, precision, quantization and export format."""
+    """Devices and precision."""
 
     distribution_strategy: str | None = flags.neutral(
         None,
@@ -166,12 +170,6 @@ class DeviceConfig(ExportConfig):
         "float32",
         "Precision of the computation; variables stay float32.",
         choices=tuple(PRECISIONS),
-    )
-    quantize_ranges: str = flags.decoding(
-        "dynamic",
-        "dynamic: measure each row's range at run time. static: use ranges "
-        "measured on the dev set, which is faster.",
-        choices=("dynamic", "static"),
     )
     jit_compile: bool = flags.training(
         False,
@@ -189,11 +187,6 @@ class DeviceConfig(ExportConfig):
     num_tpu_cores: int = flags.neutral(
         8, "Expected number of TPU cores; a warning is logged if it differs."
     )
-
-    @property
-    def quantizes(self) -> bool:
-        """Whether the model itself is quantized, not only an exported file."""
-        return bool(self.quantize) and self.export_format == "saved_model"
 
     @property
     def is_chief(self) -> bool:
@@ -233,37 +226,9 @@ class DeviceConfig(ExportConfig):
         return self.use_tpu or self.distribution_strategy == "tpu"
 
     @property
-    def changes_weights(self) -> bool:
-        """Whether weights change: by training, or by an ensemble's models."""
-        return any(getattr(self, name, None) for name in _CHANGING)
-
-    @property
     def has_fixed_shapes(self) -> bool:
         """Whether each new batch shape would recompile the model."""
         return self.is_tpu or self.jit_compile
-
-    def __post_init__(self) -> None:
-        """Checks the flags of quantization against the others."""
-        super().__post_init__()
-        if self.quantize_ranges != "dynamic" and not self.quantizes:
-            raise ValueError(
-                f"--quantize_ranges={self.quantize_ranges} needs "
-                "--quantize=int8 and --export_format=saved_model"
-            )
-        if not self.quantize:
-            return
-        predicts = any(getattr(self, name, None) for name in _PREDICTING)
-        if predicts and not self.quantizes:
-            raise ValueError(
-                f"--quantize with --export_format={self.export_format} "
-                "quantizes only the exported file; evaluate and predict in a "
-                "separate command"
-            )
-        if self.has_fixed_shapes:
-            raise ValueError(
-                f"--quantize={self.quantize} is for CPUs, without "
-                "--jit_compile and --use_tpu"
-            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -525,17 +490,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
             raise ValueError(
                 f"--init_from={self.init_from} contradicts --init_checkpoint="
                 f"{self.init_checkpoint}"
-            )
-        if self.quantize and self.do_train:
-            raise ValueError(
-                f"--quantize={self.quantize} is for a trained model: train "
-                "first, then give the same command without --do_train"
-            )
-        if self.quantize and self.export_weights:
-            raise ValueError(
-                "--export_weights cannot be combined with "
-                f"--quantize={self.quantize}; export the weights in a separate "
-                "command"
             )
         self._check_distillation()
 
@@ -871,6 +825,13 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         "Put a bidirectional LSTM with new weights between the network and "
         "the task's head, as the paper does for left-to-right models.",
     )
+    max_export_loss: float = flags.neutral(
+        0.5,
+        "How much worse than the model its export may score on the dev set, "
+        "in hundredths of the task's first metric. A worse export replaces "
+        "nothing and is kept as NAME.rejected.",
+        at_least=0.0,
+    )
 
     actions = (*TrainingConfig.actions, "do_predict")
 
@@ -915,11 +876,6 @@ class FineTuningConfig(TrainingConfig, TextConfig):
                     "--ensemble evaluates and predicts with models that are "
                     f"trained already; leave out --{name}"
                 )
-        if self.quantize:
-            raise ValueError(
-                f"--quantize={self.quantize} is for one model, and --ensemble "
-                "names several; give one of the two"
-            )
 
     @property
     def prefers_best(self) -> bool:
@@ -938,8 +894,6 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         """Whether the model is evaluated at any time."""
         return (
             self.do_eval
-            # Needed because int8 is measured on the dev set.
-            or self.quantizes
             or self.keeps_best
             or (self.do_train and self.num_train_runs > 1)
         )

@@ -8,7 +8,6 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from modeling.accelerated import inference
 from training.config import PRECISIONS, DeviceConfig
 
 
@@ -93,12 +92,6 @@ def set_precision(precision: str) -> None:
     keras.config.set_dtype_policy(PRECISIONS[precision])
     if precision != "float32":
         logging.info("Computing in %s over float32 variables.", precision)
-
-
-def pack_weights(config: DeviceConfig) -> None:
-    """Has oneDNN reorder weights once, in commands that never change them."""
-    if not config.changes_weights:
-        inference.pack_weights(config.mixed_precision)
 
 
 def distribute(

@@ -14,8 +14,8 @@ from absl import logging
 from data.io import record_checks
 from training import (
     checks,
-    devices,
     ensembles,
+    exports,
     fingerprints,
     model_checks,
     model_folder,
@@ -38,7 +38,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
         ValueError: a flag contradicts another, or a file.
         OSError: a file is missing, or cannot be written.
     """
-    devices.pack_weights(config)
     # ----- Check the flags and files, then write the records. -----
     members = ensembles.find_members(config)
     if members:
@@ -51,13 +50,6 @@ def run(task: Task, config: FineTuningConfig) -> None:
             trainer, results = flow.train_several()
         else:
             trainer = flow.train(config)
-            if config.quantizes:
-                trainer.quantize(
-                    flow.splits.create_dataset(
-                        flow.splits.of("eval")[0], config.eval_batch_size
-                    ),
-                    config.quantize_ranges == "static",
-                )
             results = flow.evaluate(trainer) if config.do_eval else {}
         if results:
             trainer.write_results("eval_results.txt", results)
@@ -70,15 +62,14 @@ def run(task: Task, config: FineTuningConfig) -> None:
                 task.write_report(name, batches, config.output_dir)
         if config.do_predict:
             logging.info("Predicting with %s", flow.describe(trainer))
-            flow.write_predictions(trainer, results)
+            results = flow.write_predictions(trainer, results)
             found = flow.find_results()
             warn_of_earlier(config.output_dir, earlier, found)
             trainer.summary.add_predictions(
                 dict(found.items() - earlier.items())
             )
         if config.export_dir:
-            logging.info("Exporting %s", trainer.described_step)
-            task.export(config.export_dir, trainer.model)
+            exports.export(task, trainer, flow.splits, results)
         trainer.finish(task.tokenizer, task.labels)
 
 
@@ -303,12 +294,15 @@ class _Flow:
 
     def write_predictions(
         self, trainer: Trainer, results: dict[str, float]
-    ) -> None:
+    ) -> dict[str, float]:
         """Writes the predictions, and their scores if any.
 
         Args:
             trainer: the Trainer of the weights.
             results: the scores of its evaluation, {} if there was none.
+
+        Returns:
+            `results` and the scores of the dev set, if that is predicted.
         """
         config, step = self.config, trainer.global_step
         for name, batches in self.predict(trainer, "predict", "Predicting"):
@@ -319,7 +313,8 @@ class _Flow:
                 continue
             scores |= self._identity(step)
             if name in self.task.splits["eval"]:
-                trainer.write_results("eval_results.txt", results | scores)
+                results = results | scores
+                trainer.write_results("eval_results.txt", results)
                 trainer.history.add_samples(
                     step, f"samples{suffix_of(name)}", self.task.samples
                 )
@@ -328,6 +323,7 @@ class _Flow:
                 trainer.write_results(
                     f"test_eval_results{suffix_of(name)}.txt", scores
                 )
+        return results
 
     def find_results(self) -> dict[str, tuple[int, int]]:
         """Returns the results in the folder that predicting may replace."""

@@ -19,7 +19,7 @@ SEED = re.compile(r"\b(run|seed)_\d+\b")
 _FREE = re.compile(
     r"seed|num_train_runs|output_dir|export_\w+|do_(train|eval|predict)|report"
     r"|glue_submission|verbose|debug|allow_changed_settings"
-    r"|save_checkpoints_steps|keep_checkpoint_max"
+    r"|save_checkpoints_steps|keep_checkpoint_max|max_export_loss"
 )
 
 
@@ -80,8 +80,12 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
         if not _FREE.fullmatch(name)
     }
     settings["bert_config"] = summary["settings"].get("bert_config")
-    figures = {}
-    for name, value in summary["results"].get("eval_results.txt", {}).items():
+    figures, results = {}, summary["results"]
+    found = results.get("eval_results.txt", {})
+    for name, value in {
+        **found,
+        **results.get("export_eval_results.txt", {}),
+    }.items():
         # SQuAD's are out of 100 already.
         scale = 1 if "loss" in name or "squad" in script else 100
         figures[name] = math.nan if value is None else scale * value

@@ -1,6 +1,5 @@
-"""Prediction with a model, batch by batch, in floats or int8."""
+"""Prediction with a model, batch by batch."""
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,15 +9,10 @@ import tensorflow as tf
 from absl import logging
 
 from files import progress
-from modeling import quantization
-from modeling.accelerated import int8
 from modeling.accelerated.inference import Predictor
 from modeling.model import select_features
 
 Features = Mapping[str, tf.Tensor]
-
-# Number of batches to measure int8 with.
-_NUM_MEASURED = 16
 
 
 class BatchPredictor:
@@ -30,40 +24,14 @@ class BatchPredictor:
     """
 
     def __init__(self, model: keras.Model, jit_compile: bool) -> None:
-        self.model, self._jit_compile = model, jit_compile
-        self._create_predictor()
-
-    def _create_predictor(self) -> None:
-        self._predictor = Predictor(self.model, self._jit_compile)
+        self.model = model
+        self._predictor = Predictor(model, jit_compile)
         self._forward = tf.function(
             self._predictor,
-            jit_compile=self._jit_compile or None,
+            jit_compile=jit_compile or None,
             reduce_retracing=True,
             autograph=False,
         )
-
-    def quantize(
-        self, dataset: Iterable[Features], static_ranges: bool = False
-    ) -> None:
-        """Switches prediction to int8 and logs the layers affected.
-
-        Args:
-            dataset: representative batches of features; the first few are used.
-            static_ranges: see quantization.quantize.
-        """
-        report = quantization.quantize(
-            self.model,
-            map(self._inputs, itertools.islice(dataset, _NUM_MEASURED)),
-            static_ranges,
-        )
-        logging.info("%s", report)
-        if not int8.has_kernels():
-            logging.warning(
-                "TensorFlow's int8 kernels are not used here (they need "
-                "oneDNN, a CPU with VNNI and no GPU): int8 is computed by "
-                "float32 operations, slower than without --quantize."
-            )
-        self._create_predictor()
 
     def _inputs(self, features: Features) -> Features:
         """Returns the features that the model reads, if it says which.

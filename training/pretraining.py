@@ -101,11 +101,6 @@ def run(
         if config.do_train:
             start.train(trainer, records, config.num_train_steps)
         # ----- Evaluate. -----
-        if config.quantizes:
-            trainer.quantize(
-                evaluation.create_dataset(),
-                config.quantize_ranges == "static",
-            )
         if config.do_eval:
             step = trainer.global_step
             # Other records would break the curve.

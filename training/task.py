@@ -6,7 +6,7 @@ adds one in a single file.
 """
 
 import abc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class Task(abc.ABC):
             None for `loss`.
         metrics: names of values of `evaluate` that can choose the best step and
             run, all higher-is-better; the first is the default.
+        hundredth: size of a hundredth on the scale of the first metric.
         labels: labels in the order of the model's outputs, saved next to its
             checkpoints; None if the task has none.
         label_words: what others call the labels, in the same order, if they
@@ -76,6 +77,7 @@ class Task(abc.ABC):
     loss: "Loss"
     train_loss: "Loss | None" = None
     metrics: Sequence[str]
+    hundredth: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
     head: str | None = None
@@ -188,7 +190,25 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def export(self, export_dir: str, model: Any) -> None:
-        """Writes the model as a SavedModel."""
+        """Writes the model in the formats of --export_format."""
+
+    def evaluate_export(
+        self,
+        export_dir: str,
+        split: str,
+        create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
+    ) -> dict[str, dict[str, float]]:
+        """Returns the scores of exported files, as `evaluate` those of a model.
+
+        Args:
+            export_dir: folder that `export` wrote.
+            split: name of an evaluated split.
+            create_batches: (batch size) -> the split's batches of features.
+
+        Returns:
+            {format: scores} of the files that can be run here, by default none.
+        """
+        return {}
 
 
 def run_command(task: type[Task], config: type[FineTuningConfig]) -> None:

@@ -23,9 +23,11 @@ from benchmarks import race
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files import flags as script_flags
-from modeling import losses, quantization
+from modeling import losses
 from modeling.accelerated import inference as inference_forms
+from serving.engines import litert
 from training import checks, costs, start
+from training.config import ExportConfig
 from training.splits import Splits
 
 PACKAGES = ["tensorflow", "keras"]
@@ -48,17 +50,10 @@ def parse(script, spec, command):
     """
     script_flags.define(script.Config, script.__name__)
     command += " --output_dir={folder} "
-    # What is not in int8 is in bfloat16, if the variant says no other.
-    if spec["precision"] == "int8":
-        command += "--quantize=int8 --mixed_precision=bfloat16"
-    else:
-        command += "--mixed_precision={precision}"
+    command += "--mixed_precision={precision}"
     command = f"{script.__name__} {command.format(**spec)} {spec['variant']}"
     flags.FLAGS(shlex.split(command))
-    options = script_flags.parse(script.Config)
-    if not options.do_train:
-        inference_forms.pack_weights(options.mixed_precision)
-    return options
+    return script_flags.parse(script.Config)
 
 
 def training(trainer, dataset, flops=0):
@@ -116,24 +111,30 @@ def pretrain(spec):
 def inference(spec):
     """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
     config = modeling.load_config(spec["bert_config_file"])
-    dtype, *options = spec["variant"].split()
-    if "packed" in options:
-        os.environ["TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"] = "1"
-    model = modeling.BertModel(config, dtype=dtype)
-    model.build()
     inputs = race.random_inputs(spec, config.vocab_size)
-    if "int8" in options:
-        quantization.quantize(model, [inputs], "static" in options)
-    # As BatchPredictor.predict has it.
-    forward = tf.function(
-        inference_forms.Predictor(model), reduce_retracing=True, autograph=False
-    )
+    if spec["precision"] == "int8":
+        model = modeling.BertModel(config)
+        model.build()
+        path = Path(spec["folder"], "litert")
+        options = ExportConfig(export_dir=str(path), quantize="int8")
+        tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+        serving.export_encoder(
+            path, model, serving.ServingOptions(tokenizer, export=options)
+        )
+        forward = litert.LiteRt(path).run
+    else:
+        model = modeling.BertModel(config, dtype=spec["variant"])
+        model.build()
+        # As BatchPredictor.predict has it.
+        forward = tf.function(
+            inference_forms.Predictor(model),
+            reduce_retracing=True,
+            autograph=False,
+        )
 
     def repeat(num_steps):
         for _ in range(num_steps):
-            outputs = forward(
-                {name: tf.constant(inputs[name]) for name in inputs}
-            )
+            outputs = forward(inputs)
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
@@ -193,9 +194,7 @@ def squad(spec):
         splits = Splits(task, options, config)
         return task, splits.create_dataset("eval", options.predict_batch_size)
 
-    task, batches = create_task()
-    if options.quantizes:
-        trainer.quantize(batches, options.quantize_ranges == "static")
+    task, _ = create_task()
 
     def repeat(_):
         task, batches = create_task()

@@ -24,11 +24,7 @@ _LARGEST = 3.4e38
 
 def _inputs(*shape: int) -> Spec:
     ids = Feature(shape, at_least=0)
-    return {
-        "input_ids": ids,
-        "input_mask": _flags(*shape),
-        "segment_ids": ids,
-    }
+    return {"input_ids": ids, "input_mask": _flags(*shape), "segment_ids": ids}
 
 
 def _flags(*shape: int, dtype: str = "int64") -> Feature:

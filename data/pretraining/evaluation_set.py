@@ -11,11 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from data.io import text_files
-from data.pretraining.documents import (
-    Continuation,
-    Document,
-    group_documents,
-)
+from data.pretraining.documents import Continuation, Document, group_documents
 
 
 def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:

@@ -169,11 +169,7 @@ class SquadDecoder:
         return nbest, texts
 
     def _merge(
-        self,
-        spans: Spans,
-        nbest: Spans,
-        texts: tf.Tensor,
-        alignment: Alignment,
+        self, spans: Spans, nbest: Spans, texts: tf.Tensor, alignment: Alignment
     ) -> tuple[Spans, tf.Tensor]:
         """Returns the best spans with distinct texts, and the texts.
 

@@ -4,7 +4,6 @@ Without this package the network computes the same, and slower.
 
     choice.py     chooses the form for a call: all rules are here
     fusions.py    inference: forms that TensorFlow's graph optimizer fuses
-    int8.py       inference: int8 products by oneDNN, with their activation
     kernels.py    training: elementwise parts, each compiled to one loop
     tracing.py    training: one graph for all blocks
     inference.py  calls a trained model for prediction

@@ -11,11 +11,8 @@
 5. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
    or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
    has no kernel there.
-6. In inference, in a graph for prediction alone or of an exported SavedModel:
-   `FROZEN`; `transpose_heads` only if the CPU is the only device, because it
-   avoids an operation of oneDNN.
-7. In inference: `INFERENCE`; but `int8_matmul` only if oneDNN has it.
-8. Otherwise: the plain form.
+6. In inference: `INFERENCE`.
+7. Otherwise: the plain form.
 """
 
 import functools
@@ -25,7 +22,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from modeling.accelerated import fusions, int8, kernels, tracing
+from modeling.accelerated import fusions, kernels, tracing
 
 # Width of a row: the smallest BERT's.
 LEAST_WIDTH = 128
@@ -53,14 +50,7 @@ FUSED_ON_CPU: Forms = {
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,
 }
-FROZEN: Forms = {
-    "int8_dense": int8.int8_dense,
-    "transpose_heads": fusions.transpose_heads,
-}
-INFERENCE: Forms = {
-    "activation": fusions.activation,
-    "int8_matmul": int8.int8_matmul,
-}
+INFERENCE: Forms = {"activation": fusions.activation}
 
 
 def choose(name: str, inputs: Any, training: bool) -> Callable | None:
@@ -83,12 +73,6 @@ def choose(name: str, inputs: Any, training: bool) -> Callable | None:
         return TRAINING.get(name)
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
-    if name == "transpose_heads" and not has_cpus_alone():
-        return None
-    if name in FROZEN and int8.is_frozen():
-        return FROZEN[name]
-    if name == "int8_matmul" and not int8.is_usable():
-        return None
     return INFERENCE.get(name)
 
 

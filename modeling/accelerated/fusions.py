@@ -4,8 +4,7 @@ TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
 they match its patterns exactly: a matrix product, its bias, and a residual or
 an activation; a layer normalisation. The functions here match those patterns.
 Each replaces the one of its name in modeling/ops.py and takes the same
-arguments. `transpose_heads` matches no pattern: it avoids an operation of
-oneDNN, as `layer_norm` does for few rows.
+arguments.
 """
 
 from collections.abc import Callable
@@ -15,9 +14,6 @@ import tensorflow as tf
 
 from modeling import ops
 from modeling.ops import Tensor
-
-# Up to this many numbers, a layer normalisation is faster without oneDNN.
-_FEW_NUMBERS = 1 << 16
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
@@ -76,28 +72,6 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
     return _ACTIVATIONS[hidden_act](inputs)
 
 
-def transpose_heads(inputs: Tensor, *, training: bool) -> Tensor:
-    """`ops.transpose_heads`, by TensorFlow's own operation.
-
-    oneDNN's, which only transposes floats, divides even one sentence among its
-    threads, and waiting for them takes longer than the work.
-    """
-    return _transpose_as_integers(inputs)
-
-
-@tf.custom_gradient
-def _transpose_as_integers(
-    inputs: Tensor,
-) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-    integers = {2: tf.int16, 4: tf.int32, 8: tf.int64}[inputs.dtype.size]
-
-    def transpose(floats: Tensor) -> Tensor:
-        swapped = tf.transpose(tf.bitcast(floats, integers), (0, 2, 1, 3))
-        return tf.bitcast(swapped, floats.dtype)
-
-    return transpose(inputs), transpose
-
-
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,
@@ -121,48 +95,13 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """`ops.layer_norm`, by one operation of oneDNN if there are many rows.
+    """`ops.layer_norm`, as a fused batch normalisation.
 
-    That copies its weights and divides its work among threads at each call, and
-    waiting for them takes longer than normalising the rows of one sentence.
+    In bfloat16 the layer's weights are rounded, like those of products.
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
         return layer(inputs)
-    size = inputs.shape.num_elements()
-    if size is None:
-        return tf.cond(
-            tf.size(inputs) <= _FEW_NUMBERS,
-            lambda: _layer_norm_of_few(inputs, layer),
-            lambda: _fused_layer_norm(inputs, layer),
-        )
-    if size <= _FEW_NUMBERS:
-        return _layer_norm_of_few(inputs, layer)
-    return _fused_layer_norm(inputs, layer)
-
-
-def _layer_norm_of_few(
-    inputs: Tensor, layer: keras.layers.LayerNormalization
-) -> Tensor:
-    """Returns the rows normalised, by operations that need no threads."""
-    rows = tf.cast(inputs, tf.float32)
-    rows -= tf.reduce_mean(rows, axis=-1, keepdims=True)
-    variance = tf.reduce_mean(tf.square(rows), axis=-1, keepdims=True)
-    gamma, beta = (
-        tf.cast(weight.value, tf.float32)
-        for weight in (layer.gamma, layer.beta)
-    )
-    scale = tf.math.rsqrt(variance + layer.epsilon) * gamma
-    return tf.cast(rows * scale + beta, inputs.dtype)
-
-
-def _fused_layer_norm(
-    inputs: Tensor, layer: keras.layers.LayerNormalization
-) -> Tensor:
-    """Returns the rows normalised, as a fused batch normalisation.
-
-    In bfloat16 the layer's weights are rounded, like those of products.
-    """
     shape, width = tf.shape(inputs), inputs.shape[-1]
     # TensorFlow folds ones and zeros of a known number into constants, and then
     # does not fuse; the placeholder hides the number.

@@ -1,13 +1,12 @@
 """Calls a trained model for prediction, as fast as possible."""
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-from modeling.accelerated import choice, int8, tracing
+from modeling.accelerated import choice, tracing
 from modeling.layers import all_layers
 
 
@@ -38,7 +37,6 @@ class Predictor:
         cast = [k for k, _ in _kernels_to_cast(self.model)] if kernels else []
         with (
             tf.device(self.device),
-            int8.constant_weights(),
             tracing.replaced_values(zip(cast, kernels, strict=True)),
         ):
             return self.model(features, training=False)
@@ -94,17 +92,3 @@ def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
         if weight.path.endswith("/kernel")
         and weight.dtype not in ("int8", layer.compute_dtype)
     ]
-
-
-def pack_weights(compute_dtype: str) -> None:
-    """Makes oneDNN reorder weights once instead of for each product.
-
-    For processes that do not train, before their first product: TensorFlow
-    then assumes that weights never change. In float32 the order depends on the
-    batch's shape and the gain is small, so nothing is changed there.
-
-    Args:
-        compute_dtype: dtype of the products, such as "bfloat16".
-    """
-    if compute_dtype == "bfloat16":
-        os.environ.setdefault("TF_ONEDNN_ASSUME_FROZEN_WEIGHTS", "1")

@@ -15,7 +15,7 @@ import numpy as np
 from absl import logging
 
 # WordPieces, with padding, that a network computes at a time.
-_BUDGET = 2048
+BUDGET = 2048
 
 
 class Engine(Protocol):
@@ -220,7 +220,7 @@ def compute(
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids))
     while order:
         longest = length or _round_up(len(inputs[order[0]].ids))
-        count = max(min(_BUDGET, (1 << 24) // max_values) // longest, 1)
+        count = max(min(BUDGET, (1 << 24) // max_values) // longest, 1)
         if engine.is_row_wise:
             count = 1
         rows, order = order[:count], order[count:]

@@ -12,7 +12,6 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError
 
 from files import patterns
-from modeling.accelerated import inference
 from serving import engines, operations
 
 FILE = engines.RUNTIMES["saved_model"].file
@@ -137,11 +136,6 @@ class SavedModel:
             for node in function.node_def
         )
         return "bfloat16" if is_cast else "float32"
-
-    def pack_weights(self) -> None:
-        """See TextModel."""
-        if self.precision == "bfloat16":
-            inference.pack_weights("bfloat16")
 
 
 def finds_gpu() -> bool:

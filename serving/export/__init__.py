@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders
-from modeling.accelerated import inference, int8
+from modeling.accelerated import inference
 from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
 from serving.export import formats
 from training.config import ExportConfig
@@ -90,26 +90,25 @@ def _write_saved_model(
     """Writes the SavedModel of an export into a folder; see above."""
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
-    with int8.constant_weights():
-        # The archive finds the variables that the functions use. Those of a
-        # model that it tracks would be stored, and loaded, a second time
-        # (https://github.com/keras-team/keras/issues/23553).
-        for name, (function, signature) in endpoints.items():
-            archive.add_endpoint(
-                name,
-                _trace(kernels.used_by(function), signature),
-                input_signature=signature,
-            )
-        try:
-            archive.write_out(str(folder), verbose=False)
-        except (
-            # Raised by a file size limit and by a full disk.
-            tf.errors.OutOfRangeError,
-            tf.errors.ResourceExhaustedError,
-        ) as error:
-            raise OSError(
-                f"--export_dir={export_dir} cannot be written: {error.message}"
-            ) from error
+    # The archive finds the variables that the functions use. Those of a
+    # model that it tracks would be stored, and loaded, a second time
+    # (https://github.com/keras-team/keras/issues/23553).
+    for name, (function, signature) in endpoints.items():
+        archive.add_endpoint(
+            name,
+            _trace(kernels.used_by(function), signature),
+            input_signature=signature,
+        )
+    try:
+        archive.write_out(str(folder), verbose=False)
+    except (
+        # Raised by a file size limit and by a full disk.
+        tf.errors.OutOfRangeError,
+        tf.errors.ResourceExhaustedError,
+    ) as error:
+        raise OSError(
+            f"--export_dir={export_dir} cannot be written: {error.message}"
+        ) from error
 
 
 def _trace(

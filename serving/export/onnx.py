@@ -199,7 +199,15 @@ class _Writer:
             past = self.add("GreaterOrEqual", rows, columns)
             past = self.add("Cast", past, to=TensorProto.FLOAT)
             real = self.add("Mul", real, past)
-        hidden = self.add("Sub", self.constant(1.0), real)
+        # A slice: beyond a table's end OpenVINO looks up zeros, but no sum with
+        # what is too short is computed.
+        zero = self.constant([0], np.int64)
+        length = self.add("Shape", ids, start=1, end=2)
+        most = self.config.max_position_embeddings
+        limit = self.add(
+            "Slice", self.constant(np.ones(most)), zero, length, zero
+        )
+        hidden = self.add("Sub", limit, real)
         adder = self.add("Mul", hidden, self.constant(-10000.0))
         for block in bert.encoder.blocks:
             outputs = self.apply_block(block, outputs, adder)

@@ -94,7 +94,6 @@ class LoadedVersion:
         self.model = TextModel(
             path, limits.allow_any_operation, engine="saved_model"
         )
-        self.model.pack_weights()
         self.signatures = self.model.engine.signatures
         self.tasks = {
             name: self.model.task(name, _PAGE_OPTIONS)

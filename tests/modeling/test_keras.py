@@ -235,22 +235,6 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     assert_close(save_and_load(model, tmp_path)(features), after, 1e-5)
 
 
-@pytest.mark.parametrize("kind", EACH_MODEL)
-@pytest.mark.filterwarnings("ignore:Layer .* does not have a `quantize")
-def test_int8_holds_every_kernel_and_survives_a_file(kind, tmp_path):
-    model = MODELS[kind](seed=1)
-    (features,) = create_inputs(kind)
-    exact = flat(model(features))
-    model.quantize("int8")
-    dense = dense_layers(model)
-    assert len(dense) == NUM_DENSE[kind]
-    assert {layer._kernel.dtype for layer in dense} == {"int8"}
-    quantized = flat(model(features))
-    for one, other in zip(quantized, exact, strict=True):
-        assert np.sqrt(np.mean((one - other) ** 2)) < 0.1 * np.std(other)
-    assert_close(save_and_load(model, tmp_path)(features), quantized, 1e-6)
-
-
 FROZEN = {
     "the encoder": lambda bert: [bert],
     "embeddings": lambda bert: [bert.embeddings],

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling import (
-    BertClassifier,
-    BertModel,
-    BertSpanLabeler,
-    named_variables,
-)
+from modeling import BertClassifier, BertModel, BertSpanLabeler, named_variables
 from tests.modeling.kinds import (
     CONFIG,
     MODELS,

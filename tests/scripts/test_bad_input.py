@@ -100,10 +100,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
         ("--bert_config_file=fewer_words.json", "vocab_size is 100"),
         ("--max_seq_length=31", "=31; choose --max_seq_length=32"),
-        (
-            "--max_predictions_per_seq=6",
-            "=6; choose --max_predictions_per",
-        ),
+        ("--max_predictions_per_seq=6", "=6; choose --max_predictions_per"),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),
@@ -133,10 +130,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--adam_beta_2=1.5", "flag --adam_beta_2=1.5: "),
         ("--weight_decay=-0.1", "flag --weight_decay=-0.1: "),
         ("--freeze_layers=3", "freeze_layers"),
-        (
-            "--target_accuracy=0.4",
-            "--target_accuracy=0.4 needs --eval_input_file",
-        ),
+        ("--target_accuracy=0.4", "_accuracy=0.4 needs --eval_input_file"),
         ("--lr_schedule=time", "--lr_schedule=time needs --max_hours"),
         ("--batch_size_warmup=4", "--batch_size_warmup=4 is not of the form"),
         ("--mixed_precision=int8", "<float32|bfloat16|float16>"),
@@ -184,7 +178,7 @@ def test_run_classifier(files, model_flags):
         ("--task_name=csv --data_dir=jsonl", "jsonl/train.jsonl", "line 2"),
         (
             "--task_name=csv --data_dir=csv --labels=a,a",
-            "--labels: label 2, 'a', is label 1 too",
+            "--labels: label 2, 'a'",
         ),
     ]
     check_refusals(files, "run_classifier.py", flags, cases)
@@ -199,10 +193,7 @@ def test_paths_are_checked_before_any_work(files):
         ("--export_weights=new\x1b", "holds '\\x1b', a control character"),
         ("--export_version=1", "--export_version=1 needs --export_dir"),
         ("--export_version=1 --export_dir=", "--export_dir= is empty"),
-        (
-            "--export_version=1 --export_dir=run",
-            "--export_dir=run/1 is inside --output_dir=run",
-        ),
+        ("--export_version=1 --export_dir=run", "run/1 is inside --output_dir"),
     ]
     check_refusals(files, "run_classifier.py", flags, cases)
 
@@ -298,7 +289,7 @@ def test_texts_and_vocabularies(files, model_flags):
         ),
         (
             "--layer_weights=1,2",
-            "=1,2 must be left out with --token_features=layers",
+            "must be left out with --token_features=layers",
         ),
         ("--output_file=empty/out.json", "empty/out.json"),
         ("--batch_size=0", "--batch_size=0"),
@@ -373,10 +364,7 @@ def test_another_run_in_the_folder(tmp_path, pretrained, pretraining_flags):
         path.write_bytes(b"")
     flags = pretraining_flags | {"do_train": True, "num_train_steps": 9}
     cases = [
-        (
-            "--output_dir=run --train_batch_size=4",
-            "--train_batch_size=16; received 4",
-        ),
+        ("--output_dir=run --train_batch_size=4", "batch_size=16; received 4"),
         ("--output_dir=damaged", "none of the checkpoints in damaged can be"),
     ]
     check_refusals(tmp_path, "run_pretraining.py", flags, cases)

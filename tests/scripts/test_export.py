@@ -224,11 +224,11 @@ def test_only_an_export_is_replaced(tmp_path, write):
 
 
 @pytest.mark.parametrize("is_export", [False, True])
-@pytest.mark.parametrize("name", ["export.unfinished", "export.replaced"])
+@pytest.mark.parametrize("end", ["unfinished", "replaced", "rejected"])
 def test_a_users_file_next_to_an_export_is_left_alone(
-    tmp_path, write, name, is_export
+    tmp_path, write, end, is_export
 ):
-    path, aside = tmp_path / "export", tmp_path / name
+    path, aside = tmp_path / "export", tmp_path / f"export.{end}"
     if is_export:
         # An earlier one that was moved aside.
         write(aside)
@@ -236,7 +236,7 @@ def test_a_users_file_next_to_an_export_is_left_alone(
     (aside / "notes.txt").write_text("mine")
     before = contents(tmp_path)
     for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match=f"temporary name .*{name}"):
+        with pytest.raises(ValueError, match=f"needs the name .*{aside.name}"):
             refused(path)
     assert contents(tmp_path) == before
 

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import importlib
 import io
-import os
 import re
 import subprocess
 import sys
@@ -19,9 +18,6 @@ from files import paths
 from tests import script_runner
 from tests.golden import ROOT
 from training.command_line import cli
-
-FROZEN = "TF_ONEDNN_ASSUME_FROZEN_WEIGHTS"
-BFLOAT16 = "--mixed_precision=bfloat16"
 
 # name=default of each flag; None is a flag without one.
 DEVICE = "use_tpu=False master=None num_tpu_cores=8"
@@ -214,50 +210,6 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
             purpose = ast.get_docstring(ast.parse(path.read_text()))
             assert done.stdout.startswith(purpose.splitlines()[0])
             assert f"\n{path.relative_to(ROOT)}:\n" in done.stdout
-
-
-def frozen_weights(script, arguments):
-    """Starts a script that ends early; returns its environment's setting."""
-    os.environ.pop(FROZEN, None)
-    # No model has so many positions, which is found before any work.
-    sys.argv = [script, *arguments, "--max_seq_length=100000"]
-    with pytest.raises(SystemExit) as ended:
-        importlib.import_module(script).command()
-    assert ended.value.code == 1
-    return os.environ.get(FROZEN)
-
-
-@pytest.mark.parametrize(
-    "script, arguments, expected",
-    [
-        ("run_squad", f"--do_predict {BFLOAT16}", "1"),
-        ("run_squad", "--do_predict", None),
-        ("run_squad", f"--do_train --do_predict {BFLOAT16}", None),
-        ("run_pretraining", f"--do_train --do_eval {BFLOAT16}", None),
-        ("run_pretraining", f"--do_eval {BFLOAT16}", "1"),
-        ("extract_features", BFLOAT16, "1"),
-    ],
-)
-def test_weights_count_as_frozen_only_where_none_is_trained(
-    pool, tmp_path, script, arguments, expected
-):
-    samples = script_runner.SAMPLES
-    inputs = {
-        "bert_config_file": samples / "bert_config.json",
-        "vocab_file": samples / "vocab.txt",
-        "input_file": samples / "corpus.txt",
-        "output_dir": tmp_path / "run",
-    }
-    if script == "run_squad":
-        inputs["predict_file"] = samples / "squad" / "dev.json"
-        del inputs["input_file"]
-    elif script == "extract_features":
-        inputs["init_checkpoint"] = samples
-        inputs["output_file"] = tmp_path / "features.jsonl"
-        del inputs["output_dir"]
-    given = [f"--{name}={path}" for name, path in inputs.items()]
-    found = pool.submit(frozen_weights, script, [*given, *arguments.split()])
-    assert found.result(script_runner.TIMEOUT) == expected
 
 
 def test_help_may_be_cut_off():

@@ -48,7 +48,7 @@ def runs(tmp_path_factory, tiny):
         """,
         "mnli": """
             --do_eval --early_stopping_patience=1 --class_weights=balanced
-            --left_to_right --bilstm
+            --left_to_right --bilstm --export_dir=served_mnli
         """,
         # Both labels in each batch.
         "cola": f"""
@@ -58,7 +58,7 @@ def runs(tmp_path_factory, tiny):
         "csv": """
             --do_eval --do_predict --output_mode=multilabel
             --text_column=review --label_column=colours --label_separator=|
-            --id_column=id
+            --id_column=id --export_dir=served_csv
         """,
     }
     commands = {
@@ -132,6 +132,16 @@ def test_predictions_name_examples_and_labels(runs):
         assert entry["label"] == "01"[np.argmax(row)]
         assert submission[i + 1] == f"{i}\t{entry['label']}"
     assert (folder / "labels.txt").read_text() == "0\n1\n"
+
+
+@pytest.mark.parametrize("name", ["mnli", "sts-b", "csv"])
+def test_exports_score_as_their_models(runs, name):
+    results = read_results(runs[0] / name)
+    exported = read_results(runs[0] / name, "export_eval_results.txt")
+    assert ("saved_model_accuracy_mm" in exported) == (name == "mnli")
+    for key, value in exported.items():
+        expected = results[key.removeprefix("saved_model_")]
+        assert value == pytest.approx(expected, abs=1e-4)
 
 
 def test_regression_predicts_numbers(runs):
@@ -268,26 +278,14 @@ def test_what_does_not_fit_is_named(runs):
     right = "was trained with left_to_right=True"
     for name, cases in {
         "csv": [
-            (
-                "--text_column=texts --output_dir=new",
-                "csv-data/train.csv, line 1",
-            ),
+            ("--text_column=texts --output_dir=new", "data/train.csv, line 1"),
             ("--data_dir=broken --output_dir=new", unknown),
             ("--do_train=False --labels=red,blue", trained),
             ("--glue_submission=True", "GLUE takes submissions of ax"),
-            (
-                "--task_name=mnlli --output_dir=new",
-                "--task_name=mnlli is not known",
-            ),
-            (
-                "--class_weights=balanced --output_dir=new",
-                "Received: multilabel",
-            ),
+            ("--task_name=mnlli --output_dir=new", "_name=mnlli is not known"),
+            ("--class_weights=balanced --output_dir=new", "Received: multi"),
             ("--num_train_runs=2", "holds a single run"),
-            (
-                "--do_train=False --bilstm=True",
-                "was trained with bilstm=False",
-            ),
+            ("--do_train=False --bilstm=True", "was trained with bilstm=False"),
         ],
         "mnli": [
             ("--bilstm=False", "holds a run with --bilstm=True"),

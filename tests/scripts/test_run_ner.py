@@ -65,6 +65,8 @@ def test_learns_and_reports_conllevals_figures(runs):
     assert {"LOC_f1", "ORG_precision", *names} < results.keys()
     # Three sentences, each seen 48 times.
     assert results["f1"] > 0.9
+    exported = read_results(folder, "export_eval_results.txt")
+    assert exported["saved_model_f1"] == results["f1"]
     assert (folder / "labels.txt").read_text().splitlines() == LABELS
     best = json.loads((folder / "best/eval_results.json").read_text())
     assert best.pop("fingerprint").keys() == {"run", "dev_set"}

@@ -82,7 +82,7 @@ def answered(tmp_path_factory, tiny, model_flags):
     runs = {
         "v1": f"""
             --train_file={SQUAD}/train.json --predict_file={SQUAD}/dev.json
-            --num_train_epochs=0.1
+            --num_train_epochs=0.1 --export_dir=served
         """,
         "v2": f"""
             --train_file=train.json --predict_file={SQUAD}/dev-v2.json
@@ -128,6 +128,9 @@ def test_answers_are_cut_from_the_passages(answered):
     # 600 questions in batches of 8, a tenth of them, rounded down.
     assert (folder / "v1/model.ckpt-7.index").is_file()
     assert "Training step 7 of 7" in done["v1"].stderr
+    exported = read_results(folder / "v1", "export_eval_results.txt")
+    f1 = read_results(folder / "v1")["f1"]
+    assert exported["saved_model_f1"] == pytest.approx(f1, abs=0.5)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ def test_results_and_predictions(run):
     assert list(results) == names
     assert results["global_step"] == 8
     assert 0 <= results["accuracy"] <= 1
+    exported = read_results(folder, "export_eval_results.txt")
+    assert exported["saved_model_accuracy"] == results["accuracy"]
     assert {*events.check_evaluations(folder)} == {8}
     probabilities = np.loadtxt(folder / "test_results.tsv", delimiter="\t")
     assert probabilities.shape == (5, 4)

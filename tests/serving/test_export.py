@@ -6,15 +6,10 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.core.protobuf import saved_model_pb2
 
 import modeling
-from data.text.tokenization import FullTokenizer
-from modeling.accelerated import int8
-from serving import classifier as serving_classifier
 from serving import export, signatures
 from tests.modeling.kinds import CONFIG, create_inputs
-from tests.script_runner import SAMPLES
 
 
 def classifier(dtype, **kwargs):
@@ -86,41 +81,6 @@ def test_another_epsilon_and_activation_are_exported(tmp_path):
     found = loaded.signatures["serve"](**features)["logits"]
     np.testing.assert_allclose(found, other(features), rtol=0, atol=1e-5)
     assert np.abs(found - usual(features)).max() > 1e-3
-
-
-@pytest.mark.skipif(
-    not int8.has_kernels(), reason="needs oneDNN and a CPU with VNNI"
-)
-def test_all_signatures_share_the_int8_weights(tmp_path):
-    model = classifier("float32")
-    model.build_once()
-    model.quantize("int8")
-    serving_classifier.export_classifier(
-        tmp_path / "model",
-        model,
-        ["a", "b", "c", "d", "e"],
-        signatures.ServingOptions(
-            FullTokenizer(SAMPLES / "vocab.txt"), max_seq_length=8
-        ),
-    )
-    found = saved_model_pb2.SavedModel()
-    found.ParseFromString((tmp_path / "model/saved_model.pb").read_bytes())
-    nodes = [
-        node
-        for function in found.meta_graphs[0].graph_def.library.function
-        for node in function.node_def
-    ]
-    kernels = [
-        node
-        for node in nodes
-        if node.op == "Const" and node.attr["dtype"].type == tf.qint8
-    ]
-    products = [node for node in nodes if node.op == "_QuantizedMatMul"]
-    # Six in each of two blocks; Keras computes the pooler's. `attention` has a
-    # graph of its own.
-    assert len(kernels) == 12 and len(products) == 24
-    # True, the default, is left out of a file.
-    assert not any("is_weight_const" in node.attr for node in products)
 
 
 def test_a_model_without_weights_is_refused(tmp_path):

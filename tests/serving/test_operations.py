@@ -11,13 +11,12 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
 import serving
-from modeling import ops, quantization
-from modeling.accelerated import int8
+from modeling import ops
 from serving import classifier, operations, pretraining, squad
 from serving.signatures import ServingOptions
 from tests import script_runner
 from tests.golden import ROOT
-from tests.modeling.kinds import CONFIG, create_inputs
+from tests.modeling.kinds import CONFIG
 from tests.serving.conftest import (
     DECODING,
     LABELS,
@@ -28,19 +27,18 @@ from tests.serving.conftest import (
 )
 from tests.serving.test_export import write
 
+# Of earlier exports in int8 by plain operations.
+FORMER = {"Abs", "BatchMatMulV3", "RealDiv", "Round"}
 EARLIER = ROOT / "tests/testdata/earlier/exports"
 
 
-def write_network(folder, hidden_act, dtype="float32", limits=None, **kwargs):
-    """Exports a network over ids; in int8 if `limits` is not None."""
+def write_network(folder, hidden_act, dtype="float32", **kwargs):
+    """Exports a network over ids."""
     config = modeling.BertConfig.from_dict(
         CONFIG.to_dict() | {"hidden_act": hidden_act}
     )
     model = modeling.BertClassifier(config, 5, dtype=dtype, **kwargs)
     model.build_once()
-    if limits is not None:
-        (batch,) = create_inputs("classifier")
-        quantization.quantize(model, [batch], limits, max_error=1.0)
     write(folder, model)
 
 
@@ -65,9 +63,7 @@ def write_all(folder):
     networks = {
         "relu": {"dtype": "mixed_float16", "bilstm": True},
         "gelu_erf": {"dtype": "mixed_bfloat16", "left_to_right": True},
-        "tanh": {"limits": False},
-        "linear": {"limits": True, "dtype": "mixed_bfloat16"},
-        **{name: {} for name in ("mish", "sigmoid", "silu")},
+        **{name: {} for name in ("linear", "mish", "sigmoid", "silu", "tanh")},
     }
     assert {*networks, "gelu"} == {*ops.ACTIVATIONS}
     for name, kwargs in networks.items():
@@ -84,10 +80,13 @@ def test_the_list_has_what_exports_use_and_no_more(export_folder, tmp_path):
         for path in folder.glob("*/saved_model.pb"):
             used |= operations.find(path.read_bytes())[1]
     assert not used - operations.ALLOWED
-    unused = operations.ALLOWED - used
-    if not int8.has_kernels():
-        unused -= {"_QuantizedMatMul", "QuantizeV2"}
-    assert not unused
+    assert operations.ALLOWED - used == FORMER
+
+
+def test_earlier_exports_in_int8_never_answer_wrongly():
+    for allow_any_operation in (False, True):
+        with pytest.raises(OSError, match="export the model again: --quant"):
+            operations.check({"_QuantizedMatMul"}, "x", allow_any_operation)
 
 
 def test_tensorflow_serving_has_all_that_exports_use(export_folder):

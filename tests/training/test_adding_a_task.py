@@ -60,6 +60,8 @@ def test_it_trains_evaluates_and_predicts(run):
     results = (folder / "run/eval_results.txt").read_text()
     names = [line.split(" = ")[0] for line in results.splitlines()]
     assert names == ["accuracy", "eval_loss", "f1", "global_step", "loss"]
+    exported = (folder / "run/export_eval_results.txt").read_text()
+    assert f"saved_model_{results.splitlines()[0]}\n" in exported
     lines = (folder / "run/predictions.jsonl").read_text().splitlines()
     for entry in map(json.loads, lines):
         assert entry["question"] == "is the river blue"

@@ -103,30 +103,25 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
     "changes, message",
     [
         ({"export_format": "litert"}, "--export_format=litert needs --export_"),
-        ({"quantize_ranges": "static"}, "--quantize_ranges=static needs --qua"),
+        ({"quantize": "int8"}, "--quantize=int8 needs --export_dir"),
         (
             {
                 "export_dir": "x",
-                "export_format": "litert",
                 "quantize": "int8",
-                "quantize_ranges": "static",
+                "given_flags": {"export_format": "saved_model"},
             },
-            "--quantize_ranges=static needs --quantize=int8 and --export_",
-        ),
-        (
-            {
-                "export_dir": "x",
-                "export_format": "litert",
-                "quantize": "int8",
-                "do_predict": True,
-            },
-            "evaluate and predict in a separate command",
+            "saved_model; set litert or onnx",
         ),
     ],
 )
 def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         create_config(tmp_path, **changes)
+
+
+def test_int8_is_litert_by_default(tmp_path):
+    command = create_config(tmp_path, export_dir="x", quantize="int8")
+    assert command.export_format == "litert"
 
 
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):

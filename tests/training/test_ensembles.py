@@ -219,7 +219,6 @@ def test_mean_of_classes_stays_finite():
     [
         ({"do_train": True}, "leave out --do_train"),
         ({"init_checkpoint": "x"}, "leave out --init_checkpoint"),
-        ({"quantize": "int8"}, "--quantize=int8 is for one model"),
         ({"ensemble": "member_0"}, "two models or more"),
         ({"ensemble": "member_0,member_0"}, "two models or more"),
         ({"ensemble": "member_0,nowhere"}, "no checkpoint nowhere"),

@@ -107,7 +107,6 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
         ({"task": {"max_seq_length": "64"}}, "max_seq_length='64'"),
         ({"task": {"max_seq_length": 0}}, "max_seq_length=0"),
         ({"task": {"load_best": "no"}}, "load_best='no'"),
-        ({"task": {"quantize": "int4"}}, "quantize='int4'"),
         ({"origin": {"settings": {"left_to_right": "yes"}}}, "left_to_right='"),
     ],
 )

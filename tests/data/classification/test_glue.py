@@ -101,11 +101,7 @@ def test_xnli_languages(tmp_path, language):
     "task, lines, message",
     [
         ("rte", ["a\tb", "c\td"], r"line 1: there is no column 'sentence1'"),
-        (
-            "sst-2",
-            ["sentence\tlabel", "fine\t2"],
-            "line 2, column 2: unknown label '2'",
-        ),
+        ("sst-2", ["sentence\tlabel", "fine\t2"], "line 2, column 2: .* '2'"),
         (
             "sts-b",
             ["sentence1\tsentence2\tscore", "a\tb\t5.0", "a\tb\thigh"],

@@ -73,11 +73,7 @@ def test_one_draw_a_word(whole):
 @pytest.mark.parametrize(("prob", "most", "count"), [(0.0, 20, 1), (1, 5, 5)])
 def test_number_of_predictions_has_bounds(prob, most, count):
     _, positions, _ = mask(
-        TOKENS,
-        CANDIDATES,
-        0,
-        masked_lm_prob=prob,
-        max_predictions_per_seq=most,
+        TOKENS, CANDIDATES, 0, masked_lm_prob=prob, max_predictions_per_seq=most
     )
     assert len(positions) == count
 

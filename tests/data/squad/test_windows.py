@@ -190,10 +190,7 @@ def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (
-            {"max_seq_length": 7},
-            "--max_seq_length=7 must be more than --max_q.*=4",
-        ),
+        ({"max_seq_length": 7}, "_length=7 must be more than --max_q.*=4"),
         ({"doc_stride": 0}, "doc_stride must be at least 1"),
     ],
 )

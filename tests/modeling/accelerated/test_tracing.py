@@ -85,10 +85,6 @@ def give_lora(block):
     block.intermediate.enable_lora(2)
 
 
-def quantize(block):
-    block.output_dense.quantize("int8")
-
-
 def change_precision(block):
     block.attention.key.dtype_policy = "mixed_bfloat16"
 
@@ -105,7 +101,6 @@ def freeze(block):
     ("change", "alike"),
     [
         (give_lora, False),
-        (quantize, False),
         (change_precision, False),
         (change_activation, False),
         (freeze, True),

@@ -332,7 +332,7 @@ def test_another_size_is_named_and_nothing_is_assigned(source):
         ({"vocab_size": 77}, "vocab_size is 99 there and 77 here"),
         (
             {"max_position_embeddings": 128},
-            "max_position_embeddings is 64 there and 128 here",
+            "embeddings is 64 there and 128 here",
         ),
         ({"hidden_size": 64}, r"has shape \[99, 32\] in .*, but \[99, 64\]"),
         ({"intermediate_size": 64}, "intermediate/dense/kernel has shape"),

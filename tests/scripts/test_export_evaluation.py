@@ -1,0 +1,117 @@
+"""What is exported is scored on the dev set before it replaces anything."""
+
+import json
+import random
+
+import pytest
+import tensorflow as tf
+
+from modeling.checkpoints import tf1
+from tests import script_runner
+from tests.script_runner import parse_flags, read_results
+from tests.scripts.test_export import contents
+
+COLORS = ("red", "blue")
+
+
+@pytest.fixture(scope="module")
+def flags(tmp_path_factory, tiny):
+    """Flags of a classifier that knows all answers, but cannot be in int8.
+
+    One row of its word embeddings is so large that int8 has no steps left for
+    the others; the texts have no such word.
+    """
+    pytest.importorskip(
+        "ai_edge_litert", reason="needs requirements/litert.txt"
+    )
+    folder = tmp_path_factory.mktemp("boats")
+    rng = random.Random(1)
+    for name, count in (("train", 64), ("dev", 40)):
+        rows = (rng.choice(COLORS) for _ in range(count))
+        lines = [f"the {label} boat\t{label}\n" for label in rows]
+        (folder / f"{name}.tsv").write_text("text\tlabel\n" + "".join(lines))
+    flags = parse_flags(f"""
+        --task_name=csv --data_dir={folder} --output_dir={folder}/run
+        --bert_config_file={tiny}/one_block/bert_config.json
+        --vocab_file={script_runner.SAMPLES}/vocab.txt --max_seq_length=16
+    """)
+    script_runner.run(
+        "run_classifier.py",
+        folder,
+        **flags,
+        **parse_flags("""
+            --do_train --train_batch_size=8 --learning_rate=2e-3
+            --num_train_epochs=8 --export_weights=model
+        """),
+    ).check()
+    prefix = str(folder / "model/bert_model.ckpt")
+    reader = tf.train.load_checkpoint(prefix)
+    names = reader.get_variable_to_shape_map()
+    weights = {name: reader.get_tensor(name) for name in names}
+    weights["bert/embeddings/word_embeddings"][-1] = 1e4
+    tf1.write_checkpoint(
+        prefix, {name: tf.Variable(weights[name]) for name in names}
+    )
+    return flags | {"init_checkpoint": folder / "model", "output_dir": "run"}
+
+
+def export(folder, flags, more):
+    return script_runner.run(
+        "run_classifier.py",
+        folder,
+        **flags,
+        **parse_flags(f"--export_dir=made/export {more}"),
+    )
+
+
+def test_a_worse_export_replaces_nothing(flags, tmp_path):
+    made = tmp_path / "made"
+    export(tmp_path, flags, "--do_eval --export_format=litert").check()
+    assert read_results(tmp_path / "run")["f1_macro"] == 1
+    model = json.loads((made / "export/model.json").read_text())
+    assert model["export_evaluation"]["litert"]["f1_macro"] == 1
+    before = contents(made / "export")
+    # The second time, it replaces what was rejected.
+    for _ in range(2):
+        done = export(tmp_path, flags, "--do_eval --quantize=int8")
+        results = read_results(tmp_path / "run", "export_eval_results.txt")
+        score = results["litert_f1_macro"]
+        assert score < 0.9
+        assert "--export_dir=made/export: its litert file" in done.error
+        assert f"f1_macro = {score:.4f} on the dev set" in done.error
+        assert "the model's 1.0000; the export is in made" in done.error
+        assert contents(made / "export") == before
+        assert {path.name for path in made.iterdir()} == {
+            "export",
+            "export.rejected",
+        }
+    model = json.loads((made / "export.rejected/model.json").read_text())
+    assert model["export_evaluation"]["litert"]["f1_macro"] == score
+    export(
+        tmp_path, flags, "--do_eval --quantize=int8 --max_export_loss=100"
+    ).check()
+    small = contents(made / "export")
+    assert len(small["model.tflite"]) < len(before["model.tflite"])
+
+
+def test_without_a_dev_set_nothing_is_checked(flags, tmp_path):
+    done = export(tmp_path, flags, "--quantize=int8").check()
+    assert done.stderr.count("The export is not checked") == 1
+    assert (tmp_path / "made/export/model.tflite").is_file()
+
+
+def test_records_that_are_too_long_are_not_checked(flags, tmp_path):
+    done = export(
+        tmp_path,
+        flags,
+        "--do_eval --export_format=litert --export_seq_length=8",
+    ).check()
+    assert "it takes 8 WordPieces, and the records have 16" in done.stderr
+    # A longer one is padded.
+    export(
+        tmp_path,
+        flags,
+        "--do_eval --export_format=litert --export_seq_length=20",
+    ).check()
+    model = json.loads((tmp_path / "made/export/model.json").read_text())
+    assert model["export_evaluation"]["litert"]["f1_macro"] == 1

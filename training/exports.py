@@ -1,0 +1,111 @@
+"""Exports a fine-tuned model, and compares what is exported with the model."""
+
+import functools
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from absl import logging
+
+from files import export_folders, json_files
+from files.atomic import write_json
+from training import model_folder
+from training.splits import Splits, suffix_of
+from training.task import Task
+from training.trainer import Trainer
+
+# {format: {name of a score, with the split's suffix: value}}
+Scores = Mapping[str, Mapping[str, float]]
+
+
+def export(
+    task: Task, trainer: Trainer, splits: Splits, results: Mapping[str, float]
+) -> None:
+    """Writes --export_dir, unless the export is much worse than the model.
+
+    Args:
+        task: the task.
+        trainer: the Trainer of the weights.
+        splits: the splits of the command.
+        results: the model's scores on the dev set; {} if they are unknown.
+
+    Raises:
+        OSError: the export cannot be written.
+        ValueError: the export is worse than --max_export_loss allows.
+    """
+    path = Path(trainer.config.export_dir)
+    logging.info("Exporting %s", trainer.described_step)
+    if task.metrics[0] not in results:
+        logging.info(
+            "The export is not checked: this command scores no dev set."
+        )
+        task.export(os.fspath(path), trainer.model)
+        return
+    with export_folders.create(path) as folder:
+        task.export(os.fspath(folder), trainer.model)
+        found = _evaluate(task, folder, splits)
+        if not found:
+            logging.warning("The export is not checked: nothing here runs it.")
+            return
+        named = {
+            f"{form}_{name}": value
+            for form, scores in found.items()
+            for name, value in scores.items()
+        }
+        trainer.write_results("export_eval_results.txt", named)
+        limit = trainer.config.max_export_loss
+        if reason := _find_loss(task, splits, found, results, limit):
+            rejected = export_folders.reject(folder, path)
+            raise ValueError(
+                f"--export_dir={path}: {reason}; the export is in {rejected}, "
+                "and nothing was replaced; export without --quantize, or set a "
+                f"larger --max_export_loss than {limit:g}"
+            )
+
+
+def _evaluate(task: Task, folder: Path, splits: Splits) -> Scores:
+    """Returns the scores of an export, and adds them to its model.json."""
+    found: dict[str, dict[str, float]] = {}
+    for split in splits.of("eval"):
+        by_format = task.evaluate_export(
+            os.fspath(folder),
+            split,
+            functools.partial(splits.create_dataset, split),
+        )
+        for form, scores in by_format.items():
+            found.setdefault(form, {}).update(
+                (f"{name}{suffix_of(split)}", float(value))
+                for name, value in scores.items()
+                # JSON has no NaN.
+                if math.isfinite(value)
+            )
+    for file in folder.rglob(model_folder.FILE):
+        content = json_files.read_json(file)
+        write_json(file, content | {"export_evaluation": found})
+    return found
+
+
+def _find_loss(
+    task: Task,
+    splits: Splits,
+    found: Scores,
+    results: Mapping[str, float],
+    limit: float,
+) -> str | None:
+    """Returns which export is worse than the model, and by how much, if any."""
+    for form, scores in found.items():
+        for split in splits.of("eval"):
+            name = f"{task.metrics[0]}{suffix_of(split)}"
+            if not math.isfinite(results[name]):
+                continue
+            score = scores.get(name, math.nan)
+            loss = (results[name] - score) / task.hundredth
+            # Not true of NaN.
+            if not round(loss, 6) <= limit:
+                return (
+                    f"its {form} file scores {name} = {score:.4f} on the dev "
+                    f"set, {loss:.2f} hundredths less than the model's "
+                    f"{results[name]:.4f}"
+                )
+    return None
