@@ -57,6 +57,7 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")
+    logging.info("GPUs that TensorFlow can use: %d", len(gpus))
     if name == "mirrored" or (name is None and len(gpus) > 1):
         devices = gpus or tf.config.list_logical_devices("CPU")
         return tf.distribute.MirroredStrategy([d.name for d in devices])
