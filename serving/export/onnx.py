@@ -23,19 +23,10 @@ from serving import engines
 # The first with Gelu, and what onnx.checker compares with it.
 _OPSET = 20
 _IR_VERSION = 10
-# One less than a message of protobuf may have.
-_MAX_BYTES = (1 << 31) - 1
+# Of weights; protobuf ends at 2 GiB.
+_MAX_BYTES = 2_000_000_000
 # Numbers, and names of what is only known at run time.
 Shape = list[Any]
-# {hidden_act: (operation, its attributes)}
-_ACTIVATIONS: dict[str, tuple[str, dict[str, str]]] = {
-    "gelu": ("Gelu", {"approximate": "tanh"}),
-    "gelu_erf": ("Gelu", {}),
-    "mish": ("Mish", {}),
-    "relu": ("Relu", {}),
-    "sigmoid": ("Sigmoid", {}),
-    "tanh": ("Tanh", {}),
-}
 
 
 def create(
@@ -93,10 +84,11 @@ def create(
 
 def save(model: onnx.ModelProto, path: Any) -> None:
     """Writes a file, with the weights in a second one if it has to."""
+    num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
         path,
-        save_as_external_data=model.ByteSize() > _MAX_BYTES,
+        save_as_external_data=num_bytes > _MAX_BYTES,
         location="model.onnx_data",
     )
 
@@ -171,8 +163,10 @@ class _Writer:
             return inputs
         if hidden_act == "silu":
             return self.add("Mul", inputs, self.add("Sigmoid", inputs))
-        operation, attributes = _ACTIVATIONS[hidden_act]
-        return self.add(operation, inputs, **attributes)
+        if hidden_act in ("gelu", "gelu_erf"):
+            form = "tanh" if hidden_act == "gelu" else "none"
+            return self.add("Gelu", inputs, approximate=form)
+        return self.add(hidden_act.capitalize(), inputs)
 
     def encode(
         self,
@@ -344,16 +338,13 @@ class _Writer:
             }
         if kind == "BertPretrainer":
             words = self.predict_words(model, sequence)
-            all_words = [*shape, self.config.vocab_size]
             follows = self.head(pooled, model.next_sentence)
-            probabilities = (
-                self.add("Softmax", each) for each in (words, follows)
-            )
+            sizes = [*shape, self.config.vocab_size]
             return {
-                "logits": (words, all_words),
-                "masked_lm_probabilities": (next(probabilities), all_words),
+                "logits": (words, sizes),
+                "masked_lm_probabilities": (self.add("Softmax", words), sizes),
                 "next_sentence_probabilities": (
-                    next(probabilities),
+                    self.add("Softmax", follows),
                     [*batch, 2],
                 ),
             }
@@ -367,8 +358,8 @@ class _Writer:
         logits = self.head(sequence if is_token else pooled, model.head)
         if kind == "BertMultipleChoice":
             ids = engines.INPUTS["input_ids"]
-            sizes = self.add("Shape", ids, start=0, end=2)
-            logits, shape = self.add("Reshape", logits, sizes), shape[:2]
+            choices = self.add("Shape", ids, start=0, end=2)
+            logits, shape = self.add("Reshape", logits, choices), shape[:2]
         else:
             shape = [*(shape if is_token else batch), model.num_labels]
         outputs = {"logits": (logits, shape)}
