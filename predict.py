@@ -157,22 +157,27 @@ def write_answers(
     num_answers = num_errors = 0
     for batch in batches:
         good: dict[int, dict[str, Any]] = {}
-        found: dict[int, Any] = {}
+        found: dict[int, dict[str, Any]] = {}
+        reasons: dict[int, str] = {}
         for number, item in batch:
             try:
                 good[number] = check_request(task, item)
             except ValueError as error:
-                found[number] = error
-        found |= zip(good, task.answer_each([*good.values()]), strict=True)
+                reasons[number] = str(error)
+        for number, row in compute_each(task, good, reasons).items():
+            try:
+                found[number] = task.reply(good[number], row)
+            except ValueError as error:
+                reasons[number] = str(error)
         answers: list[dict[str, Any]] = []
         for number, item in batch:
             request_id = {}
             if isinstance(item, dict) and _can_write(item.get("id")):
                 request_id = {"id": item["id"]} if "id" in item else {}
-            answer = found[number]
+            answer = found.get(number, {})
             try:
-                if isinstance(answer, ValueError):
-                    raise answer
+                if number in reasons:
+                    raise ValueError(reasons[number])
                 format_json(answer, "the answer")
                 num_answers += 1
             except ValueError as error:
@@ -185,6 +190,29 @@ def write_answers(
             answers.append(request_id | answer)
         write(answers)
     return num_answers, num_errors
+
+
+def compute_each(
+    task: "base.TextTask",
+    requests: dict[int, dict[str, Any]],
+    reasons: dict[int, str],
+) -> dict[int, "base.Row"]:
+    """Returns what the model computes for requests, by their numbers.
+
+    If it fails on them together, they are tried one by one; `reasons` gets why
+    it fails on one.
+    """
+    try:
+        rows = task.compute([*requests.values()])
+    except ValueError as error:
+        if len(requests) > 1:
+            found: dict[int, base.Row] = {}
+            for each in requests.items():
+                found |= compute_each(task, dict([each]), reasons)
+            return found
+        reasons |= dict.fromkeys(requests, str(error))
+        return {}
+    return dict(zip(requests, rows, strict=True))
 
 
 def check_request(

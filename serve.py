@@ -15,6 +15,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from concurrent import futures
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,10 +39,10 @@ class Config(Limits):
 
     model: Sequence[str] = flag(
         ...,
-        "NAME=DIR or DIR, a folder of a SavedModel, as --export_dir writes "
+        "NAME=DIR or DIR, a folder of an export, as --export_dir writes "
         "it, or of its numbered versions; the newest is served. NAME defaults "
-        "to the folder's name. A SavedModel is a program: see "
-        "--allow_any_operation",
+        "to the folder's name. One in LiteRT needs no TensorFlow. A "
+        "SavedModel is a program: see --allow_any_operation",
         is_repeated=True,
     )
     host: str = flag(
@@ -70,7 +71,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
 
     Raises:
         ValueError: a name is invalid, or is given twice.
-        FileNotFoundError: there is no SavedModel in a folder.
+        FileNotFoundError: there is no such folder.
     """
     models: dict[str, str] = {}
     for value in given:
@@ -149,7 +150,7 @@ def load(model: "versions.ServedModel") -> None:
         reasons = [message for _, message in model.states.values()]
         raise ValueError(
             f"--model={model.name}={model.path} cannot be served: "
-            + (reasons or ["there is no SavedModel in it"])[0]
+            + (reasons or ["there is no exported model in it"])[0]
         )
 
 
@@ -165,7 +166,7 @@ def main(config: Config) -> int:
     path_checks.check_paths(given)
     token = read_token(config.token_file)
     check_packages()
-    # Flags are checked before the seconds that TensorFlow takes to load.
+    # Some of their packages are not there; `check_packages` says so.
     from serving.server import app, monitoring, process, versions
 
     # Before the minutes that large models take to load.
@@ -176,8 +177,10 @@ def main(config: Config) -> int:
         name: versions.ServedModel(name, Path(path), config, monitor.on_batch)
         for name, path in models.items()
     }
-    for model in served.values():
-        load(model)
+    # Each loads in a process of its own.
+    with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(load, served.values()):
+            pass
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s lets other machines in without a --token_file",
@@ -187,8 +190,7 @@ def main(config: Config) -> int:
     process.serve(server, listener)
     for model in served.values():
         if model.current:
-            model.current.batcher.close()
-            model.current.batcher.join(config.timeout_s)
+            model.current.close(config.timeout_s)
     logging.info("all accepted requests are answered")
     return 0
 

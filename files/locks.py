@@ -29,6 +29,12 @@ from files.paths import StrPath
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 # Attempts to create a folder that another process keeps removing.
 _ATTEMPTS = 1000
+# What a lock cannot be written to: a link could lead to any file.
+_OTHERS = {
+    "symbolic link": os.path.islink,
+    "folder": os.path.isdir,
+    "pipe": lambda path: Path(path).is_fifo(),
+}
 # First bytes of a lock file.
 _BEGIN = '{"host": '
 
@@ -75,11 +81,12 @@ def _acquire(path: str, name: str) -> TextIO:
             try:
                 file = stack.enter_context(_open(path))
             except OSError as error:
-                if not os.path.islink(path):
+                found = [kind for kind in _OTHERS if _OTHERS[kind](path)]
+                if not found:
                     raise
                 raise FileExistsError(
                     f"{name} needs the name {path} for its lock, but there is "
-                    "a symbolic link of that name; remove it"
+                    f"a {found[0]} of that name; remove it"
                 ) from error
             is_locked = _lock(file)
             if is_locked is False:
@@ -115,7 +122,6 @@ def _open(path: str) -> TextIO:
 
 
 def _open_no_link(path: str, mode: int) -> int:
-    # A link could have the lock written into any file.
     return os.open(path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
@@ -145,7 +151,9 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
             or the file is not a lock or the beginning of one.
     """
     file.seek(0)
-    if not _BEGIN.startswith(file.read(len(_BEGIN))):
+    # A power cut may have left zeros.
+    text = file.read().rstrip("\0")
+    if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
             f"{name} needs the name {path} for its lock, but there is another "
             "file of that name; rename that file, or give another path"

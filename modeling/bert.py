@@ -12,7 +12,7 @@ from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.initializers import create_initializer
-from modeling.model import FeaturesModel, Shape, check_ids, get_feature
+from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import Tensor, dropout_seed
 from modeling.positions import (
     attended_positions,
@@ -169,6 +169,11 @@ class BertModel(FeaturesModel):
             input_ids = get_feature(features, "input_ids")
             input_mask = features.get("input_mask")
             token_type_ids = features.get("segment_ids")
+        if isinstance(input_ids, (list, tuple)):
+            raise ValueError(
+                "Give each tensor as an argument, input_ids, input_mask and "
+                "token_type_ids, or all in a dict. Received: a list"
+            )
         self._check_shape(input_ids.shape)
         rows = packed = None
         given_mask = input_mask
@@ -183,10 +188,6 @@ class BertModel(FeaturesModel):
                 input_mask = packed.attention_mask
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
-        input_ids = check_ids(input_ids, "input_ids", self.config.vocab_size)
-        token_type_ids = check_ids(
-            token_type_ids, "segment_ids", self.config.type_vocab_size
-        )
         if seed is None:
             seed = self.draw_seed(training)
         embedding_output = self.embeddings(

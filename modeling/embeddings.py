@@ -10,6 +10,7 @@ import keras
 from modeling import ops
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
+from modeling.model import check_ids
 from modeling.ops import Tensor
 
 
@@ -74,6 +75,10 @@ class Embeddings(BertLayer):
         training: bool = False,
     ) -> Tensor:
         """Embeds a batch; see the class."""
+        input_ids = check_ids(input_ids, "input_ids", self.config.vocab_size)
+        token_type_ids = check_ids(
+            token_type_ids, "segment_ids", self.config.type_vocab_size
+        )
         if self.use_one_hot_embeddings:
             words = self._multiply_one_hot(input_ids, self.word_embeddings)
         else:

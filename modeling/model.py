@@ -18,6 +18,8 @@ Shape = tuple[int | None, ...]
 # What other libraries call a feature: its name here.
 _OTHER_NAMES = {
     "attention_mask": "input_mask",
+    "input_type_ids": "segment_ids",
+    "input_word_ids": "input_ids",
     "padding_mask": "input_mask",
     "token_ids": "input_ids",
     "token_type_ids": "segment_ids",
@@ -54,8 +56,9 @@ class FeaturesModel(keras.Model):
     def check_features(self, features: Mapping[str, Any]) -> dict[str, Any]:
         """Returns features under the original's names.
 
-        transformers' `attention_mask` and `token_type_ids`, and KerasHub's
-        `padding_mask` and `token_ids`, are taken as what they are.
+        transformers' `attention_mask` and `token_type_ids`, KerasHub's
+        `padding_mask` and `token_ids`, and TF Hub's `input_word_ids` and
+        `input_type_ids` are taken as what they are.
 
         Raises:
             ValueError: the features are not a dict, a name is not known, or
@@ -173,12 +176,12 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
     words beyond the table.
 
     Raises:
-        ValueError: an id is below 0, beyond a table of `num_rows`, or a
-            fraction.
+        ValueError: an id is below 0, beyond a table of `num_rows`, a fraction,
+            or of a type that holds no ids.
     """
     dtype = keras.backend.standardize_dtype(ids.dtype)
-    if dtype in ("float16", "bfloat16"):
-        # Keras casts floats to a layer's dtype, which rounds these.
+    # Keras casts floats to a layer's dtype, which rounds the short ones.
+    if dtype in ("float16", "bfloat16", "bool", "string"):
         raise ValueError(f"`{name}` must be integers. Received: {dtype}")
     # Only tensors with values have this method.
     if hasattr(ids, "numpy"):
@@ -189,7 +192,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
                 f"`{name}` must be whole numbers from 0 to {num_rows - 1}. "
                 f"Received: {values[wrong].tolist()[0]}"
             )
-    return keras.ops.cast(ids, "int32") if "float" in dtype else ids
+    return ids if dtype in ("int32", "int64") else keras.ops.cast(ids, "int32")
 
 
 def get_feature(features: Mapping[str, Any], name: str) -> Any:

@@ -23,7 +23,7 @@ from modeling.heads import (
     MaskedLanguageModelHead,
     OutputHead,
 )
-from modeling.model import FeaturesModel, Shape, get_feature
+from modeling.model import FeaturesModel, Shape, check_ids, get_feature
 from modeling.ops import Features, Tensor, dropout, dropout_seed
 from modeling.positions import attended_positions, gather_indexes
 
@@ -187,7 +187,11 @@ class BertPretrainer(TaskModel):
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
         """Computes both heads' logits; see the class."""
-        positions = get_feature(features, "masked_lm_positions")
+        positions = check_ids(
+            get_feature(features, "masked_lm_positions"),
+            "masked_lm_positions",
+            encoded["sequence_output"].shape[1],
+        )
         masked = gather_indexes(encoded["sequence_output"], positions)
         words = self.bert.embeddings.word_embeddings
         return {

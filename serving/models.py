@@ -20,7 +20,7 @@ from serving import engines
 from serving.requests import Texts, as_texts, listed
 from serving.tasks import TASKS
 from serving.tasks.answer import Answer
-from serving.tasks.base import DEFAULTS, Request, Row, TaskOptions, TextTask
+from serving.tasks.base import DEFAULTS, Encoded, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
 
@@ -46,6 +46,7 @@ class TextModel:
         settings: of the head, the `task` of model.json; {} if the export
             takes no text.
         tokenizer: FullTokenizer of the model, if it says one.
+        is_former: whether it is a SavedModel from before there was model.json.
 
     Raises:
         OSError: it cannot be loaded.
@@ -72,10 +73,10 @@ class TextModel:
             folder = extra
         self.settings = dict(model_folder.read(folder).task)
         # From before there was a model.json.
-        self._is_former = not self.settings and hasattr(
+        self.is_former = not self.settings and hasattr(
             self.engine, "signatures"
         )
-        if self._is_former:
+        if self.is_former:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
@@ -94,7 +95,7 @@ class TextModel:
             self.max_seq_length = min(self.max_seq_length, fixed)
             self.settings["max_seq_length"] = self.max_seq_length
         kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
-        if self._is_former:
+        if self.is_former:
             from serving import former_exports
 
             self.tokenizer.set_casing(
@@ -106,13 +107,12 @@ class TextModel:
             kinds.append(Attention)
         self._kinds = {kind.name: kind for kind in kinds}
 
-    def compute(self, task: TextTask, requests: Sequence[Request]) -> list[Row]:
-        """Returns what a task decodes, for each request.
+    def compute(self, task: TextTask, encoded: Sequence[Encoded]) -> list[Row]:
+        """Returns what a task decodes, for each request that it encoded.
 
         Raises:
             ValueError: the model fails on them.
         """
-        encoded = [task.encode(request) for request in requests]
         kept = iter(
             engines.compute(
                 self.engine,
@@ -123,6 +123,18 @@ class TextModel:
             )
         )
         return [Row(one, [next(kept) for _ in one.inputs]) for one in encoded]
+
+    def warm_up(self) -> None:
+        """Computes an input of each length that inputs are rounded up to.
+
+        The first computation of a length allocates memory, or compiles.
+        """
+        fixed = self._fixed_length
+        for length in (
+            {fixed} if fixed else engines.lengths(self.max_seq_length)
+        ):
+            each = engines.Input([0] * length, length)
+            engines.compute(self.engine, [each], lambda *_: None, length)
 
     @property
     def tasks(self) -> list[str]:
@@ -257,7 +269,7 @@ def load(
         ValueError: the runtime that it needs is not installed, or it uses an
             operation that is not allowed.
     """
-    versions = find_versions(path, engines.FILES)
+    versions = find_versions(path)
     if not versions:
         raise FileNotFoundError(
             f"{os.fspath(path)} is not an exported model: it has none of "
@@ -270,18 +282,15 @@ def load(
     return TextModel(versions[newest], allow_any_operation, num_threads, engine)
 
 
-def find_versions(
-    path: str | os.PathLike[str], files: Sequence[str] = engines.FILES[-1:]
-) -> dict[int, Path]:
+def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
     """Returns {version: folder} of the exports in a folder.
 
-    One that is not in a numbered folder is version 1. `files` are those of
-    which an export has at least one.
+    One that is not in a numbered folder is version 1.
     """
     folder = Path(path)
 
     def is_export(folder: Path) -> bool:
-        return any((folder / name).is_file() for name in files)
+        return any((folder / name).is_file() for name in engines.FILES)
 
     if is_export(folder):
         return {1: folder}

@@ -135,9 +135,8 @@ class Running:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def memory(self):
-        """Returns the resident memory in MB."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1000
+        """Returns the resident memory, of its processes too, in MB."""
+        return resident(self._process.pid)
 
     def send(self, number):
         """Sends a signal."""
@@ -164,6 +163,19 @@ class Running:
         self._process = None
         self._folder.cleanup()
         return self._done
+
+
+def resident(pid):
+    """Returns the resident memory of a process and its children, in MB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    # One that has just ended has none.
+    found = re.search(r"VmRSS:\s+(\d+)", status)
+    children = [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return int(found[1] if found else 0) / 1000 + sum(map(resident, children))
 
 
 def start(script, cwd, *arguments, environment=None, **flags):

@@ -36,6 +36,8 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
     config.check_actions()
     if config.is_chief:
         run_state.mend(config.output_dir)
+        for path in filter(None, (config.init_checkpoint, config.teacher)):
+            run_state.mend(folder_of(path), is_own=False)
     if not config.has_checkpoint:
         if config.init_checkpoint:
             modeling.find_checkpoint(config.init_checkpoint)
@@ -170,12 +172,21 @@ def check_identity(
     Raises:
         ValueError: one differs; the message names it.
     """
-    given: dict[str, Any] = dict(config.network)
-    if not config.do_train and "output_mode" in settings:
-        given["output_mode"] = settings["output_mode"]
+    mode = {"output_mode"} & settings.keys()
+    head = {name: settings[name] for name in mode}
+    given = config.network | ({} if config.do_train else head)
     for flag, path in _models(config):
         model_checks.check_identity(
             flag, path, bert_config, tokenizer, given, config.do_train
+        )
+    if config.teacher:
+        # It reads the student's records, with a network of its own.
+        model_checks.check_identity(
+            "--teacher",
+            config.teacher,
+            distillation.load_teacher_config(config.teacher),
+            tokenizer,
+            head,
         )
 
 

@@ -1,5 +1,6 @@
 """Ensembles: several trained models that predict together (--ensemble)."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,18 +36,20 @@ def find_members(config: FineTuningConfig) -> list[str]:
             "give another one for what the ensemble writes"
         )
     folders = config.ensemble.split(",")
-    members, labels = [], []
+    members, labels, found_files = [], [], set()
     for folder in folders:
         best = Path(folder) / BEST
         is_used = config.load_best and may_use(
             best, model_folder.read(folder).settings
         )
         path = modeling.find_checkpoint(folder, is_used)
+        # A folder may be named in several ways.
+        found_files.add(os.path.realpath(path))
         # The folder means the averages in its last checkpoint, too.
         is_last = config.load_best and not checkpoint_steps(best)
         members.append(folder if is_last else path)
         labels.append(modeling.load_labels(folder))
-    if len(set(members)) < max(len(members), 2):
+    if len(found_files) < max(len(members), 2):
         raise ValueError(
             f"--ensemble={config.ensemble}: give two models or more, each "
             "of them once"

@@ -230,6 +230,9 @@ def check_identity(
     if trains:
         # It is part of the head.
         trained.pop("bilstm", None)
+    if "tokenizer" not in trained and folder.do_lower_case is not None:
+        # A Hugging Face folder tells the casing alone.
+        trained["tokenizer"] = {"do_lower_case": folder.do_lower_case}
     if folder.config_file and "bert_config" not in trained:
         config = modeling.load_config(folder.config_file)
         trained["bert_config"] = config.to_dict()
@@ -243,6 +246,8 @@ def check_identity(
             )
         if former != now:
             name, former, now = _difference(name, former, now)
+            if tokenizer and name == "tokenizer.vocab":
+                now = f"{now}, of {tokenizer.vocab_file}"
             raise ValueError(
                 f"{flag}={os.fspath(path)} was trained with {name}={former}; "
                 f"received {now}. Use what it was trained with"

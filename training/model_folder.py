@@ -13,7 +13,6 @@ forms of them. Imports no TensorFlow.
 """
 
 import dataclasses
-import glob
 import os
 import platform
 import sys
@@ -26,10 +25,10 @@ import modeling
 from data.text import casing
 from data.text.tokenization import FullTokenizer
 from files import flags, json_files, manifests
-from files.atomic import is_remote, write_bytes, write_json
+from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.labels import PROBLEM_TYPES
-from training.run_folder import AVERAGES, BEST, checkpoint_steps
+from training.run_folder import AVERAGES, BEST, checkpoint_steps, folder_of
 
 if TYPE_CHECKING:
     from modeling import BertConfig
@@ -126,8 +125,8 @@ def _read_file(file: str) -> dict[str, Any]:
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
-            f"{file} has the version {version}, and this program reads "
-            f"{VERSION}; use the program that wrote it, or a newer one"
+            f"{file} has the version {version!r}, and this program "
+            f"reads {VERSION}; use the program that wrote it, or a newer one"
         )
 
     def part(inside: Mapping[str, Any], name: str, kind: type) -> Any:
@@ -190,7 +189,7 @@ def complete(config: "ModelConfig") -> None:
             # It loads TensorFlow; a power cut may have emptied a file.
             from training import run_state
 
-            run_state.mend(config.weights)
+            run_state.mend(folder_of(config.weights), is_own=False)
             folder = read(config.weights)
         if not getattr(config, "do_train", False):
             told |= {**folder.task, **folder.network}
@@ -220,15 +219,9 @@ def complete(config: "ModelConfig") -> None:
         f"--{name}" for name in config.needed if getattr(config, name) is None
     ]:
         path = config.weights
-        if (
-            path
-            and not is_remote(path)
-            and not glob.glob(f"{glob.escape(path)}*")
-        ):
-            raise FileNotFoundError(
-                f"there is no {path}; nothing is downloaded, give the path of "
-                "weights on this machine"
-            )
+        if path:
+            # It may not exist, or hold no weights, such as an export.
+            modeling.find_checkpoint(path)
         where = f"{path} does not tell" if path else "see"
         raise ValueError(
             f"missing required flags: {', '.join(missing)} ({where} "

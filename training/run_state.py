@@ -31,7 +31,6 @@ _WHOLE = (
     LABELS_FILE,
     "eval_results.json",
 )
-_NAMES = (*_WHOLE, history.FILE)
 _CHECKPOINT_LINE = b'{"kind": "checkpoint", '
 
 
@@ -58,18 +57,24 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     return {tf1.RUN_STATE: json.dumps(found)} if found else {}
 
 
-def mend(output_dir: str | os.PathLike[str]) -> None:
+def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
     """Writes the files of a run again that a power cut emptied or cut off.
 
     Only what is the beginning of the text in the newest checkpoint is
     replaced, so that your own changes to a file stay.
 
+    Args:
+        output_dir: folder of the run.
+        is_own: whether this process holds its lock. Another process may be
+            adding to the history of any other run, so that one stays.
+
     Raises:
         OSError: a file cannot be read or written.
     """
+    names = (*_WHOLE, *[history.FILE] * is_own)
     for folder in run_files.folders(output_dir):
         for name, text in _read(folder).items():
-            if name in _NAMES and (folder / name).is_file():
+            if name in names and (folder / name).is_file():
                 _mend(folder / name, str(text).encode())
 
 

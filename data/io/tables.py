@@ -48,7 +48,7 @@ def read_table(
     # Some editors begin a file with a byte order mark.
     lines = (
         line if number > 1 else line.removeprefix("\ufeff")
-        for number, line in text_files.read_numbered(path)
+        for number, line in text_files.read_numbered(path, is_quoted=True)
     )
     if path.endswith(".jsonl"):
         found = _read_json_lines(path, lines, columns, optional_columns)
@@ -84,10 +84,13 @@ def _read_separated(
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise ValueError(
-                f"{where}: {error}; is a quote missing, or is the table "
-                "not quoted at all (then turn quoting off)?"
-            ) from None
+            problem = (
+                f"{error}; is a quote missing, or is the table not quoted at "
+                "all (then turn quoting off)?"
+            )
+            if "new-line character" in str(error):
+                problem = text_files.CARRIAGE_RETURN
+            raise ValueError(f"{where}: {problem}") from None
         if row is None:
             return
         if not row:
@@ -137,7 +140,8 @@ def _find_column(header: list[str], column: str, where: str) -> int:
         raise ValueError(
             f"{where}: the table must have one column {column!r}; its "
             f"first line names {header}. Give the columns' names, or "
-            "their numbers if the table does not name them"
+            "their numbers if the table does not name them; commas part the "
+            "columns of .csv, and tabs those of .tsv"
         )
     return header.index(column)
 

@@ -21,6 +21,11 @@ from files.named_errors import named_errors
 from files.paths import StrPath
 from files.patterns import find_matches
 
+CARRIAGE_RETURN = (
+    "a carriage return stands inside the line; save the file with line feeds "
+    "(Unix) or both (Windows)"
+)
+
 
 def _gfile() -> Any:
     from tensorflow.io import gfile
@@ -112,17 +117,23 @@ def read_lines(
     with open_binary(path) as file:
         for number, line in enumerate(file):
             if number == 0:
-                _check_first_line(line, path)
+                check_first_line(line, path)
             yield _decode(line, path, dropped).rstrip("\n")
 
 
-def read_numbered(path: StrPath) -> Iterator[tuple[int, str]]:
+def read_numbered(
+    path: StrPath, is_quoted: bool = False
+) -> Iterator[tuple[int, str]]:
     """Yields (number, line) of a text file, and warns of bytes dropped from it.
 
-    See `read_lines`; the numbers begin at 1.
+    See `read_lines`; the numbers begin at 1. Only a file with quoted cells may
+    have carriage returns inside a line: elsewhere two lines would be one.
     """
     dropped: Counter[Any] = Counter()
-    yield from enumerate(read_lines(path, dropped), start=1)
+    for number, line in enumerate(read_lines(path, dropped), start=1):
+        if not is_quoted and "\r" in line.rstrip("\r"):
+            raise ValueError(f"{path}, line {number}: {CARRIAGE_RETURN}")
+        yield number, line
     if warning := dropped_bytes_warning(dropped):
         logging.warning(warning)
 
@@ -152,15 +163,22 @@ def read_block(
             if end is not None and position >= end:
                 return
             if position == 0:
-                _check_first_line(line, path)
+                check_first_line(line, path)
             position += len(line)
             yield _decode(line, path, dropped).strip()
 
 
-def _check_first_line(line: bytes, path: StrPath) -> None:
-    """Refuses files that would be read as one line, or as no text at all."""
-    # Every second byte of English in UTF-16 is zero.
+def check_first_line(line: bytes, path: StrPath) -> None:
+    """Refuses files that would be read as one line, or as no text at all.
+
+    Raises:
+        ValueError: see `read_lines`.
+    """
+    # Every second byte of English in UTF-16 is zero, and of other scripts
+    # those of blanks and line ends.
     is_wide = line.count(0) > max(len(line) // 3, 4)
+    if 0 in line and not is_wide:
+        is_wide = "\ufffd" in line.decode("utf-8", "replace")
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(
             f"{path} is not UTF-8 but, by its first line, UTF-16; save it as "

@@ -4,6 +4,8 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from absl import logging
+
 from data.io import text_files
 from data.io.sets import SetReader, find_set_file
 from data.ner.scoring import to_scheme
@@ -12,6 +14,9 @@ from files.paths import StrPath
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
+_TAG = re.compile("O|[BIESLUM](-.+)?")
+# A word and its tag, parted by another character.
+_OTHER_COLUMNS = re.compile(".+[,;|](O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train"),
     "dev": ("valid.txt", "dev.txt", "eng.testa"),
@@ -87,10 +92,15 @@ class NerProcessor(SetReader[NerExample]):
         """See SetReader."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         labels = self._labels
-        sentences = [*_read_sentences(path)]
+        sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:
             raise ValueError(f"{path} holds no sentence")
         width = len(sentences[0][1][0][1])
+        are_cut = width > 1 or not all(
+            _OTHER_COLUMNS.fullmatch(columns[0])
+            for _, lines in sentences
+            for _, columns in lines
+        )
         text_column = self._checked(path, "text_column", width)
         # A test set may lack the tags.
         label_column = self._checked(
@@ -98,7 +108,7 @@ class NerProcessor(SetReader[NerExample]):
         )
         if self._label_column is None and width > 1:
             label_column = width
-        elif label_column is None and name != "test":
+        elif not are_cut or (label_column is None and name != "test"):
             raise ValueError(
                 f"{path}: a line must hold a word and its tag, parted by a "
                 "tab or blanks; its lines hold one column"
@@ -131,14 +141,21 @@ class NerProcessor(SetReader[NerExample]):
                     )
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
-        are_numbered = all(
-            example.words == [str(i + 1) for i in range(len(example.words))]
-            for example in examples
-        )
-        if self._text_column is None and width > 1 and are_numbered:
+        first = examples[0].words
+        if (
+            self._text_column is None
+            and width > 1
+            and _are_indexes([example.words for example in examples])
+        ):
             raise ValueError(
-                f"{path}: the words of the first column are running numbers; "
-                "name the column of the words by --text_column, such as 2"
+                f"{path}: the first column has numbers, or one value in each "
+                f"sentence, instead of words, such as {first[:3]}; name the "
+                "column of the words by --text_column, such as 2"
+            )
+        if width > 2:
+            logging.info(
+                "%s: words of column %d, tags of column %s, of %d",
+                *(path, text_column, label_column, width),
             )
         return examples
 
@@ -156,8 +173,19 @@ class NerProcessor(SetReader[NerExample]):
         return None
 
 
+def _are_indexes(sentences: list[list[str]]) -> bool:
+    """Returns whether a column numbers words or sentences."""
+    are_numbers = all(
+        re.search(r"\d", word) and not re.search(r"[^\W\d_]", word)
+        for words in sentences
+        for word in words
+    )
+    are_same = all(len({*words}) == 1 for words in sentences)
+    return are_numbers or (are_same and max(map(len, sentences)) > 1)
+
+
 def _read_sentences(
-    path: StrPath,
+    path: StrPath, label_column: int | None
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
     """Yields (number of the document, [(line number, columns)])."""
     lines = [
@@ -175,11 +203,17 @@ def _read_sentences(
     first = next((line for line in words if line[0] != "#"), words[0])
     separator = "\t" if "\t" in first.rstrip(_BLANKS) else None
     width = len(_cut(first, separator))
-    document, sentence = 0, []
+    document = 0
+    sentence: list[tuple[int, list[str]]] = []
     for number, line in lines:
         columns = _cut(line, separator)
         is_document = line.startswith(_DOCUMENT)
         if columns and not is_document:
+            tag = columns[min(label_column or width, len(columns)) - 1]
+            # A comment may have as many words as the lines have columns.
+            is_comment = columns[0] == "#" and width > 1 and not sentence
+            if is_comment and not _TAG.fullmatch(tag):
+                continue
             if len(columns) == width:
                 sentence.append((number, columns))
             elif not line.startswith("#"):
@@ -214,10 +248,11 @@ def _cut(line: str, separator: str | None) -> list[str]:
 
 def _check_tag(tag: str, where: str) -> str:
     """Returns a tag, checked."""
-    if not re.fullmatch("O|[BIESLUM](-.+)?", tag):
+    if not _TAG.fullmatch(tag):
         raise ValueError(
             f"{where}: a tag must be O, or B, I, E, S, L, U or M (the schemes "
             "IOB, IOE, IOBES, BILOU and BMES), with a type after a hyphen as "
-            f"in B-PER. Received: {tag!r}"
+            f"in B-PER. Received: {tag!r}; if the tags are in another column, "
+            "name it by --label_column, and leave out a line of names"
         )
     return tag

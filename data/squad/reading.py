@@ -2,13 +2,15 @@
 
 import bisect
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from absl import logging
 
-from files.json_files import read_json
+from data.io import text_files
+from files.json_files import parse_json, read_json
 from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
@@ -123,13 +125,13 @@ def read_questions(
     question's dict; and `where` its place in the file, for messages. The file
     may be flat: an entry that has a context itself has its `qas` beside it, as
     in KorQuAD, or is one question, as in the files of transformers' examples.
+    A list of entries, or a `.jsonl` with one in each line, needs no `data`.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: it is not valid JSON, or not SQuAD's, v1.1 or v2.0.
     """
-    entries = field(read_json(input_file), "data", list, str(input_file))
-    for i, entry in enumerate(entries):
+    for i, entry in enumerate(_read_entries(input_file)):
         where = f"{input_file}: data[{i}]"
         is_flat = isinstance(entry, dict) and "paragraphs" not in entry
         if is_flat and "context" in entry:
@@ -141,6 +143,20 @@ def read_questions(
             continue
         for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
             yield from _read_paragraph(paragraph, f"{where}.paragraphs[{j}]")
+
+
+def _read_entries(input_file: StrPath) -> list[Any]:
+    path = os.fspath(input_file)
+    if path.endswith(".jsonl"):
+        return [
+            parse_json(line, f"{path}, line {number}")
+            for number, line in text_files.read_numbered(path, is_quoted=True)
+            if line.strip()
+        ]
+    found = read_json(path, object)
+    return (
+        found if isinstance(found, list) else field(found, "data", list, path)
+    )
 
 
 def _read_paragraph(
@@ -231,8 +247,9 @@ def _find_answer_words(
     start = example.answer_start
     end = start + len(example.orig_answer_text) - 1
     # Differs from the original, which takes a random position or crashes: an
-    # empty answer, or one outside the passage, counts as not found.
-    if not 0 <= start <= end < len(example.context):
+    # answer without a word, or outside the passage, counts as not found.
+    is_inside = 0 <= start <= end < len(example.context)
+    if not is_inside or not example.orig_answer_text.split():
         return False
     example.start_position = bisect.bisect_right(word_starts, start) - 1
     example.end_position = bisect.bisect_right(word_starts, end) - 1

@@ -146,8 +146,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         tf.strings.join([" ", drop_invalid(contexts)]), _WHITE_SPACE_RUN, " "
     )
     # The steps with the largest needs come first, while little is kept.
-    ids, first, _, chars = tokenizer.tokenize_with_chars(texts)
-    with tf.control_dependencies([first]):
+    ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
+    with tf.control_dependencies([first_char]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):
         letters = _find_letters(texts)
@@ -169,7 +169,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     return Passages(
         ids=ids,
         num_unknown=num_unknown,
-        first_char=tf.concat([first, num_chars[None]], 0),
+        first_char=first_char,
         word_chars=tf.concat([word_chars, num_chars[None]], 0),
         word_letters=tf.concat([letters.of_words, num_letters[None]], 0),
         **words,

@@ -4,6 +4,7 @@ What says so, first to last: tokenizer_config.json beside the weights or the
 vocabulary, a tokenizer.json, a release's name, the words of the vocabulary.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,14 @@ from typing import Any
 from files.json_files import read_json
 
 _CONFIG_FILE = "tokenizer_config.json"
+# Ways of cutting text that there are not here: the values that mean ours.
+_CUTS = {
+    "tokenize_chinese_chars": (None, True),
+    "do_basic_tokenize": (None, True),
+    "never_split": (None, []),
+    "word_tokenizer_type": (None, "basic"),
+    "subword_tokenizer_type": (None, "wordpiece"),
+}
 # Whether each release of Google's is lower-cased, by the folder it unpacks to.
 _RELEASES = {
     "uncased_L-24_H-1024_A-16": True,
@@ -87,9 +96,10 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 def casing_of(tokens: Sequence[str]) -> bool | None:
     """Returns whether a vocabulary is lower-cased, by its words, or None.
 
-    Special tokens in brackets do not count.
+    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
     """
-    words = [token for token in tokens if not re.fullmatch(r"\[.*\]", token)]
+    special = re.compile(r"\[.*\]|<.*>")
+    words = [token for token in tokens if not special.fullmatch(token)]
     num_cased = sum(bool(re.search("[A-Z]", word)) for word in words)
     if num_cased > _CASED_SHARE * len(words):
         return False
@@ -133,21 +143,23 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # None means: as the casing says.
-    accents = settings.get("strip_accents")
-    if value is not None and accents not in (None, value):
+    # None means: as the casing says. transformers lower-cases by default.
+    accents, is_lower_case = settings.get("strip_accents"), value is not False
+    if accents not in (None, is_lower_case):
         raise ValueError(
             f"{path}: `strip_accents` is {str(accents).lower()}, but here "
             f"accents are stripped where text is lower-cased, and "
-            f"`do_lower_case` is {str(value).lower()}; the model reads another "
-            "text than it was trained on"
+            f"`do_lower_case` is {str(is_lower_case).lower()}; the model reads "
+            "another text than it was trained on"
         )
-    if settings.get("tokenize_chinese_chars") is False:
-        raise ValueError(
-            f"{path}: `tokenize_chinese_chars` is false, but here ideographs "
-            "are always words; the model reads another text than it was "
-            "trained on"
-        )
+    for name, allowed in _CUTS.items():
+        if settings.get(name) not in allowed:
+            raise ValueError(
+                f"{path}: `{name}` is {json.dumps(settings[name])}, but BERT's "
+                "tokenizer cuts text in one way: at punctuation and around "
+                "ideographs, then into WordPieces; the model reads another "
+                "text than it was trained on"
+            )
     return value
 
 

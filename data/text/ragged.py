@@ -17,10 +17,8 @@ def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
         num_values: int, the last of `row_splits`.
     """
     ends = row_splits[1:]
-    begun = tf.scatter_nd(
-        ends[:, None],
-        tf.ones_like(ends, tf.int32),
-        tf.cast(num_values, ends.dtype)[None] + 1,
+    begun = tf.math.unsorted_segment_sum(
+        tf.ones_like(ends, tf.int32), ends, num_values + 1
     )
     return tf.cast(tf.cumsum(begun)[:num_values], ends.dtype)
 

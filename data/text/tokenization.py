@@ -71,8 +71,8 @@ class FullTokenizer:
         vocab_file: path of the vocabulary, one WordPiece a line, or of a
             tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents; None =
-            as tokenizer.json says, else if the vocabulary has no upper-case
-            letters.
+            as tokenizer.json says, else as `casing.casing_of` the vocabulary,
+            else if it has no upper-case letters.
 
     Attributes:
         vocab_file: as given.
@@ -111,6 +111,8 @@ class FullTokenizer:
                     f"set --do_lower_case={stated}"
                 )
             do_lower_case = self.stated_casing = stated
+        first, end, _ = self.vocab_bytes.partition(b"\n")
+        text_files.check_first_line(first + end, path)
         # As in the original, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
@@ -124,6 +126,8 @@ class FullTokenizer:
             )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
+        if do_lower_case is None:
+            do_lower_case = casing.casing_of(self.tokens)
         if do_lower_case is None:
             # Special tokens such as [CLS], [unused5] and the Chinese <S> do
             # not count.
@@ -189,6 +193,11 @@ class FullTokenizer:
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
                 "lines; give a BERT vocabulary, one WordPiece a line"
             )
+        # No text is cut into empty lines at the end, such as an editor adds.
+        while (
+            num_tokens > (vocab_size or 0) and not self.tokens[num_tokens - 1]
+        ):
+            num_tokens -= 1
         rows_left = 0 if vocab_size is None else vocab_size - num_tokens
         if rows_left < 0:
             raise ValueError(

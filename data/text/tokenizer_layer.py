@@ -22,9 +22,6 @@ import tensorflow as tf
 from data.text import ragged, unicode_tables
 from data.text.wordpiece_layer import WordpieceTable
 
-_CAPITAL_SIGMA = 0x3A3
-_FINAL_SIGMA = 0x3C2
-
 
 class Characters(NamedTuple):
     """The normalized characters of all texts, without white space.
@@ -34,21 +31,19 @@ class Characters(NamedTuple):
         begins: bool [C], whether it begins a word of `BasicTokenizer`.
         source: int32 [C], the code point [D] that it came from.
         row_splits: int32 [N + 1], the first character of each text.
-        starts: int32 [D], where each code point starts in its text, in bytes.
     """
 
     cps: tf.Tensor
     begins: tf.Tensor
     source: tf.Tensor
     row_splits: tf.Tensor
-    starts: tf.Tensor
 
 
 class _Normalized(NamedTuple):
     """Normalized code points, white space among them; K of them.
 
     Attributes:
-        cps: int32 [K].
+        cps: int32 [K]; the row of `several` for one that becomes several.
         flags: int32 [K], of unicode_tables.
         source: int32 [K], the code point [D] that each came from.
     """
@@ -91,7 +86,7 @@ class TokenizerLayer(keras.layers.Layer):
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
-        self._table = WordpieceTable(self.vocab)
+        self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
         # One graph for all that tokenize with this layer.
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
@@ -121,49 +116,45 @@ class TokenizerLayer(keras.layers.Layer):
 
     def tokenize_with_chars(
         self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, Characters]:
+    ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
         """Tokenizes texts, string [N], and returns their characters too.
 
         Returns:
-            (ids, first, last, chars): ragged int32 [N, None]; int32 [P], the
-            first and the last character of each WordPiece; Characters.
+            (ids, first, chars): ragged int32 [N, None]; int32 [P + 1], the
+            first character of each WordPiece, and C: a WordPiece ends where
+            the next one begins; Characters.
         """
         # Any shape, as `keras.Input((1,))` has, is taken as a list.
         return self._graph(tf.reshape(texts, [-1]))
 
     def _tokenize(
         self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, tf.Tensor, tf.Tensor, Characters]:
-        chars = self._split_words(texts)
-        word_starts = tf.cast(tf.where(chars.begins)[:, 0], tf.int32)
-        ids, first, last = self._table.split(chars.cps, word_starts)
-        row_splits = tf.searchsorted(first, chars.row_splits)
-        return ragged.with_row_splits(ids, row_splits), first, last, chars
-
-    def _split_words(self, texts: tf.Tensor) -> Characters:
-        """Returns the Characters of texts."""
+    ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
         # White space ends each text, so that words and marks end there too.
-        row_splits, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+        row_splits, decoded = tf.raw_ops.UnicodeDecode(
             input=tf.strings.join([texts, "\n"]),
             input_encoding="UTF-8",
             errors="replace",
+            Tsplits=tf.int32,
         )
-        row_splits = tf.cast(row_splits, tf.int32)
-        starts = tf.cast(starts, tf.int32)
         chars = self._normalize(decoded)
+        # Marks are reordered only within their text.
+        row_splits = tf.searchsorted(chars.source, row_splits)
         # Words end at white space and around isolated characters.
-        is_space = (chars.flags & unicode_tables.SPACE) > 0
-        is_border = is_space | ((chars.flags & unicode_tables.ISOLATED) > 0)
+        is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        kept = ragged.where(~is_space)
-        chars = chars.gather(kept)
-        return Characters(
-            cps=chars.cps,
-            begins=tf.gather(begins, kept),
-            source=chars.source,
-            # Marks are reordered only within their text.
-            row_splits=tf.searchsorted(chars.source, row_splits),
-            starts=starts,
+        ids, ends = self._table.split(chars.cps, begins)
+        # All below but the rows of `ids` is for those who ask for characters.
+        kept = ragged.where(chars.cps != ord(" "))
+        return (
+            ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
+            tf.concat([[0], tf.searchsorted(kept, ends)], 0),
+            Characters(
+                cps=tf.gather(chars.cps, kept),
+                begins=tf.gather(begins, kept),
+                source=tf.gather(chars.source, kept),
+                row_splits=tf.searchsorted(kept, row_splits),
+            ),
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
@@ -171,34 +162,46 @@ class TokenizerLayer(keras.layers.Layer):
 
         `decoded` are int32 [D].
         """
-        flags, values = self._tables.lookup(decoded, tf.gather)
-        cps = decoded + values
-        if self.do_lower_case:
-            cps = tf.cond(
-                tf.reduce_any(decoded == _CAPITAL_SIGMA),
-                lambda: _lower_final_sigmas(decoded, cps, flags),
-                lambda: cps,
-            )
-        source = ragged.where((flags & unicode_tables.DROPPED) == 0)
+        flags, cps = self._tables.lookup(decoded)
+        is_dropped = flags & unicode_tables.DROPPED  # 0 or 1
         chars = _Normalized(
-            tf.gather(cps, source), tf.gather(flags, source), source
+            *(
+                tf.dynamic_partition(values, is_dropped, 2)[0]
+                for values in (cps, flags, tf.range(tf.size(cps)))
+            )
         )
         if not self.do_lower_case:
             return chars
-        chars = tf.cond(
-            tf.reduce_any((flags & unicode_tables.SEVERAL) > 0),
-            lambda: _expand(chars, values, self._tables.several),
-            lambda: chars,
-        )
-        moved = (chars.flags & unicode_tables.REORDERED) > 0
         return tf.cond(
-            tf.math.count_nonzero(moved) > 1,
-            lambda: self._reorder(chars, moved, flags),
+            tf.reduce_any((flags & unicode_tables.ODD) > 0),
+            lambda: self._reorder(self._expand(_lower_sigmas(chars)), flags),
             lambda: chars,
         )
 
+    def _expand(self, chars: _Normalized) -> _Normalized:
+        """Expands characters that become several code points."""
+        places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
+        rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
+        is_cp = rows >= 0
+        num_added = tf.math.count_nonzero(is_cp, axis=1, dtype=tf.int32) - 1
+        num_chars = tf.size(chars.cps)
+        ends = tf.cumsum(
+            1 + tf.math.unsorted_segment_sum(num_added, places, num_chars)
+        )
+        origin = ragged.row_ids(
+            tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
+        )
+        # Where the code points of each row go.
+        first = tf.gather(ends, places) - num_added - 1
+        where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
+        chars = chars.gather(origin)
+        cps = tf.tensor_scatter_nd_update(
+            chars.cps, where[:, None], tf.boolean_mask(rows, is_cp)
+        )
+        return chars._replace(cps=cps)
+
     def _reorder(
-        self, chars: _Normalized, moved: tf.Tensor, decoded_flags: tf.Tensor
+        self, chars: _Normalized, decoded_flags: tf.Tensor
     ) -> _Normalized:
         """Sorts marks into the canonical order of their combining classes.
 
@@ -206,11 +209,10 @@ class TokenizerLayer(keras.layers.Layer):
 
         Args:
             chars: _Normalized.
-            moved: bool [K], whether it may be reordered.
             decoded_flags: int32 [D], the flags of all code points.
         """
         marks, classes = self._tables.combining_classes
-        places = ragged.where(moved)
+        places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)
         sought = tf.gather(chars.cps, places)
         index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
         is_mark = ragged.where(tf.gather(marks, index) == sought)
@@ -234,63 +236,24 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
 
-def _expand(
-    chars: _Normalized, values: tf.Tensor, several: tf.Tensor
-) -> _Normalized:
-    """Expands characters that become several code points.
+def _lower_sigmas(chars: _Normalized) -> _Normalized:
+    """Lower-cases capital sigmas as `str.lower` does.
 
-    Args:
-        chars: _Normalized.
-        values: int32 [D], the row of `several` for such a character.
-        several: int32 [rows, 3], the code points, padded with -1.
+    One is final if it follows a cased letter and does not precede one; case
+    ignorable characters, which include all that are dropped, are skipped.
     """
-    cps, flags, source = chars
-    places = ragged.where((flags & unicode_tables.SEVERAL) > 0)
-    rows = tf.gather(several, tf.gather(values, tf.gather(source, places)))
-    num_added = tf.math.count_nonzero(rows >= 0, axis=1, dtype=tf.int32) - 1
-    added = tf.scatter_nd(places[:, None], num_added, tf.shape(cps))
-    ends = tf.cumsum(added + 1)
-    origin = ragged.row_ids(
-        tf.concat([[0], ends], 0), tf.size(cps) + tf.reduce_sum(num_added)
-    )
-    # Where the code points of each row go.
-    first = tf.gather(ends, places) - num_added - 1
-    where = tf.boolean_mask(first[:, None] + tf.range(3), rows >= 0)
-    chars = chars.gather(origin)
-    cps = tf.tensor_scatter_nd_update(
-        chars.cps, where[:, None], tf.boolean_mask(rows, rows >= 0)
-    )
-    return chars._replace(cps=cps)
-
-
-def _lower_final_sigmas(
-    decoded: tf.Tensor, cps: tf.Tensor, flags: tf.Tensor
-) -> tf.Tensor:
-    """Replaces capital sigmas that end a word, as `str.lower` does.
-
-    Such a sigma follows a cased letter and does not precede one; case ignorable
-    characters are skipped.
-
-    Args:
-        decoded: int32 [D].
-        cps: int32 [D], their lower case, where no sigma is final.
-        flags: int32 [D].
-
-    Returns:
-        int32 [D], `cps` with final sigmas.
-    """
-    counted = ragged.where((flags & unicode_tables.CASE_IGNORABLE) == 0)
-    is_cased = (flags & unicode_tables.CASED) > 0
-    sigmas = ragged.where(decoded == _CAPITAL_SIGMA)
+    counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
+    is_cased = (chars.flags & unicode_tables.CASED) > 0
+    sigmas = ragged.where(chars.cps == unicode_tables.CAPITAL_SIGMA)
     at = tf.searchsorted(counted, sigmas)
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
     )
-    # White space ends each text, so that a next code point exists.
+    # White space ends each text, so that a next character exists.
     before = tf.gather(is_cased, tf.gather(counted, at + 1))
-    final = tf.boolean_mask(sigmas, after & ~before)
-    return tf.tensor_scatter_nd_update(
-        cps, final[:, None], tf.fill([tf.size(final)], _FINAL_SIGMA)
+    lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
+    return chars._replace(
+        cps=tf.tensor_scatter_nd_update(chars.cps, sigmas[:, None], lowered)
     )
 
 

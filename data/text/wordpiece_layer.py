@@ -1,6 +1,6 @@
 """Splits words into WordPieces inside a graph, with TensorFlow ops alone.
 
-C = characters of all words together, P = WordPieces, V = words.
+C = characters, white space among them; W = words; P = WordPieces.
 """
 
 from collections.abc import Sequence
@@ -10,246 +10,183 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_GROUP_SIZE = 1 << 16  # characters looked up at a time
-_NODE_SHIFT = 21  # bits of a code point
+_MAX_LENGTH = 200  # characters; a longer word is unknown
+_NUM_WORDS = 1 << 14  # words begun at a time, so that they stay in the cache
+# Added to a code point that begins a word, so that it continues no other.
+_BEGIN = 1 << 24
+_NO_CHARACTER = _BEGIN + 0x110000
 _FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
 
 
 class WordpieceTable:
     """Splits words into the longest WordPieces that match, from the left.
 
+    Two trees of characters share one table, with a row for each node. A code
+    point leads from a node to the row at the node's offset plus the code point,
+    if the node is that row's parent. So a step takes two look-ups, not a
+    search. Each row also tells the longest WordPiece on the way to its node, -1
+    for none, and how many characters are behind that WordPiece.
+
     Args:
         vocab: the WordPieces in the order of their ids.
-        unk_token: token for a word that cannot be split.
-        max_input_chars_per_word: longer words also become `unk_token`.
+        unknown: id of a word that cannot be split.
     """
 
-    def __init__(
-        self,
-        vocab: Sequence[str],
-        unk_token: str = "[UNK]",
-        max_input_chars_per_word: int = 200,
-    ) -> None:
-        # The last of equal lines counts.
-        self._unknown = len(vocab) - 1 - vocab[::-1].index(unk_token)
-        self._max_length = max_input_chars_per_word
-        edges, tokens = {}, {}
-        num_nodes = 2
+    def __init__(self, vocab: Sequence[str], unknown: int) -> None:
+        self._unknown = unknown
+        edges: list[dict[int, int]] = [{}, {}]
+        tokens = {}
         for index, token in enumerate(vocab):
             text = token.removeprefix("##")
             node = _FIRST if text is token else _FURTHER
             for char in text:
-                key = node << _NODE_SHIFT | ord(char)
-                if key not in edges:
-                    edges[key] = num_nodes
-                    num_nodes += 1
-                node = edges[key]
+                cp = ord(char) + _BEGIN * (node == _FIRST)
+                if cp not in edges[node]:
+                    edges[node][cp] = len(edges)
+                    edges.append({})
+                node = edges[node][cp]
+            # The last of equal lines counts.
             tokens[node] = index
-        self._keys = np.array(sorted(edges), np.int64)
-        self._nodes = np.array([edges[key] for key in sorted(edges)], np.int64)
-        self._tokens = np.full(num_nodes, -1, np.int32)
-        self._tokens[list(tokens)] = list(tokens.values())
+        offsets, num_rows = _find_offsets(edges)
+        table = np.full([4, num_rows], -1, np.int32)
+        self._offsets, self._parents, self._tokens, self._behind = table
+        self._behind[:2] = 0
+        rows = [*range(len(edges))]
+        for node, children in enumerate(edges):
+            row = rows[node]
+            # No text is "" or "##".
+            if node > _FURTHER and node in tokens:
+                self._tokens[row], self._behind[row] = tokens[node], 0
+            self._offsets[row] = offsets[node]
+            for cp, child in children.items():
+                rows[child] = below = offsets[node] + cp
+                self._parents[below] = row
+                self._tokens[below] = self._tokens[row]
+                self._behind[below] = self._behind[row] + 1
 
     def split(
-        self, cps: tf.Tensor, word_starts: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        self, cps: tf.Tensor, begins: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Splits words.
 
         Args:
-            cps: int32 [C], their code points, one word after the other.
-            word_starts: int32 [V], the first character of each.
+            cps: int32 [C], code points; a space comes last.
+            begins: bool [C], whether it begins a word or is a space.
 
         Returns:
-            (ids, first, last): int32 [P], the WordPieces, and for each the
-            indexes of its first and last character.
+            (ids, ends): int32 [P], the WordPieces, and for each the index
+            behind its last character.
         """
-        ends = tf.concat([word_starts[1:], tf.size(cps)[None]], 0)
-        ends = ends[: tf.size(word_starts)]
-        lengths = ends - word_starts
-        # A few words at a time: the state of each character is large.
-        lengths = tf.where(lengths <= self._max_length, lengths, 1)
-        read = tf.cumsum(lengths)
-        num_groups = 1 + tf.reduce_sum(lengths) // _GROUP_SIZE
+        bounds = ragged.where(begins)
+        starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
+        too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
+        too_long = tf.gather(bounds, ragged.where(too_long))
+        marked = tf.where(begins, cps + _BEGIN, cps)
+        tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
+        pieces = tf.math.unsorted_segment_sum(tokens + 1, ends, tf.size(cps))
+        # An unknown word is one WordPiece, whatever was read of it.
+        places = tf.boolean_mask(ends, tokens < 0)
+        word = tf.searchsorted(bounds, places, "right")
+        word_ends = tf.gather(bounds, word)
+        inside = tf.ragged.range(tf.gather(bounds, word - 1) + 1, word_ends)
+        pieces = _put(pieces, inside.flat_values, 0)
+        pieces = _put(pieces, word_ends, self._unknown + 1)
+        ends = ragged.where(pieces > 0)
+        return tf.gather(pieces, ends) - 1, ends
 
-        def split_group(group: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            begin, end = tf.unstack(
-                tf.searchsorted(
-                    read,
-                    tf.stack([group, group + 1]) * _GROUP_SIZE,
-                    side="right",
-                )
-            )
-            return self._split_group(
-                cps, word_starts[begin:end], ends[begin:end]
-            )
-
-        outputs = tf.map_fn(
-            split_group,
-            tf.range(num_groups),
-            fn_output_signature=(tf.RaggedTensorSpec([None], tf.int32),) * 3,
-            parallel_iterations=1,
-        )
-        return tuple(output.flat_values for output in outputs)
-
-    def _split_group(
-        self, cps: tf.Tensor, word_starts: tf.Tensor, word_ends: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns (ids, first, last) of some words; see `split`."""
-        lengths = word_ends - word_starts
-        is_split = lengths <= self._max_length
-        # Only the first character of a word that is too long is read.
-        chars = tf.ragged.range(
-            word_starts, tf.where(is_split, word_ends, word_starts + 1)
-        )
-        places = chars.flat_values
-        starts = tf.cast(chars.row_starts(), tf.int32)
-        ends = tf.cast(chars.row_limits(), tf.int32)
-        words = ragged.row_ids(
-            tf.cast(chars.row_splits, tf.int32), tf.size(places)
-        )
-        piece_ids, piece_lengths = self._find_longest(
-            tf.gather(cps, places), starts, tf.gather(ends, words)
-        )
-        is_piece, is_split = _follow(piece_lengths, starts, ends, is_split)
-        # A word that is not split is one unknown WordPiece.
-        is_start = _mark(starts, tf.size(places))
-        first = tf.where(
-            tf.where(tf.gather(is_split, words), is_piece, is_start)
-        )[:, 0]
-        words = tf.gather(words, first)
-        is_split = tf.gather(is_split, words)
-        ids = tf.where(is_split, tf.gather(piece_ids, first), self._unknown)
-        places = tf.gather(places, first)
-        last = tf.where(
-            is_split,
-            places + tf.gather(piece_lengths, first),
-            tf.gather(word_ends, words),
-        )
-        return ids, places, last - 1
-
-    def _find_longest(
-        self, cps: tf.Tensor, word_starts: tf.Tensor, ends: tf.Tensor
+    def _read(
+        self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the longest WordPiece at each character.
+        """Reads words, one character of each at a time.
+
+        Args:
+            cps: int32 [C], code points; where a word begins, and where it ends,
+                plus _BEGIN.
+            starts: int32 [W], the first character of each word.
 
         Returns:
-            (int32 [C], int32 [C]): its id, and its length, 0 for none.
+            (tokens, ends): int32 [P], in no order, as `split` returns them; -1
+            and any place in the word for where it cannot be split.
         """
-        num_chars = tf.size(cps)
-        roots = tf.where(_mark(word_starts, num_chars), _FIRST, _FURTHER)
-        cps = tf.cast(cps, tf.int64)
 
-        def read_on(
-            length: tf.Tensor,
+        def step(
             places: tf.Tensor,
             nodes: tf.Tensor,
-            ids: tf.Tensor,
-            lengths: tf.Tensor,
-        ) -> tuple[tf.Tensor, ...]:
-            keys = nodes * 2**_NODE_SHIFT + tf.gather(cps, places + length)
-            edges = tf.searchsorted(self._keys, keys)
-            edges = tf.minimum(edges, len(self._keys) - 1)
-            indexes = tf.where(tf.gather(self._keys, edges) == keys)[:, 0]
-            places = tf.gather(places, indexes)
-            nodes = tf.gather(self._nodes, tf.gather(edges, indexes))
-            length += 1
-            tokens = tf.gather(self._tokens, nodes)
-            finished = tf.where(tokens >= 0)[:, 0]
-            at = tf.gather(places, finished)[:, None]
-            ids = tf.tensor_scatter_nd_update(
-                ids, at, tf.gather(tokens, finished)
+            starts: tf.Tensor,
+            count: tf.Tensor,
+            tokens: tf.TensorArray,
+            ends: tf.TensorArray,
+        ) -> tuple:
+            rows = tf.gather(self._offsets, nodes) + tf.gather(cps, places)
+            rows = tf.minimum(rows, len(self._parents) - 1)
+            is_read = tf.gather(self._parents, rows) == nodes
+            nodes = tf.where(is_read, rows, nodes)
+            (place, read), (node, row) = (
+                tf.dynamic_partition(values, tf.cast(is_read, tf.int32), 2)
+                for values in (places, nodes)
             )
-            lengths = tf.tensor_scatter_nd_update(
-                lengths, at, tf.fill([tf.size(finished)], length)
+            token = tf.gather(self._tokens, node)
+            end = place - tf.gather(self._behind, node)
+            rest = tf.boolean_mask(
+                end, (token >= 0) & (tf.gather(cps, end) < _BEGIN)
             )
-            unfinished = tf.where(places + length < tf.gather(ends, places))[
-                :, 0
-            ]
+            more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
             return (
-                length,
-                tf.gather(places, unfinished),
-                tf.gather(nodes, unfinished),
-                ids,
-                lengths,
+                tf.concat([read + 1, rest, more], 0),
+                tf.concat([row, tf.ones_like(rest), tf.zeros_like(more)], 0),
+                starts,
+                count + 1,
+                tokens.write(count, token),
+                ends.write(count, end),
             )
 
-        *_, ids, lengths = tf.while_loop(
-            lambda length, places, *_: tf.size(places) > 0,
-            read_on,
-            (
-                0,
-                tf.range(num_chars),
-                tf.cast(roots, tf.int64),
-                tf.zeros([num_chars], tf.int32),
-                tf.zeros([num_chars], tf.int32),
-            ),
-            shape_invariants=(
-                tf.TensorShape([]),
-                *([tf.TensorShape([None])] * 4),
-            ),
+        some = tf.TensorShape([None])
+        found = (
+            tf.TensorArray(
+                *(tf.int32, 0, True), infer_shape=False, element_shape=some
+            )
+            for _ in range(2)
         )
-        return ids, lengths
+        *_, tokens, ends = tf.while_loop(
+            lambda places, _, starts, *__: (
+                tf.size(places) + tf.size(starts) > 0
+            ),
+            step,
+            (starts[:0], starts[:0], starts, 0, *found),
+            (some, some, some, *[None] * 3),
+        )
+        return tokens.concat(), ends.concat()
 
 
-def _follow(
-    lengths: tf.Tensor,
-    word_starts: tf.Tensor,
-    word_ends: tf.Tensor,
-    is_split: tf.Tensor,
-) -> tuple[tf.Tensor, tf.Tensor]:
-    """Walks from WordPiece to WordPiece to the end of each word.
+def _put(values: tf.Tensor, places: tf.Tensor, value: int) -> tf.Tensor:
+    """Returns int32 values with another one at some places."""
+    return tf.tensor_scatter_nd_update(
+        values, places[:, None], tf.fill(tf.shape(places), value)
+    )
+
+
+def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
+    """Finds offsets of nodes, so that no two children have the same row.
 
     Args:
-        lengths: int32 [C], of the WordPiece at each character, 0 for none.
-        word_starts: int32 [V].
-        word_ends: int32 [V].
-        is_split: bool [V], whether to split a word at all.
+        edges: {code point: child} of each node; two roots come first.
 
     Returns:
-        (bool [C], bool [V]): whether a WordPiece begins at each character, and
-        whether WordPieces cover each word.
+        (offsets, the number of rows): rows are not negative. The first and the
+        last one are no child's, so that other code points may lead there.
     """
-
-    def step(
-        words: tf.Tensor,
-        places: tf.Tensor,
-        is_piece: tf.Tensor,
-        is_split: tf.Tensor,
-    ) -> tuple[tf.Tensor, ...]:
-        steps = tf.gather(lengths, places)
-        is_split = tf.tensor_scatter_nd_update(
-            is_split, words[:, None], steps > 0
-        )
-        is_piece = tf.tensor_scatter_nd_update(
-            is_piece, places[:, None], tf.fill([tf.size(places)], True)
-        )
-        places += steps
-        unfinished = (steps > 0) & (places < tf.gather(word_ends, words))
-        unfinished = tf.where(unfinished)[:, 0]
-        return (
-            tf.gather(words, unfinished),
-            tf.gather(places, unfinished),
-            is_piece,
-            is_split,
-        )
-
-    words = tf.where(is_split)[:, 0]
-    *_, is_piece, is_split = tf.while_loop(
-        lambda words, *_: tf.size(words) > 0,
-        step,
-        (
-            words,
-            tf.gather(word_starts, words),
-            tf.fill([tf.size(lengths)], False),
-            is_split,
-        ),
-        shape_invariants=(tf.TensorShape([None]),) * 4,
-    )
-    return is_piece, is_split
-
-
-def _mark(places: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-    """Returns bool [size], True at some places."""
-    return tf.scatter_nd(
-        places[:, None], tf.fill([tf.size(places)], True), size[None]
-    )
+    offsets, used = [0] * len(edges), {_FIRST, _FURTHER}
+    nodes = [node for node, children in enumerate(edges) if children]
+    # Many children first; single ones fill the gaps.
+    nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
+    begins = [0, 0]
+    for node in nodes:
+        cps = sorted(edges[node])
+        is_single = len(cps) == 1
+        row = max(begins[is_single], cps[0] % _BEGIN)
+        while row in used or any(row - cps[0] + cp in used for cp in cps):
+            row += 1
+        begins[is_single] = row
+        offsets[node] = row - cps[0]
+        used.update(offsets[node] + cp for cp in cps)
+    return offsets, max(used) + 2

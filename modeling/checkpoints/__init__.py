@@ -4,7 +4,8 @@ tf1.py and huggingface/ each read and write one format; training writes TF1's.
 """
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -44,6 +45,9 @@ _MERGE = (
     "it changes another model's weights: merge it into that model, then "
     + _SAVE_AGAIN
 )
+_EXPORT = (
+    "an export has no names of weights; use the checkpoint that it was made of"
+)
 _FOREIGN_FILES = {
     "adapter_model.safetensors": _MERGE,
     "adapter_model.bin": _MERGE,
@@ -51,17 +55,29 @@ _FOREIGN_FILES = {
     "pytorch_model.bin.index.json": _SAVE_AGAIN,
     "tf_model.h5": _SAVE_AGAIN,
     "flax_model.msgpack": _SAVE_AGAIN,
-    "saved_model.pb": "an export has no names of weights; use the checkpoint "
-    "that it was made of",
-    "model.onnx": "an export has no names of weights; use the checkpoint that "
-    "it was made of",
+    "saved_model.pb": _EXPORT,
+    "openvino_model.bin": _EXPORT,
 }
 # Endings of weights under other names.
-_FOREIGN_ENDINGS = (".bin", ".gguf", ".h5", ".msgpack", ".ot", ".pt", ".pth")
+_FOREIGN_ENDINGS = {
+    **dict.fromkeys((".onnx", ".tflite", ".xml"), _EXPORT),
+    **dict.fromkeys((".bin", ".gguf", ".h5", ".msgpack", ".ot"), _SAVE_AGAIN),
+    **dict.fromkeys((".pt", ".pth", ".ckpt", ".npz", ".tar"), _SAVE_AGAIN),
+    **dict.fromkeys((".h5.index.json", ".msgpack.index.json"), _SAVE_AGAIN),
+    ".keras": "open it with keras.models.load_model, and write it with "
+    "modeling.save_huggingface",
+}
+_PART = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 
 
-def _refuse_foreign(path: str | os.PathLike[str]) -> None:
+def _refuse_foreign(
+    path: str | os.PathLike[str], looks_inside: bool = True
+) -> None:
     """Names weights of another framework, or in a subfolder.
+
+    Args:
+        path: a file or a folder.
+        looks_inside: whether to look into subfolders.
 
     Raises:
         ValueError: `path` is such a file, or a folder with one and nothing
@@ -69,37 +85,46 @@ def _refuse_foreign(path: str | os.PathLike[str]) -> None:
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
-    if os.path.isfile(path) and (
-        name in _FOREIGN_FILES or name.endswith(_FOREIGN_ENDINGS)
-    ):
-        names = [name]
-    elif os.path.isdir(path) and not is_huggingface(path):
+    names = [name] if os.path.isfile(path) else []
+    if os.path.isdir(path) and not is_huggingface(path):
         folder, names = path, sorted(os.listdir(path))
         if any(name.endswith(".index") for name in names):
             return
-    else:
-        return
-    for name in names:
-        if name in _FOREIGN_FILES:
-            raise ValueError(
-                f"{os.path.join(folder, name)} cannot be read: "
-                f"{_FOREIGN_FILES[name]}"
-            )
+    files = [os.path.join(folder, name) for name in names]
+    # The names that frameworks give come before those that people give.
+    _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
     inner = [
-        os.path.join(folder, name)
-        for name in names
-        if is_huggingface(os.path.join(folder, name))
+        file
+        for file in files
+        if file != path
+        and os.path.exists(file)
+        and is_huggingface(file)
+        and not _PART.search(file)
     ]
     if inner:
         raise ValueError(
             f"{folder} has its weights in {' and '.join(inner)}: name "
             f"{'that' if len(inner) == 1 else 'one of them'}"
         )
-    for name in names:
-        if name.endswith(_FOREIGN_ENDINGS):
-            raise ValueError(
-                f"{os.path.join(folder, name)} cannot be read: {_SAVE_AGAIN}"
+    _refuse(files)
+    for file in files:
+        if looks_inside and os.path.isdir(file):
+            _refuse_foreign(file, looks_inside=False)
+
+
+def _refuse(files: Iterable[str]) -> None:
+    """Refuses the first file of weights that is not read here."""
+    for file in files:
+        name = os.path.basename(file)
+        ending = next(filter(name.endswith, _FOREIGN_ENDINGS), "")
+        way_out = _FOREIGN_FILES.get(name, _FOREIGN_ENDINGS.get(ending))
+        if _PART.search(name):
+            way_out = (
+                "it has a part of the weights: name its folder, with "
+                "model.safetensors.index.json"
             )
+        if way_out:
+            raise ValueError(f"{file} cannot be read: {way_out}")
 
 
 def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:

@@ -104,7 +104,10 @@ def _find_newest(path: str) -> str:
     from tensorflow.io import gfile
 
     # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
-    state = tf.train.get_checkpoint_state(path)
+    state = None
+    # An empty file, or one that is not UTF-8, names no checkpoint.
+    with contextlib.suppress(ValueError):
+        state = tf.train.get_checkpoint_state(path)
     if state:
         recorded = state.model_checkpoint_path
         # Perhaps in a subfolder; perhaps written on Windows.
@@ -119,13 +122,20 @@ def _find_newest(path: str) -> str:
     indexes = sorted(
         os.path.join(path, name)
         for name in gfile.listdir(path)
-        if name.endswith(".index")
+        # macOS puts a file ._NAME beside each one.
+        if name.endswith(".index") and not name.startswith(".")
     )
     if len(indexes) != 1:
         names = ", ".join(index.removesuffix(".index") for index in indexes)
+        there = ", ".join(sorted(gfile.listdir(path))[:5])
+        names = (
+            f"{names}; name one of them"
+            if names
+            else f"{there or 'none'}; weights are read from NAME.index with "
+            "NAME.data-*, or from model.safetensors"
+        )
         raise FileNotFoundError(
-            f"The directory {path} must hold one checkpoint. "
-            f"Received: {names or 'none'}"
+            f"The directory {path} must hold one checkpoint. Received: {names}"
         )
     return indexes[0].removesuffix(".index")
 

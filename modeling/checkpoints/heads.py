@@ -1,6 +1,7 @@
 """Names of heads, and the order of their labels."""
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 
 from modeling.checkpoints.huggingface import CLASSES
@@ -47,4 +48,5 @@ def find_order(
 
 
 def _plain(label: str) -> str:
-    return re.sub(r"[\W_]+", "_", label.casefold()).strip("_")
+    label = unicodedata.normalize("NFKC", label).casefold()
+    return re.sub(r"[\W_]+", "_", label).strip("_")

@@ -88,7 +88,8 @@ def _read_lines(labels_file: str) -> list[str]:
     with named_errors(labels_file), open(labels_file, "rb") as reader:
         contents = reader.read()
     try:
-        text = contents.decode("utf-8")
+        # As editors on Windows write it, too.
+        text = contents.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{labels_file}: byte {error.start} is not UTF-8; save it as UTF-8"
@@ -107,4 +108,5 @@ def _in_order(names: Any, config_file: str) -> list[str] | None:
             f'{config_file}: `id2label` must number the labels from "0" on, '
             f'such as {{"0": "no", "1": "yes"}}. Received: {names!r}'
         )
-    return [names[str(index)] for index in range(len(names))]
+    labels = [names[str(index)] for index in range(len(names))]
+    return [str(name) if type(name) is int else name for name in labels]

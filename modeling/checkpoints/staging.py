@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -89,7 +90,10 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
         # It need not be installed, and not be loaded for this.
         if not type(error).__module__.startswith("tensorflow."):
             raise
-        message = getattr(error, "message", error)
+        # Without the names of the operation, which tell a user nothing.
+        message = re.sub(
+            r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
+        )
         raise OSError(f"{path} cannot be written: {message}") from error
 
 

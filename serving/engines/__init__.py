@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from absl import logging
 
-# WordPieces, with padding, that a network computes at a time.
+# WordPieces, with padding, that a network computes at a time, and values.
 BUDGET = 2048
+MAX_VALUES = 1 << 24
 
 
 class Engine(Protocol):
@@ -220,7 +221,7 @@ def compute(
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids))
     while order:
         longest = length or _round_up(len(inputs[order[0]].ids))
-        count = max(min(BUDGET, (1 << 24) // max_values) // longest, 1)
+        count = max(min(BUDGET, MAX_VALUES // max_values) // longest, 1)
         if engine.is_row_wise:
             count = 1
         rows, order = order[:count], order[count:]
@@ -229,6 +230,11 @@ def compute(
             values = {name: value[row] for name, value in outputs.items()}
             kept[i] = keep(inputs[i], values)
     return kept
+
+
+def lengths(longest: int) -> list[int]:
+    """Returns the lengths that those up to the longest are rounded up to."""
+    return sorted({_round_up(length) for length in range(1, longest + 1)})
 
 
 def _round_up(length: int) -> int:

@@ -12,6 +12,7 @@ from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders
 from modeling.accelerated import inference
 from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
+from modeling.checkpoints.staging import errors_named
 from serving.export import formats
 from training.config import ExportConfig
 
@@ -99,16 +100,8 @@ def _write_saved_model(
             _trace(kernels.used_by(function), signature),
             input_signature=signature,
         )
-    try:
+    with errors_named(f"--export_dir={export_dir}"):
         archive.write_out(str(folder), verbose=False)
-    except (
-        # Raised by a file size limit and by a full disk.
-        tf.errors.OutOfRangeError,
-        tf.errors.ResourceExhaustedError,
-    ) as error:
-        raise OSError(
-            f"--export_dir={export_dir} cannot be written: {error.message}"
-        ) from error
 
 
 def _trace(

@@ -7,25 +7,26 @@ Serving's bodies depend on the model, and its errors have their own form.
 import asyncio
 import contextlib
 import hmac
-import json
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from re import Match
 from typing import Any
 
+import numpy as np
 from absl import logging
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from serving.server import protocol, replies
+from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
-from serving.server.versions import Call, Key, ServedModel, not_found
-from serving.tasks.base import TooLarge
+from serving.server.responses import in_parts, to_response
+from serving.server.signatures import Key
+from serving.server.versions import Call, ServedModel, not_found
 
 PAGE = Path(__file__).parent / "page"
 # The page may load only its own files.
@@ -63,6 +64,8 @@ class Server:
         self.models = models
         self.limits = limits
         self.monitoring = monitoring
+        # Set at a stop signal.
+        self.is_ending = False
         self._token = token
         self._poll = poll
         self.app = Starlette(
@@ -86,6 +89,11 @@ class Server:
                     self._guard(self._rest),
                     methods=["GET", "POST", "PUT", "DELETE", "PATCH"],
                 ),
+                *(
+                    Route(path, self._guard(self._infer), methods=methods)
+                    for path in ("/v2", "/v2/{path:path}")
+                    for methods in [["GET", "POST"]]
+                ),
             ],
             lifespan=self._live,
         )
@@ -100,7 +108,7 @@ class Server:
                 for model in self.models.values():
                     try:
                         await asyncio.to_thread(model.refresh)
-                    except OSError as error:
+                    except (OSError, ValueError) as error:
                         logging.warning("%s: %s", model.path, error)
 
         task = asyncio.create_task(poll())
@@ -130,7 +138,9 @@ class Server:
                 except Exception:
                     logging.exception("a request failed")
                     record.error = "internal error; the server's log says more"
-                return to_json({"error": record.error}, record.status, headers)
+                return to_response(
+                    {"error": record.error}, record.status, headers
+                )
 
         return guarded
 
@@ -155,28 +165,32 @@ class Server:
         return FileResponse(files[name], headers=_PAGE_HEADERS)
 
     async def _health(self, _: Request) -> Response:
-        return to_json({"status": "alive"})
+        return to_response({"status": "alive"})
 
     async def _ready(self, _: Request) -> Response:
+        if self.is_ending:
+            return to_response({"status": "stopping"}, 503)
         missing = [
             name for name, model in self.models.items() if not model.current
         ]
         if missing:
-            return to_json({"status": "loading", "models": missing}, 503)
-        return to_json({"status": "ready"})
+            return to_response({"status": "loading", "models": missing}, 503)
+        return to_response({"status": "ready"})
 
     async def _metrics(self, _: Request, __: Any) -> Response:
         body, media_type = self.monitoring.render(self.models)
         return Response(body, headers={"Content-Type": media_type})
 
     async def _list(self, _: Request, __: Any) -> Response:
-        return to_json(
+        return to_response(
             {
                 "models": [
                     {
                         "name": name,
                         "version": version.number,
-                        "tasks": version.model.tasks,
+                        "tasks": version.description.tasks,
+                        "engine": version.description.engine,
+                        "precision": version.description.precision,
                     }
                     for name, model in self.models.items()
                     if (version := model.current)
@@ -190,26 +204,11 @@ class Server:
         """Answers the page, as predict.py does."""
         model = self._find(request.path_params["name"], record)
         record.operation = name = request.path_params["task"]
-        version = model.find(None)
-        if name not in version.tasks:
-            raise RestError(
-                404, f"{model.name} does {', '.join(version.tasks)}"
-            )
-        task = version.tasks[name]
-        body = protocol.parse_body(await self.limits.read_body(request))
-        try:
-            task.check(body)
-            texts = [text.encode() for text in task.texts_of(body)]
-            record.num_texts = 1
-            call = Call(Key(name), body, 1, texts)
-            row = await self._compute(model, None, call)
-            return await asyncio.to_thread(
-                lambda: to_json(task.reply(body, row))
-            )
-        except TooLarge as error:
-            raise RestError(413, str(error)) from None
-        except ValueError as error:
-            raise BadRequest(str(error)) from None
+        content = await self.limits.read_body(request)
+        record.num_texts = 1
+        is_long = len(content) > self.limits.max_wordpieces
+        call = Call(Key(name), protocol.parse_body(content), 1, is_long)
+        return to_response(await self._compute(model, None, call))
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Answers by TensorFlow Serving's protocol."""
@@ -230,16 +229,16 @@ class Server:
         if match["metadata"]:
             record.operation = "metadata"
             version = self._find(name, record, number).find(number)
-            return to_json(
+            return to_response(
                 replies.describe_metadata(
-                    name, version.number, version.definitions
+                    name, version.number, version.description.signatures
                 )
             )
         record.operation = "status"
         if name not in self.models:
             raise RestError(404, f"Could not find any versions of model {name}")
         states = dict(self.models[name].states)
-        return to_json(replies.describe_status(name, states, number))
+        return to_response(replies.describe_status(name, states, number))
 
     async def _predict(
         self, request: Request, match: Match, record: RequestRecord
@@ -252,7 +251,8 @@ class Server:
         version = model.find(number)
         body = protocol.parse_body(content)
         signature = protocol.signature_name(body)
-        if signature not in version.inputs:
+        signatures = version.description.signatures
+        if signature not in signatures:
             raise BadRequest(
                 f'Serving signature name: "{signature}" not found in '
                 "signature def"
@@ -261,22 +261,78 @@ class Server:
             raise BadRequest(
                 f"Expected {method} signature method_name to be "
                 f"tensorflow/serving/{method}. Was: "
-                f"{version.definitions[signature].method_name}"
+                f"{replies.METHOD}"
             )
         record.operation = signature
         self.limits.check_rows(body)
         # In a thread, so that others are answered while a large request is
         # read.
         arrays = await asyncio.to_thread(
-            protocol.parse_inputs, body, version.inputs[signature]
+            protocol.parse_inputs, body, signatures[signature].inputs
         )
-        record.num_texts, texts = self.limits.check_size(arrays)
-        shapes = tuple(array.shape[1:] for array in arrays.values())
-        call = Call(Key(signature, shapes), arrays, record.num_texts, texts)
+        record.num_texts = self.limits.check_size(arrays)
+        call = self._call(signature, arrays, record.num_texts, len(content))
         outputs = await self._compute(model, number, call)
-        return await asyncio.to_thread(
-            lambda: to_json(replies.to_reply(body, outputs))
+        reply = await asyncio.to_thread(replies.to_body, body, outputs)
+        return in_parts(reply, {"Content-Type": "application/json"})
+
+    async def _infer(self, request: Request, record: RequestRecord) -> Response:
+        """Answers by the Open Inference Protocol."""
+        path = request.path_params.get("path", "")
+        if request.method == "GET" and path in ("", "health/live"):
+            return to_response(inference.SERVER if not path else {"live": True})
+        if request.method == "GET" and path == "health/ready":
+            return await self._ready(request)
+        match = inference.PATH.fullmatch(path)
+        is_call = match is not None and match["method"] == "infer"
+        if match is None or is_call != (request.method == "POST"):
+            raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
+        name = match["name"]
+        number = int(match["version"]) if match["version"] else None
+        # All of it, so that the connection can be used again.
+        content = await self.limits.read_body(request)
+        model = self._find(name, record, number)
+        version = model.find(number)
+        record.operation = match["method"] or "metadata"
+        if match["method"] == "ready":
+            return to_response({"name": name, "ready": True})
+        if not is_call:
+            return to_response(
+                inference.describe(name, version.number, version.description)
+            )
+        body, data = inference.parse_request(
+            content, request.headers.get(inference.LENGTH_HEADER)
         )
+        signatures = version.description.signatures
+        record.operation = key = inference.find_signature(body, signatures)
+        arrays = await asyncio.to_thread(
+            inference.parse_inputs, body, data, signatures[key].inputs
+        )
+        record.num_texts = self.limits.check_size(arrays)
+        call = self._call(key, arrays, record.num_texts, len(content))
+        outputs = await self._compute(model, number, call)
+        reply, length = await asyncio.to_thread(
+            inference.to_body, name, version.number, body, outputs
+        )
+        headers = {"Content-Type": "application/json"}
+        if length is not None:
+            headers = {
+                "Content-Type": "application/octet-stream",
+                inference.LENGTH_HEADER: str(length),
+            }
+        return in_parts(reply, headers)
+
+    def _call(
+        self,
+        signature: str,
+        arrays: Mapping[str, np.ndarray],
+        num_rows: int,
+        num_bytes: int,
+    ) -> Call:
+        """Returns the call of a signature, computed by itself if it is long."""
+        shapes = tuple(array.shape[1:] for array in arrays.values())
+        is_long = num_bytes > self.limits.max_wordpieces
+        return Call(Key(signature, shapes), arrays, num_rows, is_long)
 
     def _find(
         self, name: str, record: RequestRecord, version: int | None = None
@@ -289,12 +345,11 @@ class Server:
     async def _compute(
         self, model: ServedModel, number: int | None, call: Call
     ) -> Any:
-        """Returns the result of a request, see `LoadedVersion.run`.
+        """Returns the result of a request; see worker.Version.
 
         Raises:
             RestError: the queue is full, the answer takes too long, or the
                 model refuses the request.
-            ValueError: a task cannot be done.
         """
         try:
             future = model.find(number).submit(call)
@@ -308,11 +363,3 @@ class Server:
             raise RestError(
                 504, f"no answer within {self.limits.timeout_s:g} s"
             ) from None
-
-
-def to_json(
-    value: Any, status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
-    """Returns a response as TensorFlow Serving's, NaN as it is."""
-    body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(body, status, headers, "application/json")

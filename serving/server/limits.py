@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 # Up to this many times the limit, a body is still read and dropped, because a
 # client sees no answer while it sends.
-_DISCARDED = 16
+_DISCARDED = 64
+# Maximum numbers and strings in a reply; a larger one would fill the memory.
+MAX_VALUES = 1 << 22
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -59,10 +62,11 @@ class Limits:
     )
 
     async def read_body(self, request: "Request") -> bytes:
-        """Returns the body of a request.
+        """Returns the body of a request, inflated if it came in gzip.
 
         Raises:
-            RestError: it is too large or compressed, or does not arrive.
+            RestError: it is too large, in an unknown encoding, or does not
+                arrive.
         """
         most = self.max_body_bytes
         close = {"Connection": "close"}
@@ -72,8 +76,9 @@ class Limits:
             "--max_body_bytes; send fewer texts at a time",
             close,
         )
-        if request.headers.get("content-encoding", "identity") != "identity":
-            raise RestError(415, "send the body without Content-Encoding")
+        encoding = request.headers.get("content-encoding", "identity").lower()
+        if encoding not in ("identity", "gzip"):
+            raise RestError(415, "send the body as it is, or in gzip", close)
         length = request.headers.get("content-length", "0")
         declared = int(length[:20]) if length.isdecimal() else 0
         if declared > _DISCARDED * most or (
@@ -92,6 +97,16 @@ class Limits:
         except TimeoutError:
             message = f"The body did not come within {self.timeout_s:g} s"
             raise RestError(408, message, close) from None
+        if encoding == "gzip" and size <= most:
+            # The format with gzip's header; never more than is allowed.
+            inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            try:
+                body = bytearray(inflate.decompress(body, most + 1))
+            except zlib.error as error:
+                raise BadRequest(f"The body is not gzip: {error}") from None
+            size = len(body)
+            if size <= most and not inflate.eof:
+                raise BadRequest("The body ends before its gzip does")
         if size > most:
             raise too_large
         return bytes(body)
@@ -105,17 +120,19 @@ class Limits:
         columns = body.get("inputs")
         columns = columns.values() if isinstance(columns, dict) else [columns]
         for rows in (body.get("instances"), *columns):
-            if isinstance(rows, list) and len(rows) > self.max_texts:
-                raise RestError(
-                    413,
-                    f"{len(rows)} texts are more than {self.max_texts}, the "
-                    "server's --max_texts; send fewer at a time",
-                )
+            if isinstance(rows, list):
+                self._check_count(len(rows))
 
-    def check_size(
-        self, arrays: Mapping[str, np.ndarray]
-    ) -> tuple[int, list[bytes]]:
-        """Returns the rows of a request, and its texts.
+    def _check_count(self, num_rows: int) -> None:
+        if num_rows > self.max_texts:
+            raise RestError(
+                413,
+                f"{num_rows} texts are more than {self.max_texts}, the "
+                "server's --max_texts; send fewer at a time",
+            )
+
+    def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
+        """Returns the rows of a request.
 
         Raises:
             RestError: there are too many.
@@ -124,26 +141,35 @@ class Limits:
         if len(sizes) > 1:
             raise BadRequest("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
-        texts = [
-            text
-            for array in arrays.values()
-            if array.dtype == object
-            for text in array.flat
-        ]
-        if not texts:
-            self.check_wordpieces(max(a.size for a in arrays.values()))
-        return num_rows, texts
+        self._check_count(num_rows)
+        ids = [a.size for a in arrays.values() if a.dtype != object]
+        check_wordpieces(max(ids, default=0), self.max_wordpieces)
+        return num_rows
 
-    def check_wordpieces(self, count: int) -> None:
-        """Refuses too many WordPieces.
 
-        Raises:
-            RestError: there are too many.
-        """
-        if count > self.max_wordpieces:
-            raise RestError(
-                413,
-                f"{count} WordPieces are more than {self.max_wordpieces}, "
-                "the server's --max_wordpieces; send fewer or shorter texts at "
-                "a time",
-            )
+def check_wordpieces(count: int, most: int) -> None:
+    """Refuses too many WordPieces.
+
+    Raises:
+        RestError: there are too many.
+    """
+    if count > most:
+        raise RestError(
+            413,
+            f"{count} WordPieces are more than {most}, the server's "
+            "--max_wordpieces; send fewer or shorter texts at a time",
+        )
+
+
+def check_values(count: int) -> None:
+    """Refuses a reply that would be too large.
+
+    Raises:
+        RestError: it would be.
+    """
+    if count > MAX_VALUES:
+        raise RestError(
+            413,
+            f"The reply would hold up to {count} values, more than "
+            f"{MAX_VALUES}; send fewer or shorter texts at a time",
+        )

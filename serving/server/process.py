@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import uvicorn
 from absl import logging
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.server.app import Server
 
@@ -18,6 +19,9 @@ MAX_CONNECTIONS = 1000
 MAX_HEAD_BYTES = 1 << 16
 # Connections that wait to be taken.
 _BACKLOG = 1024
+# Seconds after a stop signal in which an open connection may still send a
+# request; its answer says that it is the last one.
+_LAST_S = 5
 
 
 def serve(server: Server, listener: socket.socket) -> None:
@@ -37,7 +41,7 @@ def serve(server: Server, listener: socket.socket) -> None:
         listener.listen(_BACKLOG)
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
-        server.app,
+        _close_if_last(server),
         # Not httptools, which does not limit headers.
         http="h11",
         ws="none",
@@ -51,7 +55,7 @@ def serve(server: Server, listener: socket.socket) -> None:
         access_log=False,
         server_header=False,
     )
-    running = _Uvicorn(config, timeout)
+    running = _Uvicorn(config, server)
     # Uvicorn handles signals while it serves. One that arrives just before also
     # stops it, and those that it raises again at its end do nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -97,14 +101,36 @@ def _named(host: str, port: int) -> Iterator[None]:
         ) from None
 
 
-class _Uvicorn(uvicorn.Server):
-    """A uvicorn server that also closes idle connections."""
+def _close_if_last(server: Server) -> ASGIApp:
+    """Returns the application, whose last answer in a connection says so."""
 
-    def __init__(self, config: uvicorn.Config, timeout: float) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope.get("headers", ())}
+        # Another server may read the two in another way, and what follows as
+        # a request of its own.
+        is_odd = {b"content-length", b"transfer-encoding"} <= names
+
+        async def send_last(message: Message) -> None:
+            if message["type"] == "http.response.start" and (
+                is_odd or server.is_ending
+            ):
+                headers = dict(message["headers"]) | {b"connection": b"close"}
+                message["headers"] = [*headers.items()]
+            await send(message)
+
+        await server.app(scope, receive, send_last)
+
+    return app
+
+
+class _Uvicorn(uvicorn.Server):
+    """A uvicorn server that closes idle connections, and loses no request."""
+
+    def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
-        self._timeout = timeout
-        # {connection: (its request, since when)}
-        self._since: dict[object, tuple[object, float]] = {}
+        self._server = server
+        # {connection: ((its last request, whether it is answered), since when)}
+        self._since: dict[object, tuple[tuple[object, bool], float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Also logs the server's address."""
@@ -120,6 +146,24 @@ class _Uvicorn(uvicorn.Server):
             self._close_stalled()
         return await super().on_tick(counter)
 
+    async def shutdown(
+        self, sockets: list[socket.socket] | None = None
+    ) -> None:
+        """Ends each open connection with an answer, if it asks in time."""
+        self._server.is_ending = True
+        # Those that wait are taken before no other can come.
+        await asyncio.sleep(0)
+        for server in self.servers:
+            server.close()
+        end = time.monotonic() + _LAST_S
+        while (
+            self.server_state.connections
+            and time.monotonic() < end
+            and not self.force_exit
+        ):
+            await asyncio.sleep(0.05)
+        await super().shutdown(sockets)
+
     def _close_stalled(self) -> None:
         """Closes connections with one request, or none, for too long."""
         now = time.monotonic()
@@ -127,14 +171,15 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             cycle = getattr(connection, "cycle", None)
             is_idle = cycle is None or cycle.response_complete
-            request = None if is_idle else cycle
-            before, began = self._since.get(connection, (request, now))
-            if before is not request:
+            # Idle time counts from the last answer.
+            state = cycle, is_idle
+            before, began = self._since.get(connection, (state, now))
+            if before != state:
                 began = now
-            since[connection] = request, began
+            since[connection] = state, began
             # Receiving a request, answering it and sending the answer may each
             # take that long.
-            most = self._timeout * (1 if is_idle else 3)
+            most = self._server.limits.timeout_s * (1 if is_idle else 3)
             if now - began > most and connection.transport is not None:
                 connection.transport.abort()
         self._since = since

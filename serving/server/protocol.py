@@ -9,13 +9,13 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import tensorflow as tf
+from serving.server.signatures import Spec, Specs
 
+DEFAULT_SIGNATURE = "serving_default"
 # Characters of a value that a message shows, and maximum nesting of lists.
 _SHOWN = 200
 _MAX_RANK = 16
@@ -45,10 +45,15 @@ class RestError(Exception):
         message: str,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        # All of them, because it is sent from one process to another.
+        super().__init__(status, message, headers)
         self.status = status
         self.message = message
         self.headers = dict(headers or {})
+
+    def __str__(self) -> str:
+        """Returns the message, without the status."""
+        return self.message
 
 
 class BadRequest(RestError):
@@ -56,10 +61,7 @@ class BadRequest(RestError):
 
     def __init__(self, message: str) -> None:
         super().__init__(400, message)
-
-
-# The inputs of a signature, by name.
-Inputs = Mapping[str, "tf.TensorSpec"]
+        self.args = (message,)
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
@@ -98,11 +100,11 @@ def signature_name(request: Mapping[str, Any]) -> str:
             f"JSON Value: {_show(request)} not formatted correctly. "
             "'signature_name' key must be a string value."
         )
-    return name or "serving_default"
+    return name or DEFAULT_SIGNATURE
 
 
 def parse_inputs(
-    request: Mapping[str, Any], inputs: Inputs
+    request: Mapping[str, Any], inputs: Specs
 ) -> dict[str, np.ndarray]:
     """Returns the arrays in a request, by the names of the inputs.
 
@@ -125,18 +127,33 @@ def parse_inputs(
         arrays = _parse_columns(request["inputs"], inputs)
     else:
         raise BadRequest("Missing 'inputs' or 'instances' key")
+    check_shapes(arrays, inputs)
+    return arrays
+
+
+def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
+    """Refuses arrays that do not fit the inputs of a signature.
+
+    Raises:
+        BadRequest: one does not.
+    """
     for name, array in arrays.items():
         expected = inputs[name].shape
-        if not expected.is_compatible_with(array.shape):
+        if expected is not None and (
+            len(expected) != array.ndim
+            or any(
+                size not in (None, received)
+                for size, received in zip(expected, array.shape, strict=True)
+            )
+        ):
             raise BadRequest(
                 f"Tensor {name} must have shape {_show_shape(expected)}. "
                 f"Received: {_show_shape(array.shape)}"
             )
-    return arrays
 
 
 def _parse_rows(
-    request: Mapping[str, Any], inputs: Inputs
+    request: Mapping[str, Any], inputs: Specs
 ) -> dict[str, np.ndarray]:
     rows = request["instances"]
     if not isinstance(rows, list):
@@ -188,12 +205,12 @@ def _add_item(
     columns: dict[str, list[np.ndarray]],
     name: str,
     value: Any,
-    inputs: Inputs,
+    inputs: Specs,
 ) -> None:
     """Adds one instance's value of an input to its column."""
     if name not in inputs:
         raise BadRequest(f"JSON object: does not have named input: {name}")
-    item = to_array(value, inputs[name].dtype)
+    item = to_array(value, inputs[name])
     for first in columns[name][:1]:
         if first.size != item.size:
             raise BadRequest(
@@ -207,7 +224,7 @@ def _add_item(
     columns[name].append(item)
 
 
-def _parse_columns(values: Any, inputs: Inputs) -> dict[str, np.ndarray]:
+def _parse_columns(values: Any, inputs: Specs) -> dict[str, np.ndarray]:
     if not _is_named(values):
         if len(inputs) > 1:
             raise BadRequest(
@@ -218,10 +235,7 @@ def _parse_columns(values: Any, inputs: Inputs) -> dict[str, np.ndarray]:
     for name in inputs:
         if name not in values:
             raise BadRequest(f"Missing named input: {name} in 'inputs' object.")
-    return {
-        name: to_array(values[name], each.dtype)
-        for name, each in inputs.items()
-    }
+    return {name: to_array(values[name], each) for name, each in inputs.items()}
 
 
 def _is_named(value: Any) -> bool:
@@ -233,7 +247,7 @@ def _is_base64(value: dict[str, Any]) -> bool:
     return [*value] == ["b64"] and isinstance(value["b64"], str)
 
 
-def to_array(value: Any, dtype: "tf.DType") -> np.ndarray:
+def to_array(value: Any, spec: Spec) -> np.ndarray:
     """Returns nested lists as an array; strings as bytes.
 
     Raises:
@@ -252,6 +266,7 @@ def to_array(value: Any, dtype: "tf.DType") -> np.ndarray:
                 f"Encountered list at unexpected level: {len(shape)}"
             )
     leaves: list[Any] = []
+    dtype = spec.to_numpy()
 
     def flatten(value: Any, level: int) -> None:
         """Adds the values in nested lists to `leaves`, converted."""
@@ -278,17 +293,14 @@ def to_array(value: Any, dtype: "tf.DType") -> np.ndarray:
             flatten(item, level + 1)
 
     flatten(value, 0)
-    if dtype.name == "string":
-        array = np.empty(len(leaves), object)
-        array[:] = leaves
-    else:
-        array = np.array(leaves, dtype.as_numpy_dtype)
+    array = np.empty(len(leaves), dtype)
+    array[:] = leaves
     return array.reshape(shape)
 
 
-def _convert(value: Any, dtype: "tf.DType") -> Any:
+def _convert(value: Any, dtype: np.dtype) -> Any:
     """Returns one JSON value as a value of that type."""
-    if dtype.name == "string":
+    if dtype.kind == "O":
         if isinstance(value, dict):
             return _decode_base64(value)
         if isinstance(value, str):
@@ -298,19 +310,21 @@ def _convert(value: Any, dtype: "tf.DType") -> Any:
                 raise BadRequest(
                     "JSON Parse error: the surrogate pair is invalid"
                 ) from None
-    elif dtype.name == "bool":
+    elif dtype.kind == "b":
         if isinstance(value, bool):
             return value
-    elif dtype.is_integer:
-        if type(value) is int and dtype.min <= value <= dtype.max:
+    elif dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if type(value) is int and limits.min <= value <= limits.max:
             return value
-    elif dtype.is_floating:
-        if type(value) in (int, float):
-            return value
+    elif type(value) is float:
+        return value
+    elif type(value) is int and abs(value) < 1 << 1023:
+        return value
     name = "False" if value is False else _TYPES[type(value)]
     raise BadRequest(
         f"JSON Value: {_show(value)} Type: {name} is not of expected type: "
-        f"{dtype.name}"
+        f"{'string' if dtype.kind == 'O' else dtype}"
     )
 
 

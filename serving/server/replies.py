@@ -1,14 +1,16 @@
 """TensorFlow Serving's REST protocol: paths, and replies as JSON."""
 
 import base64
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from google.protobuf import json_format
 
+from serving.server.limits import check_values
 from serving.server.protocol import BadRequest, RestError
+from serving.server.signatures import Signature, Spec
 
 _MODEL = (
     r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"
@@ -16,8 +18,16 @@ _MODEL = (
 )
 CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
 STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
-# Maximum numbers and strings in a reply; a larger one would fill the memory.
-MAX_VALUES = 1 << 22
+# What all signatures do.
+METHOD = "tensorflow/serving/predict"
+# Values that are Python objects at a time, which take 30 times the memory.
+_PART = 1 << 14
+# Types whose names differ in protocol buffers.
+_TYPES = {
+    "float16": "DT_HALF",
+    "float32": "DT_FLOAT",
+    "float64": "DT_DOUBLE",
+}
 
 
 def parse_path(match: re.Match) -> tuple[str, int | None]:
@@ -40,40 +50,70 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
     return name, int(version)
 
 
-def to_reply(
+def to_body(
     request: Mapping[str, Any], outputs: Mapping[str, np.ndarray]
-) -> dict[str, Any]:
-    """Returns the reply to a request: "predictions" or "outputs".
+) -> bytearray:
+    """Returns the body of a reply: an object of "predictions" or "outputs".
 
     Raises:
         RestError: it would be too large, or it has another number of rows
             than the request.
     """
-    count = sum(value.size for value in outputs.values())
-    if count > MAX_VALUES:
-        raise RestError(
-            413,
-            f"The reply would hold {count} values, more than "
-            f"{MAX_VALUES}; send fewer or shorter texts at a time",
-        )
-    values = {name: _to_lists(name, value) for name, value in outputs.items()}
-    (alone,) = values.values() if len(values) == 1 else [None]
-    if "inputs" in request:
-        return {"outputs": values if alone is None else alone}
-    sizes = {len(value) if np.ndim(value) else -1 for value in outputs.values()}
-    if len(sizes) > 1 or -1 in sizes:
+    check_values(sum(value.size for value in outputs.values()))
+    is_columns = "inputs" in request
+    sizes = {len(value) if value.ndim else -1 for value in outputs.values()}
+    if not is_columns and (len(sizes) > 1 or -1 in sizes):
         raise BadRequest(
             f"Tensor name: {min(outputs)} has inconsistent batch size; use "
             "'inputs'"
         )
-    if alone is not None:
-        return {"predictions": alone}
-    return {
-        "predictions": [
-            dict(zip(values, row, strict=True))
-            for row in zip(*values.values(), strict=True)
-        ]
-    }
+    body = bytearray()
+    for part in _write_reply(outputs, is_columns, *sizes):
+        body += part.encode("utf-8", "replace")
+    return body
+
+
+def _write_reply(
+    outputs: Mapping[str, np.ndarray], is_columns: bool, num_rows: int, *_: int
+) -> Iterator[str]:
+    """Yields the text of a reply."""
+    yield '{"outputs": ' if is_columns else '{"predictions": '
+    if len(outputs) == 1:
+        ((name, value),) = outputs.items()
+        yield from to_json(name, value)
+    elif is_columns:
+        yield from _write_object(outputs)
+    else:
+        for row in range(num_rows):
+            yield ", " if row else "["
+            yield from _write_object(
+                {k: v[row, ...] for k, v in outputs.items()}
+            )
+        yield "]" if num_rows else "[]"
+    yield "}"
+
+
+def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
+    for number, (name, value) in enumerate(outputs.items()):
+        yield f"{', ' if number else '{'}{json.dumps(name)}: "
+        yield from to_json(name, value)
+    yield "}"
+
+
+def to_json(name: str, value: np.ndarray) -> Iterator[str]:
+    """Yields the JSON of an array in parts; `name` as for `_to_lists`."""
+    if value.size <= _PART:
+        yield json.dumps(_to_lists(name, value), ensure_ascii=False)
+        return
+    step = max(_PART * len(value) // value.size, 1)
+    for begin in range(0, len(value), step):
+        yield ", " if begin else "["
+        if step == 1:
+            yield from to_json(name, value[begin])
+        else:
+            part = _to_lists(name, value[begin : begin + step])
+            yield json.dumps(part, ensure_ascii=False)[1:-1]
+    yield "]"
 
 
 def _to_lists(name: str, value: np.ndarray) -> Any:
@@ -93,22 +133,23 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
 
 
 def describe_metadata(
-    name: str, version: int, signatures: Mapping[str, Any]
+    name: str, version: int, signatures: Mapping[str, Signature]
 ) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME/metadata`.
 
     Args:
         name: the model's.
         version: the model's.
-        signatures: {name: SignatureDef}.
+        signatures: {name: Signature}.
     """
     definitions = {
-        key: json_format.MessageToDict(
-            definition,
-            preserving_proto_field_name=True,
-            always_print_fields_with_no_presence=True,
-        )
-        for key, definition in signatures.items()
+        key: {
+            "inputs": _describe(signature.inputs),
+            "outputs": _describe(signature.outputs),
+            "method_name": METHOD,
+            "defaults": {},
+        }
+        for key, signature in signatures.items()
     }
     return {
         "model_spec": {
@@ -117,6 +158,24 @@ def describe_metadata(
             "version": str(version),
         },
         "metadata": {"signature_def": {"signature_def": definitions}},
+    }
+
+
+def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
+    """Returns inputs or outputs as protocol buffers are written in JSON."""
+    return {
+        key: {
+            "name": spec.name,
+            "dtype": _TYPES.get(spec.dtype, f"DT_{spec.dtype.upper()}"),
+            "tensor_shape": {
+                "dim": [
+                    {"size": str(-1 if size is None else size), "name": ""}
+                    for size in spec.shape or ()
+                ],
+                "unknown_rank": spec.shape is None,
+            },
+        }
+        for key, spec in specs.items()
     }
 
 

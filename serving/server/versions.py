@@ -1,220 +1,157 @@
-"""Loads and calls a server's models, the newest version of each.
+"""Runs a server's models, the newest version of each.
 
-A new numbered folder is loaded next to the old version, warmed up, and then
-replaces it; the old version finishes its requests.
+A new version is loaded beside the old one, warmed up, and then replaces it;
+the old version finishes its requests.
 """
 
-import gc
+import multiprocessing
+import os
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-import tensorflow as tf
 from absl import logging
 
-from serving.models import TextModel, find_versions
+from files import manifests
+from serving.models import find_versions
+from serving.server import worker
 from serving.server.batching import Batcher
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
-from serving.server.replies import MAX_VALUES
-from serving.tasks.base import TaskOptions
+from serving.server.signatures import Description, Key
 
-Arrays = Mapping[str, np.ndarray]
-
-# Outputs as long as a call's longest row, and the output that holds row
-# lengths. Rows are cut to their own length, so that they do not depend on the
-# batch.
-_RAGGED = {
-    "tag": ("num_words", ("words", "tags", "probabilities")),
-    "tag_words": ("num_words", ("words", "tags", "probabilities")),
-    "fill_mask": ("num_masks", ("tokens", "probabilities")),
-    "embed": ("lengths", ("sequence_output", "tokens")),
-    "tokenize": ("lengths", ("tokens",)),
-}
-# Numbers of answers and WordPieces that the page shows.
-_PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8, max_values=MAX_VALUES)
-# TensorFlow's errors that are not the request's fault.
-_SERVER_ERRORS = (
-    tf.errors.InternalError,
-    tf.errors.UnknownError,
-    tf.errors.DataLossError,
-)
-
-
-class Key(NamedTuple):
-    """Requests of equal keys can be computed together.
-
-    Attributes:
-        name: a signature; or a task, if there are no shapes.
-        shapes: the shape of a row of each input.
-    """
-
-    name: str
-    shapes: tuple[tuple[int, ...], ...] | None = None
+# Paths, sizes and times of an export's files.
+Files = list[tuple[str, int, int]]
 
 
 class Call(NamedTuple):
     """A request of a version, checked.
 
     Attributes:
-        key: its key.
-        payload: the arrays of a signature, or the dict of a task.
+        key: Key.
+        payload: arrays of a signature, or the JSON object of a task.
         num_rows: number of rows that it adds to a batch.
-        texts: its texts.
+        is_long: whether it is computed by itself.
     """
 
     key: Key
     payload: Any
     num_rows: int
-    texts: Sequence[bytes]
+    is_long: bool = False
 
 
 class LoadedVersion:
-    """One version of a model, in memory.
+    """One version of a model, in a process of its own; see worker.py.
 
     Args:
-        path: folder of its SavedModel.
+        path: folder of the export.
         number: the version's number.
+        files: what `find_files` returned.
         limits: Limits.
         on_batch: see Batcher.
+
+    Attributes:
+        description: Description.
+        is_lost: whether its process ended before it was closed.
+        pid: number of the process.
+
+    Raises:
+        ValueError: it cannot be loaded.
     """
 
     def __init__(
         self,
         path: Path,
         number: int,
+        files: Files,
         limits: Limits,
         on_batch: Callable[[int, float], None],
     ) -> None:
         self.number = number
-        self.limits = limits
-        self.model = TextModel(
-            path, limits.allow_any_operation, engine="saved_model"
-        )
-        self.signatures = self.model.engine.signatures
-        self.tasks = {
-            name: self.model.task(name, _PAGE_OPTIONS)
-            for name in self.model.tasks
-        }
-        self.definitions = self.model.engine.definitions
-        self.inputs = {
-            name: dict(
-                sorted(
-                    self.signatures[name].structured_input_signature[1].items()
-                )
+        self.files = files
+        self.is_lost = False
+        modules = os.pathsep.join(map(os.path.abspath, sys.path))
+        self._connection, theirs = multiprocessing.Pipe()
+        with theirs:
+            # A session of its own, which Ctrl-C does not reach.
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", "-c"),
+                    f"import {worker.__name__} as worker\n"
+                    f"worker.main({theirs.fileno()})",
+                ],
+                env=os.environ | {"PYTHONPATH": modules},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
-            for name in self.definitions
-        }
-        # The first call of each signature over text is slow.
-        text = np.array([b"a [MASK]"], object)
-        for name, inputs in self.inputs.items():
-            if all(each.dtype == tf.string for each in inputs.values()):
-                self.call(name, dict.fromkeys(inputs, text))
-        self.batcher = Batcher(self.run, limits, on_batch)
+        self.pid = self._process.pid
+        try:
+            self.description: Description = self._ask(
+                path, limits.allow_any_operation, limits.max_wordpieces
+            )
+        except Exception:
+            self._end()
+            raise
+        self.batcher = Batcher(self._run, limits, on_batch)
+
+    def _ask(self, *message: Any) -> Any:
+        """Returns what the process answers.
+
+        Raises:
+            RestError: the process refuses a call, or has ended.
+            ValueError: it cannot load the version.
+        """
+        try:
+            self._connection.send(message)
+            answer, error = self._connection.recv()
+        except (EOFError, ConnectionError):
+            self.is_lost = True
+            raise RestError(
+                503, "the model's process ended, perhaps for lack of memory"
+            ) from None
+        if error:
+            raise error
+        return answer
+
+    def _run(self, _: Any, calls: Sequence[Call]) -> Sequence[Any]:
+        """Returns the results of calls of equal keys; see worker.Version."""
+        return self._ask(calls[0].key, [call.payload for call in calls])
 
     def submit(self, call: Call) -> Future:
-        """Queues a request; returns a Future of its result, see `run`.
+        """Queues a request; returns a Future of its result.
 
         Raises:
             RestError: the queue is full or closed, or this version has no such
-                task or signature, though an earlier one had.
+                signature, though an earlier one had.
         """
-        key, payload, num_rows, texts = call
-        if key.shapes is None and key.name not in self.tasks:
-            raise RestError(409, f"a new version does not {key.name}")
-        if key.shapes is not None and key.name not in self.inputs:
+        signatures = self.description.signatures
+        if call.key.shapes is not None and call.key.name not in signatures:
             raise RestError(409, "a new version has no such signature")
-        # A WordPiece has at least one byte, and usually more.
-        is_long = sum(map(len, texts)) > self.limits.max_wordpieces
-        if not is_long and self._can_batch(key):
-            return self.batcher.submit(key, payload, num_rows)
-
-        def compute() -> Any:
-            if is_long:
-                self.limits.check_wordpieces(self._count_wordpieces(texts))
-            return self.run(key, [payload])[0]
-
-        return self.batcher.submit(None, compute, num_rows)
-
-    def _can_batch(self, key: Key) -> bool:
-        """Returns whether an answer does not depend on others in a batch."""
-        if key.shapes is None or key.name in _RAGGED:
-            return True
-        # Other outputs may be as long as the longest text of a call.
-        specs = self.inputs[key.name].values()
-        outputs = self.signatures[key.name].structured_outputs.values()
-        return all(spec.dtype != tf.string for spec in specs) or not any(
-            None in spec.shape[1:] for spec in outputs
+        is_alone = call.is_long or (
+            call.key.name not in self.description.batched
+        )
+        return self.batcher.submit(
+            None if is_alone else call.key, call, call.num_rows
         )
 
-    def call(self, signature: str, arrays: Arrays) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs.
+    def close(self, timeout: float | None = None) -> None:
+        """Answers all accepted requests, then ends the process."""
+        self.batcher.close()
+        self.batcher.join(timeout)
+        self._end()
 
-        Raises:
-            RestError: the model refuses the arrays, or fails on them.
-        """
+    def _end(self) -> None:
+        self._connection.close()
         try:
-            return self.model.engine.call(signature, arrays)
-        except (tf.errors.ResourceExhaustedError, MemoryError):
-            raise RestError(
-                503, "out of memory; send fewer or shorter texts"
-            ) from None
-        except (tf.errors.OpError, ValueError, TypeError) as error:
-            reason = " ".join(str(error).split())[:400]
-            is_ours = isinstance(error, _SERVER_ERRORS)
-            raise RestError(500 if is_ours else 400, reason) from None
-
-    def _count_wordpieces(self, texts: Sequence[bytes]) -> int:
-        """Returns the WordPieces of texts; 0 if the export cannot say."""
-        if "tokenize" not in self.signatures:
-            return 0
-        count, nothing = 0, np.array([b""], object)
-        # One at a time, since they are padded to the longest.
-        for text in texts:
-            pair = {"text_a": np.array([text], object), "text_b": nothing}
-            count += int(self.call("tokenize", pair)["num_wordpieces"][0])
-        return count
-
-    def run(self, key: Key | None, requests: Sequence[Any]) -> Sequence[Any]:
-        """Computes the requests of a batch together.
-
-        Args:
-            key: the key of all requests; None if they are functions to call.
-            requests: the payload of each, see `Call`.
-
-        Returns:
-            for each request its rows of the signature's outputs, or the outputs
-            that the task reads.
-
-        Raises:
-            RestError: the model refuses one of the arrays, or fails on them.
-            ValueError: it fails on the requests of a task.
-        """
-        if key is None:
-            return [compute() for compute in requests]
-        if key.shapes is None:
-            return self.model.compute(self.tasks[key.name], requests)
-        if len(requests) == 1:
-            return [self.call(key.name, requests[0])]
-        joined = {
-            name: np.concatenate([arrays[name] for arrays in requests])
-            for name in requests[0]
-        }
-        outputs = self.call(key.name, joined)
-        results, begin = [], 0
-        counts, ragged = _RAGGED.get(key.name, ("", ()))
-        for arrays in requests:
-            end = begin + len(next(iter(arrays.values())))
-            rows = {name: value[begin:end] for name, value in outputs.items()}
-            for name in ragged:
-                longest = max(rows[counts], default=0)
-                rows[name] = rows[name][:, :longest]
-            results.append(rows)
-            begin = end
-        return results
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class ServedModel:
@@ -222,7 +159,7 @@ class ServedModel:
 
     Args:
         name: as clients call it.
-        path: folder of a SavedModel, or of numbered versions.
+        path: folder of an export, or of numbered versions.
         limits: Limits.
         on_batch: called with the name, the rows and the seconds of a batch.
     """
@@ -239,8 +176,9 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: its files when it could not be loaded}
-        self._failed: dict[int, object] = {}
+        # {version: its files when it could not be loaded, or were last seen}
+        self._failed: dict[int, Files] = {}
+        self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for the status.
         self.states: dict[int, tuple[str, str]] = {}
         self.current: LoadedVersion | None = None
@@ -250,11 +188,14 @@ class ServedModel:
 
         If loading fails, it is tried again when the files change; until then
         the next older version is served.
+
+        While the server runs, a version is loaded once it is complete and its
+        files have not changed since the call before.
         """
         with self._lock:
             versions = find_versions(self.path)
             for number in sorted(versions, reverse=True):
-                if self.current and self.current.number == number:
+                if self._is_current(number, versions[number]):
                     return
                 if self._load(number, versions[number]):
                     break
@@ -267,35 +208,68 @@ class ServedModel:
                     number,
                 )
 
+    def _is_current(self, number: int, folder: Path) -> bool:
+        """Returns whether the version served is this one, or has to wait."""
+        current = self.current
+        if not current or current.number != number:
+            return False
+        if current.is_lost:
+            # Its files are tried again.
+            return False
+        files = find_files(folder)
+        return files in (current.files, self._failed.get(number)) or not (
+            self._is_settled(number, folder, files)
+        )
+
+    def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
+        """Returns whether an export is complete and has not just changed."""
+        before, self._seen[number] = self._seen.get(number), files
+        try:
+            names = manifests.listed(folder, manifests.EXPORT)
+        except ValueError:
+            # It is being written.
+            return False
+        return before == files and all((folder / n).exists() for n in names)
+
     def _load(self, number: int, folder: Path) -> bool:
         """Replaces the current version; returns whether that succeeded."""
-        files = [
-            (file, file.stat().st_size, file.stat().st_mtime_ns)
-            for file in sorted(folder.rglob("*"))
-        ]
+        files, before = find_files(folder), self.current
         if self._failed.get(number) == files:
             return False
-        self.states[number] = ("LOADING", "")
+        if before and not before.is_lost and before.number != number:
+            if not self._is_settled(number, folder, files):
+                return False
+        is_again = before is not None and before.number == number
+        if is_again:
+            logging.info("%s: version %d has new files", self.name, number)
+        else:
+            self.states[number] = ("LOADING", "")
         try:
-            loaded = LoadedVersion(folder, number, self._limits, self._on_batch)
+            loaded = LoadedVersion(
+                folder, number, files, self._limits, self._on_batch
+            )
         except Exception as error:
             reason = " ".join(str(error).split())[:400]
             logging.error(
                 "%s version %d cannot be loaded: %s", self.name, number, reason
             )
-            self.states[number] = ("END", reason)
+            if not is_again:
+                self.states[number] = ("END", reason)
             self._failed[number] = files
             return False
-        before, self.current = self.current, loaded
+        self.current = loaded
         self.states[number] = ("AVAILABLE", "")
-        logging.info("%s: version %d is served", self.name, number)
+        logging.info(
+            "%s: version %d is served, by %s %s",
+            self.name,
+            number,
+            loaded.description.engine,
+            loaded.description.precision,
+        )
         if before:
-            self.states[before.number] = ("END", "")
-            before.batcher.close()
-            before.batcher.join()
-            # A loaded model references itself, so only this frees it.
-            del before
-            gc.collect()
+            if not is_again:
+                self.states[before.number] = ("END", "")
+            before.close()
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
@@ -316,3 +290,9 @@ def not_found(name: str, version: int | None) -> RestError:
     if version is not None:
         servable = f"Specific({name}, {version})"
     return RestError(404, f"Servable not found for request: {servable}")
+
+
+def find_files(folder: Path) -> Files:
+    """Returns the paths, sizes and times of an export's files."""
+    found = ((str(file), file.stat()) for file in sorted(folder.rglob("*")))
+    return [(file, stat.st_size, stat.st_mtime_ns) for file, stat in found]

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import numpy as np
+
 from data.squad import decoding, windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
@@ -21,6 +23,15 @@ from serving.tasks.base import (
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 
+# Outputs of `answer`, the same of the n best, and what fills these up.
+_OUTPUTS = (
+    ("answer", "answers", np.array(b"", object)),
+    ("probability", "probabilities", np.float32(0)),
+    ("start_byte", "start_bytes", np.int32(-1)),
+    ("end_byte", "end_bytes", np.int32(-1)),
+)
+_PLURALS = {plural for _, plural, _ in _OUTPUTS}
+
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
     """Returns the options that an export was made with."""
@@ -33,6 +44,10 @@ class Answer(TextTask):
 
     name = "answer"
     fields = {"question": True, "context": True}
+    signatures = dict.fromkeys(
+        ("answer", "answer_n_best"),
+        {"question": "question", "context": "context"},
+    )
     # In the original, padding competes with the answer.
     pads = True
 
@@ -70,6 +85,34 @@ class Answer(TextTask):
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"answer", ...}; `start` and `end` count characters."""
+        reply, null_odds, n_best = self._decode(request, row)
+        reply["null_odds"] = null_odds
+        if self.options.n_best > 1:
+            reply["n_best"] = n_best
+        for each in (reply, *n_best):
+            for name in {"probability", "null_odds"} & each.keys():
+                each[name] = to_number(each[name])
+        return reply
+
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        reply, null_odds, n_best = self._decode(request, row)
+        outputs = {"null_odds": np.array(null_odds, np.float32)}
+        for name, plural, filler in _OUTPUTS:
+            # As many as the graph returns: the n best and no answer.
+            values = np.full([2 + self._decoding.n_best_size], filler)
+            for place, each in enumerate([reply, *n_best]):
+                text = each[name]
+                values[place] = text.encode() if name == "answer" else text
+            outputs[name], outputs[plural] = values[:1].reshape([]), values[1:]
+        if self.options.n_best > 1:
+            return outputs | {"num_answers": np.array(len(n_best), np.int32)}
+        return {name: outputs[name] for name in outputs if name not in _PLURALS}
+
+    def _decode(
+        self, request: Request, row: Row
+    ) -> tuple[Reply, float, list[Reply]]:
+        """Returns the answer, `null_odds` and the n best, not rounded."""
         example, features, word_starts = row.encoded.state
         context = request["context"]
         tokenizer = self.model.tokenizer.basic_tokenizer
@@ -93,14 +136,11 @@ class Answer(TextTask):
             ]
             return {
                 "answer": entries[index]["text"],
-                "probability": to_number(entries[index]["probability"]),
+                "probability": entries[index]["probability"],
                 **dict(zip(("start", "end"), place, strict=True)),
                 **dict(zip(("start_byte", "end_byte"), in_bytes, strict=True)),
             }
 
-        reply = describe(answer.chosen)
-        reply["null_odds"] = to_number(answer.score_diff)
-        if self.options.n_best > 1:
-            count = min(len(entries), self.options.n_best)
-            reply["n_best"] = [*map(describe, range(count))]
-        return reply
+        count = min(len(entries), self.options.n_best)
+        n_best = [*map(describe, range(count))]
+        return describe(answer.chosen), answer.score_diff, n_best

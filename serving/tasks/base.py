@@ -50,20 +50,14 @@ class TaskOptions:
         top_k: WordPieces for each mask.
         tokens: whether to return each WordPiece's vector too.
         n_best: answers to each question.
-        max_values: maximum numbers in the attention of one text; None = any.
     """
 
     top_k: int = 5
     tokens: bool = False
     n_best: int = 1
-    max_values: int | None = None
 
 
 DEFAULTS = TaskOptions()
-
-
-class TooLarge(ValueError):
-    """The answer would hold more numbers than TaskOptions.max_values."""
 
 
 class TextTask(abc.ABC):
@@ -82,6 +76,8 @@ class TextTask(abc.ABC):
     pads = False
     #: Whether the network gives each WordPiece the whole vocabulary.
     predicts_words = False
+    #: {signature of an export: {its input: the field of a request}}
+    signatures: dict[str, dict[str, str]] = {}
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         self.model = model
@@ -111,36 +107,25 @@ class TextTask(abc.ABC):
             ValueError: one of them has no answer.
         """
         answers: list[Reply] = []
-        for number, answer in enumerate(self.answer_each(requests), start=1):
-            if isinstance(answer, ValueError):
-                if len(requests) == 1:
-                    raise answer
-                raise ValueError(f"text {number}: {answer}")
-            answers.append(answer)
-        return answers
-
-    def answer_each(
-        self, requests: Sequence[Request]
-    ) -> list[Reply | ValueError]:
-        """Returns the answer to each request, or why it has none.
-
-        If the model fails on them together, they are tried one by one.
-        """
-        answers: list[Reply | ValueError] = []
-        try:
-            rows = self.model.compute(self, requests)
-        except ValueError as error:
-            if len(requests) == 1:
-                return [error]
-            for request in requests:
-                answers += self.answer_each([request])
-            return answers
-        for request, row in zip(requests, rows, strict=True):
+        for request, row in zip(requests, self.compute(requests), strict=True):
             try:
                 answers.append(self.reply(request, row))
             except ValueError as error:
-                answers.append(error)
+                if len(requests) == 1:
+                    raise
+                number = len(answers) + 1
+                raise ValueError(f"text {number}: {error}") from None
         return answers
+
+    def compute(self, requests: Sequence[Request]) -> list[Row]:
+        """Returns what `reply` decodes, for each request.
+
+        Raises:
+            ValueError: the model fails on them.
+        """
+        return self.model.compute(
+            self, [self.encode(each) for each in requests]
+        )
 
     def reply(self, request: Request, row: Row) -> Reply:
         """Returns `read`'s answer, with "num_wordpieces_cut" if not 0.
@@ -185,6 +170,13 @@ class TextTask(abc.ABC):
 
         Raises:
             ValueError: there is none.
+        """
+
+    @abc.abstractmethod
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """Returns a row of what the task's signatures return.
+
+        The signatures are described where they are exported (serving/*.py).
         """
 
 

@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+
 from data.ner import scoring, windows
 from data.ner.reading import NerExample
 from serving.engines import Input
 from serving.requests import check_text
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.texts import to_bytes
 
 
 class Tag(TextTask):
@@ -14,6 +17,7 @@ class Tag(TextTask):
 
     name = "tag"
     fields = {"text": True}
+    signatures = {"tag": {"text": "text"}, "tag_words": {"text": "words"}}
 
     def check(self, request: Request) -> None:
         """Also accepts a list of `words` instead of a text."""
@@ -61,16 +65,13 @@ class Tag(TextTask):
         return Encoded(inputs, [], state=(example, features))
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the best tag of each WordPiece."""
-        return outputs["probabilities"].argmax(-1)
+        """Returns the best tag of each WordPiece, and its probability."""
+        probabilities = outputs["probabilities"]
+        return probabilities.argmax(-1), probabilities.max(-1)
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"words", "tags"}, of a text also "spans" and "entities"."""
-        example, features = row.encoded.state
-        words = example.words
-        (tags,) = windows.decode_predictions(
-            [example], features, row.outputs, self.model.settings["labels"]
-        )
+        words, tags = self._tag(row)
         answer: Reply = {"words": words, "tags": tags}
         if "text" in request:
             text = request["text"]
@@ -85,3 +86,27 @@ class Tag(TextTask):
                 entities.append(entity | {"start": start, "end": end})
             answer |= {"spans": spans, "entities": entities}
         return answer
+
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        words, tags = self._tag(row)
+        values = np.zeros(len(words), np.float32)
+        _, features = row.encoded.state
+        for feature, (_, best) in zip(features, row.outputs, strict=True):
+            for position, _, word in feature.words:
+                values[word] = best[position]
+        return {
+            "words": to_bytes(words),
+            "tags": to_bytes(tags),
+            "probabilities": values,
+            "num_words": np.array(len(words), np.int32),
+        }
+
+    def _tag(self, row: Row) -> tuple[list[str], list[str]]:
+        """Returns the words and their tags."""
+        example, features = row.encoded.state
+        best = [ids for ids, _ in row.outputs]
+        (tags,) = windows.decode_predictions(
+            [example], features, best, self.model.settings["labels"]
+        )
+        return example.words, tags

@@ -1,6 +1,7 @@
 """Tasks over whole texts: labels, vectors, and what a model reads."""
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from serving.tasks.base import (
     Request,
     Row,
     TextTask,
-    TooLarge,
 )
 
 
@@ -23,6 +23,10 @@ class Classify(PairTask):
     """The label of a text or a pair, several labels, or a number."""
 
     name = "classify"
+    signatures = {
+        "classify": {"text_a": "text_a", "text_b": "text_b"},
+        "classify_text": {"text": "text_a"},
+    }
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"label", "probabilities"}, or {"value"} in regression."""
@@ -40,12 +44,25 @@ class Classify(PairTask):
             "probabilities": dict(zip(labels, numbers, strict=True)),
         }
 
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        (outputs,) = row.outputs
+        if "values" in outputs:
+            return outputs
+        probabilities = outputs["probabilities"]
+        labels = to_bytes(self.model.settings["labels"])
+        label = labels[probabilities.argmax(keepdims=True)].reshape([])
+        if self.model.settings["output_mode"] == "multilabel":
+            label = np.where(probabilities > 0.5, labels, b"")
+        return {**outputs, "label": label, "labels": labels}
+
 
 class Embed(TextTask):
     """The vectors of a text, pooled and mean, and those of its WordPieces."""
 
     name = "embed"
     fields = {"text": True}
+    signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the vectors, without those of padding."""
@@ -63,11 +80,18 @@ class Embed(TextTask):
             answer["sequence"] = [[*map(to_number, v)] for v in sequence]
         return answer
 
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        ((pooled, sequence),) = row.outputs
+        vectors = {"pooled_output": pooled, "sequence_output": sequence}
+        return vectors | tokens_of(row)
+
 
 class Tokenize(PairTask):
     """The WordPieces that the model reads of a text or a pair."""
 
     name = "tokenize"
+    signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
         """Returns no inputs; the texts' WordPieces are all counted."""
@@ -80,6 +104,11 @@ class Tokenize(PairTask):
         encoded = row.encoded
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        count = np.array(row.encoded.state, np.int32)
+        return tokens_of(row) | {"num_wordpieces": count}
+
 
 class Attention(PairTask):
     """Attention weights between the WordPieces of a text or a pair.
@@ -88,28 +117,42 @@ class Attention(PairTask):
     """
 
     name = "attention"
+    signatures = {"attention": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs, but the outputs for the texts."""
-        text_a, text_b = ([text] for text in self.texts_of(request))
-        outputs = self.model.engine.run_signature(
-            "attention", {"text_a": text_a, "text_b": text_b}
-        )
-        encoded = super().encode(request)
-        return encoded._replace(inputs=[], state=outputs["attention_probs"][0])
+        """Returns no inputs; `read` computes the weights."""
+        return super().encode(request)._replace(inputs=[])
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"tokens", "attention"}: by block, head, from and to."""
-        tokens, probs = row.encoded.tokens, row.encoded.state
-        most = self.options.max_values
-        if most is not None and probs.size > most:
-            raise TooLarge(
-                f"the attention of {len(tokens)} WordPieces holds {probs.size} "
-                f"values, more than {most}; send a shorter text"
-            )
+        probs = self._compute(request)
         if not np.isfinite(probs).all():
             raise ValueError("the model gives weights that are not finite")
         return {
-            "tokens": tokens,
+            "tokens": row.encoded.tokens,
             "attention": np.round(probs.astype(np.float64), 6).tolist(),
         }
+
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        return tokens_of(row) | {"attention_probs": self._compute(request)}
+
+    def _compute(self, request: Request) -> np.ndarray:
+        texts = zip(self.fields, self.texts_of(request), strict=True)
+        outputs = self.model.engine.run_signature(
+            "attention", {field: [text] for field, text in texts}
+        )
+        return outputs["attention_probs"][0]
+
+
+def to_bytes(texts: Sequence[str]) -> np.ndarray:
+    """Returns texts as an array of bytes objects."""
+    array = np.empty(len(texts), object)
+    array[:] = [text.encode() for text in texts]
+    return array
+
+
+def tokens_of(row: Row) -> Outputs:
+    """Returns the outputs `tokens` and `lengths`."""
+    tokens = to_bytes(row.encoded.tokens)
+    return {"tokens": tokens, "lengths": np.array(len(tokens), np.int32)}

@@ -7,6 +7,7 @@ import numpy as np
 from serving.engines import Input
 from serving.requests import MASK, to_number
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.texts import to_bytes
 
 
 class FillMask(TextTask):
@@ -14,6 +15,7 @@ class FillMask(TextTask):
 
     name = "fill-mask"
     fields = {"text": True}
+    signatures = {"fill_mask": {"text": "text"}}
     predicts_words = True
 
     def check(self, request: Request) -> None:
@@ -64,6 +66,16 @@ class FillMask(TextTask):
             {"num_masks_cut": num_cut} if num_cut else {}
         )
 
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        ((probabilities, ids),) = row.outputs
+        tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
+        return {
+            "tokens": tokens.reshape(ids.shape),
+            "probabilities": probabilities,
+            "num_masks": np.array(len(ids), np.int32),
+        }
+
 
 class NextSentence(TextTask):
     """Scores whether one sentence follows another."""
@@ -71,6 +83,7 @@ class NextSentence(TextTask):
     name = "next-sentence"
     fields = {"text_a": True, "text_b": True}
     predicts_words = True
+    signatures = {"next_sentence": {"text_a": "text_a", "text_b": "text_b"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the probability."""
@@ -79,3 +92,7 @@ class NextSentence(TextTask):
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"probability"}."""
         return {"probability": to_number(row.outputs[0])}
+
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """See TextTask."""
+        return {"probability": row.outputs[0]}

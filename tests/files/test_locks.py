@@ -187,7 +187,24 @@ def test_a_link_is_not_followed(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", '{"host": 1}', '{"host": "\xff', '{"host": ' + "[" * 9999]
+    "make, kind", [(os.mkdir, "folder"), (os.mkfifo, "pipe")]
+)
+def test_what_is_no_file_is_named(tmp_path, make, kind):
+    path = tmp_path / ".lock"
+    make(path)
+    assert f"there is a {kind} of that name; remove it" in refused(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "\0" * 90,
+        '{"host": 1}',
+        '{"host": "\xff',
+        '{"host": ' + "[" * 9999,
+    ],
 )
 def test_a_lock_that_is_cut_off(tmp_path, text):
     path = tmp_path / ".lock"
@@ -196,7 +213,9 @@ def test_a_lock_that_is_cut_off(tmp_path, text):
         assert json.loads(path.read_text())["pid"] == os.getpid()
 
 
-@pytest.mark.parametrize("text", ["[1]", "\xff", "name = 'numpy'\n", "{}"])
+@pytest.mark.parametrize(
+    "text", ["[1]", "\xff", "name = 'numpy'\n", "{}", "\0" * 9 + "x"]
+)
 def test_a_users_file_with_the_name_of_a_lock_is_left_alone(tmp_path, text):
     path = tmp_path / "corpus.lock"
     path.write_text(text, encoding="latin-1")

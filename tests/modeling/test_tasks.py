@@ -233,6 +233,7 @@ def test_a_model_needs_a_head():
 OTHER_NAMES = [
     {"input_mask": "attention_mask", "segment_ids": "token_type_ids"},
     {"input_ids": "token_ids", "input_mask": "padding_mask"},
+    {"input_ids": "input_word_ids", "segment_ids": "input_type_ids"},
 ]
 
 
@@ -273,6 +274,35 @@ def test_ids_that_are_not_in_the_table_are_refused(kind, wrong, name):
         MODELS[kind]()(features)
 
 
+@pytest.mark.parametrize("wrong", [-1, 64, 0.5])
+def test_positions_outside_the_sequence_are_refused(wrong):
+    features = create_features("pretrainer")
+    positions = np.array(features["masked_lm_positions"], type(wrong))
+    positions.flat[1] = wrong
+    with pytest.raises(ValueError, match="`masked_lm_positions` must be whole"):
+        MODELS["pretrainer"]()({**features, "masked_lm_positions": positions})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float64"])
+def test_ids_of_another_type_are_the_same_words(dtype):
+    features = create_features()
+    model = MODELS["classifier"]()
+    other = {name: np.array(x, dtype) for name, x in features.items()}
+    assert_close(model(other), model(features))
+
+
+def test_what_holds_no_ids_is_refused():
+    bert = BertModel(CONFIG)
+    ids = np.array([[1, 2]])
+    with pytest.raises(ValueError, match="`input_ids` must be integers"):
+        bert(ids.astype(bool))
+    with pytest.raises(ValueError, match="Give each tensor as an argument"):
+        bert([ids, ids])
+    embeddings = bert.embeddings
+    with pytest.raises(ValueError, match="`segment_ids` must be whole"):
+        embeddings(ids, ids + 10)
+
+
 def test_words_beyond_the_table_are_refused_in_a_graph():
     model = MODELS["classifier"]()
     features = dict(create_features())
@@ -281,10 +311,3 @@ def test_words_beyond_the_table_are_refused_in_a_graph():
         ids.flat[1] = wrong
         with pytest.raises(tf.errors.InvalidArgumentError):
             model.predict({**features, "input_ids": ids}, verbose=0)
-
-
-def test_float_ids_are_the_same_words():
-    features = create_features()
-    model = MODELS["classifier"]()
-    floats = {k: np.array(v, "float32") for k, v in features.items()}
-    assert_close(model(floats), model(features))

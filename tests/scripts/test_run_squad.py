@@ -103,7 +103,8 @@ def answered(tmp_path_factory, tiny, model_flags):
             --num_train_epochs=2
         """
     changes = [{"output_dir": x, **parse_flags(runs[x])} for x in runs]
-    for without_start in changes[2:]:
+    # No start: a run keeps to the direction of the one that it begins with.
+    for without_start in changes[1:]:
         without_start["init_checkpoint"] = None
     done = script_runner.run_each("run_squad.py", folder, flags, changes)
     return folder, dict(zip(runs, [one.check() for one in done], strict=True))

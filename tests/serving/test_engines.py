@@ -17,6 +17,8 @@ from absl import logging as absl_logging
 import serving
 from serving import engines
 from serving.signatures import ServingOptions
+from tests import toy_task
+from tests.checkpoints import INPUTS
 from tests.golden import ROOT
 from tests.serving import conftest
 from tests.serving.conftest import LENGTH, MASKED, QUESTIONS, TEXTS, TOKENIZER
@@ -198,6 +200,32 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
     assert serving.load(folder).engine.name == "saved_model"
     with pytest.raises(ValueError, match="no model.tflite, .* for saved_model"):
         serving.load(folder, engine="litert")
+
+
+class Counting(toy_task.ToyTask):
+    """Counts the batches that were read before the first one was scored."""
+
+    num_read = 0
+
+    def create_batches(self, size):
+        assert size * LENGTH <= engines.BUDGET < (size + 1) * LENGTH
+        for self.num_read in range(1, 4):
+            yield {name: np.ones([size, LENGTH], np.int32) for name in INPUTS}
+
+    def evaluate(self, split, batches):
+        sizes = [len(next(batches)[1]), self.num_read]
+        return {"first": sizes[0], "read": sizes[1], "more": len([*batches])}
+
+
+def test_records_are_scored_in_batches_of_bounded_size(folders):
+    options = toy_task.create_config("x", max_seq_length=LENGTH)
+    task = Counting(options)
+    scores = serving.evaluate_export(
+        *(task, folders["classifier"], "eval", task.create_batches),
+        lambda outputs: outputs["probabilities"],
+    )
+    size = engines.BUDGET // LENGTH
+    assert scores == dict.fromkeys(SMALL, {"first": size, "read": 1, "more": 2})
 
 
 def test_lengths_are_few():

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 import modeling
 import serving
-from serving.tasks.base import TaskOptions, TooLarge
 from tests import script_runner
 from tests.serving.conftest import (
     DECODING,
@@ -136,18 +135,6 @@ def test_attention_is_that_of_the_network(load, exports):
             probs[0], expected["attention_probs"][0][0], atol=2e-6
         )
         np.testing.assert_allclose(probs.sum(-1), 1, atol=1e-4)
-
-
-def test_attention_can_be_limited(load):
-    options = TaskOptions(max_values=2 * 5 * 5)
-    task = load("features").task("attention", options)
-    short, long = {"text_a": "a a a"}, {"text_a": "a a a a"}
-    assert len(task.answer([short])[0]["tokens"]) == 5
-    message = "of 6 WordPieces holds 72 values, more than 50"
-    with pytest.raises(TooLarge, match=message):
-        task.answer([long])
-    with pytest.raises(ValueError, match=f"text 2: .*{message}"):
-        task.answer([short, long])
 
 
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):

@@ -28,8 +28,11 @@ class Damaged:
     def check(self, item):
         pass
 
-    def answer_each(self, items):
-        return [{"score": float(item["text"])} for item in items]
+    def compute(self, items):
+        return items
+
+    def reply(self, item, row):
+        return {"score": float(row["text"])}
 
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():

@@ -7,10 +7,12 @@ import types
 import pytest
 import tensorflow as tf
 
+from data.text.tokenization import FullTokenizer
 from files.labels import similar_labels
 from modeling.checkpoints import tf1
 from tests.conftest import TINY
 from tests.models import tiny_config
+from tests.script_runner import SAMPLES
 from tests.toy_task import create_config
 from tools import convert_checkpoint
 from training import checks, costs, model_folder
@@ -205,3 +207,35 @@ def test_litert_has_no_lstm_of_any_length(tmp_path):
     )
     with pytest.raises(ValueError, match="litert: LiteRT cannot run the LSTM"):
         checks.check(command)
+
+
+TEACHERS = {
+    "vocab.txt": "is not the vocabulary of --teacher=",
+    "tokenizer_config.json": "was trained with tokenizer.do_lower_case=False",
+    "model.json": "was trained with output_mode=multilabel",
+}
+
+
+@pytest.mark.parametrize("changed", TEACHERS)
+def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
+    bert_config = tiny_config()
+    teacher = tmp_path / "teacher"
+    teacher.mkdir()
+    text = (SAMPLES / "vocab.txt").read_text()
+    (teacher / "bert_config.json").write_text(bert_config.to_json_string())
+    (teacher / "vocab.txt").write_text(text)
+    config = create_config(
+        tmp_path / "new", teacher=str(teacher), do_train=True
+    )
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    arguments = config, bert_config, tokenizer, {"output_mode": "regression"}
+    checks.check_identity(*arguments)
+    origin = {"settings": {"output_mode": "multilabel"}}
+    other = {
+        "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
+        "tokenizer_config.json": '{"do_lower_case": false}',
+        "model.json": json.dumps({"version": 1, "origin": origin}),
+    }
+    (teacher / changed).write_text(other[changed])
+    with pytest.raises(ValueError, match=TEACHERS[changed]):
+        checks.check_identity(*arguments)

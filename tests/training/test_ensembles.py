@@ -221,6 +221,8 @@ def test_mean_of_classes_stays_finite():
         ({"init_checkpoint": "x"}, "leave out --init_checkpoint"),
         ({"ensemble": "member_0"}, "two models or more"),
         ({"ensemble": "member_0,member_0"}, "two models or more"),
+        ({"ensemble": "member_0,member_0/"}, "two models or more"),
+        ({"ensemble": "member_0,link"}, "two models or more"),
         ({"ensemble": "member_0,nowhere"}, "no checkpoint nowhere"),
         ({"ensemble": "member_0,other"}, "other has the labels ['a']"),
     ],
@@ -231,6 +233,7 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         model = modeling.BertClassifier(CONFIG, len(labels), seed=0)
         model.build()
         modeling.save_release(model, tmp_path / name, labels=labels)
+    (tmp_path / "link").symlink_to("member_0")
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
         ensembles.find_members(
             toy_task.create_config(

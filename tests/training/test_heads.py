@@ -33,6 +33,8 @@ MULTILABEL = "multi_label_classification"
         + ([1, 0],),
         (["+", "-"], [["-", "+"]], [1, 0]),
         (["是", "否"], [["否", "是"]], [1, 0]),
+        # One letter, and a letter with an accent.
+        (["ja", "ne\u0301"], [["n\xe9", "ja"]], [1, 0]),
         ([], [], None),
         ([], [MNLI], None),
     ],

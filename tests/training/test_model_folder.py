@@ -155,5 +155,14 @@ def test_a_casing_that_nobody_knows_is_not_written(tmp_path):
 
 
 def test_weights_that_are_not_there_are_named():
-    with pytest.raises(FileNotFoundError, match="there is no /nowhere/ckpt"):
+    with pytest.raises(FileNotFoundError, match="no checkpoint /nowhere/ckpt"):
         DataFolderConfig(output_dir="x", init_checkpoint="/nowhere/ckpt")
+
+
+@pytest.mark.parametrize(
+    "file", ["saved_model.pb", "model.tflite", "model.onnx", "model.xml"]
+)
+def test_an_export_is_named_as_one(tmp_path, file):
+    (tmp_path / file).write_bytes(b"")
+    with pytest.raises(ValueError, match=f"{file} .*: an export has no names"):
+        DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))

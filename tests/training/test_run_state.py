@@ -14,7 +14,7 @@ import modeling
 from modeling.checkpoints import tf1
 from tests import conftest, toy_task
 from tests.checkpoints import assert_same_bits, values
-from training import fine_tuning, run_state
+from training import checks, fine_tuning, run_state
 from training.callbacks import history
 
 FILES = (
@@ -77,6 +77,25 @@ def test_a_file_that_is_cut_off_is_restored(run, name, damage, caplog):
     run_state.mend(run)
     assert (run / name).read_bytes() == whole
     assert f"{run / name} was cut off" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["bert_config.json", "labels.txt"])
+def test_a_start_that_is_cut_off_is_restored(run, tmp_path, name):
+    whole = (run / name).read_bytes()
+    history_file = run / "history.jsonl"
+    for file in (run / name, history_file):
+        file.write_bytes(b"")
+    checks.check(
+        toy_task.create_config(
+            tmp_path / "other",
+            bert_config_file=str(run / "bert_config.json"),
+            init_checkpoint=str(run),
+            do_eval=True,
+        )
+    )
+    assert (run / name).read_bytes() == whole
+    # Another process may be writing it.
+    assert not history_file.read_bytes()
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -59,6 +59,11 @@ _DTYPES = {
     "F32": "float32",
     "F64": "float64",
 }
+_WORD_EMBEDDINGS = re.compile(
+    r"((?:.+\.)??)(?:bert\.)?embeddings\.word_embeddings\.weight"
+)
+# Scopes of networks that are no BERT, such as `roberta.`.
+_OTHER_NETWORK = re.compile(r"(?:\wbert|berta|electra)\.$")
 # ours: theirs. The heads whose names follow no rule.
 _HEADS = {
     "cls/predictions/output_bias": "cls.predictions.bias",
@@ -129,7 +134,10 @@ def read_huggingface_shapes(
 ) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape}; see `modeling.read_shapes`."""
     with _open(path) as file:
-        return {name: file.get_slice(name).get_shape() for name in file.keys()}
+        return {
+            name: file.get_slice(stored).get_shape()
+            for name, stored in _without_scope(file.keys()).items()
+        }
 
 
 def load_huggingface(
@@ -152,7 +160,10 @@ def load_huggingface(
     shapes: dict[str, list[int]] = {}
     dtypes = {}
     with _open(path) as file:
-        stored_names = {_normalize(name): name for name in file.keys()}
+        stored_names = {
+            _normalize(name): stored
+            for name, stored in _without_scope(file.keys()).items()
+        }
         if any(name.startswith("cls/predictions/") for name in names):
             _check_decoder(path, file, stored_names)
         sources = {
@@ -198,6 +209,8 @@ def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(16) == b"version https://":
             return "; it is a pointer of Git LFS: run `git lfs pull`"
+        if not str(path).endswith(INDEX_FILE):
+            return "; copy or download the file again"
     return ""
 
 
@@ -215,9 +228,7 @@ class _Shards:
             raise OSError("`weight_map` must name files beside it")
         files = {
             place: stack.enter_context(
-                safetensors.safe_open(
-                    os.path.join(os.path.dirname(path), place), framework="np"
-                )
+                _open(os.path.join(os.path.dirname(path), place))
             )
             for place in set(places.values())
         }
@@ -264,6 +275,20 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
                 "is false there). BERT's masked LM head shares them, so this "
                 "head cannot be used; the encoder can, under another task"
             )
+
+
+def _without_scope(names: Sequence[str]) -> dict[str, str]:
+    """Returns {name that transformers gives: name in the file}.
+
+    A model that holds a BERT puts one scope, such as `module.`, before the
+    names. A name outside the scope stays, unless there is the same inside.
+    """
+    scopes = [m[1] for name in names if (m := _WORD_EMBEDDINGS.fullmatch(name))]
+    scope = scopes[0] if len(scopes) == 1 else ""
+    if _OTHER_NETWORK.search(scope):
+        scope = ""
+    ordered = sorted(names, key=lambda name: name.startswith(scope))
+    return {name.removeprefix(scope): name for name in ordered}
 
 
 def _normalize(name: str) -> str:

@@ -4,7 +4,7 @@ import os
 import pytest
 import tensorflow as tf
 
-from data.io import records, text_files
+from data.io import records, tables, text_files
 
 
 def test_examples_are_those_of_protocol_buffers():
@@ -127,10 +127,10 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     [
         ("text,label\na,b\n".encode("utf-16"), "UTF-16"),
         ("text,label\na,b\n".encode("utf-16-be"), "UTF-16"),
+        ("文,签\n中,国\n".encode("utf-16-le"), "UTF-16"),
         (b"text,label\ra,b\r", "carriage returns"),
         (b"one\r\rtwo", "carriage returns"),
     ],
-    ids=["UTF-16 with a mark", "without", "a table of Mac lines", "a text"],
 )
 def test_text_that_is_not_read_line_by_line_is_named(
     tmp_path, content, message
@@ -144,6 +144,19 @@ def test_text_that_is_not_read_line_by_line_is_named(
     ):
         with pytest.raises(ValueError, match=f"a.csv.*{message}"):
             list(read)
+
+
+def test_a_carriage_return_within_a_line_is_named(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_bytes(b"one\r\ntwo\rthree\n")
+    with pytest.raises(ValueError, match="a.tsv, line 2: a carriage return"):
+        list(text_files.read_numbered(path))
+    with pytest.raises(ValueError, match="a.tsv, line 2: a carriage return"):
+        list(tables.read_table(path, ["one"]))
+    path.write_bytes(b'one\r\n"two\rthree"\r\n')
+    assert [cells for _, cells in tables.read_table(path, ["one"])] == [
+        ["two\rthree"]
+    ]
 
 
 def test_odd_characters_within_lines_are_read(tmp_path):

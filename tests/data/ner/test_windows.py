@@ -69,6 +69,8 @@ def test_iob1_becomes_iob2(tmp_path):
             ["B-X", "O"],
         ),
         ("#\tO\n#1\tO\n# a comment\n", {}, ["#", "#1"], ["O", "O"]),
+        # Comments between sentences, with as many words as there are columns.
+        ("# 1\na O\n# O\n", {}, ["a", "#"], ["O", "O"]),
         ("B-X a\nO b\n", {"label_column": 1}, ["a", "b"], ["B-X", "O"]),
         ("B-X 1 a\n", {"label_column": 1, "text_column": 3}, ["a"], ["B-X"]),
         # One type of entity without a name, and Chinese corpora's BMES.
@@ -120,7 +122,15 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("a O\n\nb B_PER\n", "dev.txt, line 3: a tag .* hyphen.*'B_PER'"),
         ("a O\nb B-\n", "line 2: a tag must be.*'B-'"),
         ("a\tO\n\tO\n", "dev.txt, line 2: the word is missing"),
-        ("1 a O\n2 b O\n\n1 c O\n", "running numbers.*--text_column"),
+        ("1 a O\n2 b O\n\n1 c O\n", "column has numbers.*--text_column"),
+        # Numbers from 0, through the whole file, of CoNLL-U and of sentences.
+        ("0 a O\n1 b O\n\n0 c O\n", "column has numbers.*--text_column"),
+        ("1 a O\n2 b O\n\n3 c O\n", "column has numbers.*--text_column"),
+        ("1-2\ta\tO\n1\tb\tO\n", "column has numbers.*--text_column"),
+        ("s1 a O\ns1 b O\n\ns2 c O\n", "one value .*--text_column"),
+        ("a O\nb O 0\n", "line 2: the line has 3 columns"),
+        ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
+        ("a O\rb O\r\rc O\n", "dev.txt, line 1: a carriage return"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
         ("-DOCSTART-\n\n", "dev.txt holds no sentence"),
     ],
@@ -132,6 +142,18 @@ def test_bad_files_are_named(tmp_path, text, message):
         processor.get_dev_examples(tmp_path)
     with pytest.raises(OSError, match="named train.txt or eng.train"):
         processor.get_train_examples(tmp_path)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|"])
+def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
+    text = f"a{separator}O\nb{separator}B-PER\n"
+    (tmp_path / "test.txt").write_text(text)
+    with pytest.raises(ValueError, match="parted by a tab or blanks"):
+        reading.NerProcessor().get_test_examples(tmp_path)
+    # Words that look like that are words.
+    (tmp_path / "test.txt").write_text(text + "c\n")
+    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
+    assert example.words[2] == "c"
 
 
 def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):

@@ -64,7 +64,7 @@ def decode(examples, features, best, **kwargs):
         ("{'data': 1}", "squad.json is not valid JSON: Expecting property"),
         ("", "squad.json is not valid JSON"),
         ('{"data": ' + "[" * 100_000, "squad.json.* nested too deeply"),
-        ("[1]", "squad.json must hold a JSON object"),
+        ("[1]", r"data\[0\] has no 'paragraphs' of type list.*1"),
         ('{"data": {}}', "squad.json has no 'data' of type list"),
         ('{"data": [{}]}', r"data\[0\] has no 'paragraphs' of type list"),
         (
@@ -144,8 +144,15 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
         entry = entry | question
     context = "The ferry leaves Corrin at nine."
     path = tmp_path / "flat.json"
-    path.write_text(json.dumps({"data": [entry | {"context": context}]}))
+    entry["context"] = context
+    path.write_text(json.dumps({"data": [entry]}))
     (example,) = reading.read_squad_examples(path, True)
+    # Without `data`: a list, and lines.
+    path.write_text(json.dumps([entry]))
+    assert reading.read_squad_examples(path, True) == [example]
+    lines = tmp_path / "flat.jsonl"
+    lines.write_text("\n" + json.dumps(entry) + "\n")
+    assert reading.read_squad_examples(lines, True) == [example]
     assert example.qas_id == str(qas_id)
     assert example.context == context
     assert context[example.answer_start :] == "nine."
@@ -169,6 +176,16 @@ def test_an_entry_may_have_a_context_beside_its_paragraphs(tmp_path):
     path.write_text(json.dumps(content))
     (example,) = reading.read_squad_examples(path, True)
     assert example.context == "a b"
+
+
+def test_an_answer_without_a_word_is_not_found(tmp_path):
+    answers = [[(1, "\u00a0")], [(0, " ")], [(2, "b")]]
+    path = write_squad(tmp_path / "squad.json", answers, " \u00a0b c")
+    for use_char_offsets in (False, True):
+        (example,) = reading.read_squad_examples(
+            path, True, use_char_offsets=use_char_offsets
+        )
+        assert example.orig_answer_text == "b"
 
 
 def test_a_flat_question_without_answers_has_none(tmp_path):

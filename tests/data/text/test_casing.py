@@ -72,6 +72,13 @@ def test_vocabularies_that_say_nothing():
     assert casing.casing_of(UNCASED + ["A"] * 400) is False
 
 
+def test_a_conversion_judges_as_a_run_does(tmp_path):
+    # Such as a word that was added to an uncased vocabulary.
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join([*UNCASED, "DNA"]))
+    assert tokenization.FullTokenizer(path, None).do_lower_case is True
+
+
 def load(vocab_file, **flags):
     """Returns the casing that a command takes; `flags` are those given."""
     options = {"do_lower_case": True, "weights": None} | flags
@@ -145,6 +152,16 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
         (
             {"tokenize_chinese_chars": False},
             "`tokenize_chinese_chars` is f",
+        ),
+        # transformers lower-cases where nothing is said.
+        ({"strip_accents": False}, "`strip_accents` is"),
+        ({"do_basic_tokenize": False}, "`do_basic_tokenize` is false"),
+        ({"never_split": ["a"]}, r'`never_split` is \["a"\]'),
+        # Japanese models.
+        ({"word_tokenizer_type": "mecab"}, '`word_tokenizer_type` is "mecab"'),
+        (
+            {"subword_tokenizer_type": "character"},
+            '`subword_tokenizer_type` is "character"',
         ),
     ],
 )

@@ -116,11 +116,14 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
         ("[CLS] [SEP] a", None, r"no \[MASK\], \[UNK\] among its 3"),
         ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
         ("[CLS] [SEP] [MASK] [UNK] a", 5, None),
+        # Empty lines at the end, but not before a WordPiece.
+        ("[CLS] [SEP] [MASK] [UNK] a  ", 5, None),
+        ("[CLS] [SEP] [MASK] [UNK]  a", 5, "larger .* 6 .* vocab_size is 5"),
     ],
 )
 def test_check_vocab(tmp_path, lines, vocab_size, message):
     vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text("\n".join(lines.split()) + "\n")
+    vocab_file.write_text("\n".join(lines.split(" ")) + "\n")
     tokenizer = tokenization.FullTokenizer(vocab_file)
     if message is None:
         tokenizer.check_vocab(vocab_size)
@@ -162,6 +165,20 @@ def test_a_vocabulary_with_a_byte_order_mark_is_refused(tmp_path):
     tokens = ["[PAD]", *tokenization.SPECIAL_TOKENS, "a"]
     path.write_text("\n".join(tokens), encoding="utf-8-sig")
     with pytest.raises(ValueError, match="vocab.txt begins with a byte or"):
+        tokenization.FullTokenizer(path)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"[PAD]\r[UNK]\r", "carriage returns"),
+        ("[PAD]\n[UNK]\n".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_a_vocabulary_in_other_lines_is_named(tmp_path, content, message):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"vocab.txt.*{message}"):
         tokenization.FullTokenizer(path)
 
 

@@ -1,3 +1,4 @@
+import itertools
 import pickle
 import random
 
@@ -123,27 +124,20 @@ def test_offsets_point_into_the_text_as_given(pair):
         "Plain running text, isn't it?",
         "a\0b \u00ad" + "\u00e9" * 201 + " end",
     ]
-    ids, first, last, chars = layer.tokenize_with_chars(tf.constant(texts))
-    # Each text has a code point after its last one, a line feed.
-    starts, ends = (
-        ids.with_flat_values(
-            tf.gather(chars.starts, tf.gather(chars.source, index) + shift)
-        ).to_list()
-        for index, shift in ((first, 0), (last, 1))
-    )
-    surfaces = []
-    for text, row, *offsets in zip(texts, ids, starts, ends, strict=True):
-        encoded, previous = text.encode(), 0
-        pieces = tokenizer.convert_ids_to_tokens(row.numpy())
-        for piece, start, end in zip(pieces, *offsets, strict=True):
-            assert previous <= start < end <= len(encoded)
-            previous = end
-            surfaces.append(encoded[start:end].decode())
-            found = tokenizer.basic_tokenizer.tokenize(surfaces[-1])
-            if piece != "[UNK]":
-                assert "".join(found) == piece.removeprefix("##")
-        if text is texts[0]:
-            assert surfaces[-1].endswith("k")
+    ids, first, chars = layer.tokenize_with_chars(tf.constant(texts))
+    source, joined = chars.source.numpy(), "\n".join(texts)
+    pieces = tokenizer.convert_ids_to_tokens(ids.flat_values.numpy())
+    surfaces, previous = [], 0
+    for piece, (begin, end) in zip(
+        pieces, itertools.pairwise(first.numpy()), strict=True
+    ):
+        assert previous <= source[begin] <= source[end - 1] < len(joined)
+        previous = source[end - 1] + 1
+        surfaces.append(joined[source[begin] : previous])
+        found = tokenizer.basic_tokenizer.tokenize(surfaces[-1])
+        if piece != "[UNK]":
+            assert "".join(found) == piece.removeprefix("##")
+    assert surfaces[len(ids[0]) - 1].endswith("k")
     # Too long a word is one [UNK], whatever the vocabulary splits others to.
     assert "\u00e9" * 201 in surfaces
 

@@ -123,6 +123,12 @@ def test_weights_in_several_files(tmp_path):
         ("pytorch_model-00001-of-00002.bin", "save_pretrained"),
         ("model.gguf", "save_pretrained"),
         ("rust_model.ot", "save_pretrained"),
+        ("tf_model.h5.index.json", "save_pretrained"),
+        ("checkpoint.pth.tar", "save_pretrained"),
+        ("epoch=3.ckpt", "save_pretrained"),
+        ("bert.keras", "load_model"),
+        ("openvino_model.xml", "checkpoint"),
+        ("model-00001-of-00002.safetensors", "name its folder"),
     ],
 )
 def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
@@ -134,6 +140,47 @@ def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
             find_checkpoint(path)
         with pytest.raises(ValueError, match=message):
             load_checkpoint(BertModel(load_config(tmp_path)), path)
+    # One folder deeper, as sentence-transformers leaves them.
+    (tmp_path / "0_Transformer").mkdir()
+    (tmp_path / name).rename(tmp_path / "0_Transformer" / name)
+    with pytest.raises(ValueError, match=f"0_Transformer/{message}"):
+        find_checkpoint(tmp_path)
+
+
+def test_what_a_folder_without_weights_has_is_named(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "model.safetensors").symlink_to(tmp_path / "gone")
+    message = r"config.json, model.safetensors; weights are read from NAME.ind"
+    with pytest.raises(FileNotFoundError, match=message):
+        find_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "scope", ["module.", "0.auto_model.", "model.bert.", "bert.bert."]
+)
+def test_names_behind_one_scope_are_read(tmp_path, scope):
+    tensors = create_tensors()
+    scoped = {f"{scope}{name}": value for name, value in tensors.items()}
+    scoped["classifier.weight"] = tensors["pooler.dense.weight"]
+    models = []
+    for number, values in enumerate((tensors, scoped)):
+        (tmp_path / str(number)).mkdir()
+        folder = write(tmp_path / str(number), values)
+        models.append(BertModel(load_config(folder)))
+        report = load_checkpoint(models[-1], folder)
+        assert not report.missing
+        assert report.unused == ["classifier.weight"] * number
+    for ours, theirs in zip(*(model.weights for model in models), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
+    tensors = create_tensors()
+    for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
+        values = {s + name: tensors[name] for name in tensors for s in scopes}
+        write(tmp_path, values)
+        with pytest.raises(ValueError, match=f"It has .*{scopes[-1]}embeddin"):
+            load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
 
 
 def test_weights_in_a_subfolder_are_named(tmp_path):
@@ -161,6 +208,13 @@ def test_a_pointer_of_git_is_named(tmp_path):
     pointer = "version https://git-lfs.github.com/spec/v1\nsize 12345\n"
     (tmp_path / "model.safetensors").write_text(pointer)
     with pytest.raises(OSError, match="cannot be read: .*run `git lfs pull`"):
+        find_checkpoint(tmp_path)
+    place = "model-00001-of-00001.safetensors"
+    (tmp_path / "model.safetensors").rename(tmp_path / place)
+    (tmp_path / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {"a": place}})
+    )
+    with pytest.raises(OSError, match=f"{place} cannot be .*`git lfs pull`"):
         find_checkpoint(tmp_path)
 
 

@@ -50,7 +50,7 @@ def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
 def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     path = tmp_path / "labels.txt"
     for contents, message in (
-        (b"no\r\nyes\r\n", "labels.txt: label 1, .* holds a line end"),
+        (b"no\ryes\r", "labels.txt: label 1, .* holds a line end"),
         (b"no\n\xff\n", "labels.txt: byte 3 is not UTF-8"),
         (b"no\n\n", "labels.txt: label 2, '', is empty"),
         (b"no\n", "labels.txt must name the model's 2 outputs"),
@@ -58,8 +58,15 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match=message):
             load_labels(tmp_path, 2)
-    path.write_text("no\nyes\n")
-    assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
+    # Also as Windows' editors write it.
+    for contents in (b"no\nyes\n", b"\xef\xbb\xbfno\r\nyes\r\n"):
+        path.write_bytes(contents)
+        assert load_labels(tmp_path / "model.ckpt", 2) == ["no", "yes"]
+
+
+def test_labels_of_a_config_may_be_numbers(tmp_path):
+    write(tmp_path, {}, id2label={"0": 7, "1": "yes"})
+    assert load_labels(tmp_path) == ["7", "yes"]
 
 
 def test_labels_are_kept(tmp_path):
@@ -82,7 +89,7 @@ def test_labels_are_kept(tmp_path):
         (5, 'must number the labels from "0" on'),
         ({}, "must name the model's 2 outputs. Received 0"),
         ({"0": "no"}, "must name the model's 2 outputs. Received 1"),
-        ({"0": 0, "1": 1}, "label 1, 0, is not a text"),
+        ({"0": 0, "1": True}, "label 2, True, is not a text"),
         ({"0": "no", "1": None}, "label 2, None, is not a text"),
         ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a text"),
         ({"0": "no", "1": "no"}, "label 2, 'no', is label 1 too"),

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import resource
 import shutil
 
 import keras
@@ -201,9 +202,23 @@ def test_a_directory_means_its_checkpoint(source, tmp_path):
     save_checkpoint(model, tmp_path / "b.ckpt")
     with pytest.raises(FileNotFoundError, match="must hold one.*a.ckpt, .*b.c"):
         load_checkpoint(model, tmp_path)
+    # What says nothing does not hide them.
+    for state in (b"", b"\xff\xfem", b"hello"):
+        (tmp_path / "checkpoint").write_bytes(state)
+        with pytest.raises(FileNotFoundError, match="b.ckpt; name one of them"):
+            load_checkpoint(model, tmp_path)
     state = 'model_checkpoint_path: "a.ckpt"\n'
     (tmp_path / "checkpoint").write_text(state)
     assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
+
+
+def test_files_that_macos_adds_are_no_checkpoints(source, tmp_path):
+    path, config = source
+    model = BertModel(config)
+    load_checkpoint(model, path)
+    save_checkpoint(model, tmp_path / "a.ckpt")
+    (tmp_path / "._a.ckpt.index").write_bytes(b"\0\5\x16\7")
+    assert find_checkpoint(tmp_path) == str(tmp_path / "a.ckpt")
 
 
 @pytest.mark.parametrize("place", ["/home/someone/run", "gone", "C:\\\\runs"])
@@ -382,6 +397,20 @@ def test_saving_what_cannot_be_saved(source, tmp_path):
     with pytest.raises(OSError, match="cannot be written"):
         save_checkpoint(model, tmp_path / "file" / "model.ckpt")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
+    model = BertModel(source[1])
+    model.build()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large$") as caught:
+            save_checkpoint(model, tmp_path / "model.ckpt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "function_node" not in str(caught.value)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

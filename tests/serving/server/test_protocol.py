@@ -6,13 +6,14 @@ by a function of the server.
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tensorflow as tf
 
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
-from serving.server import app, monitoring, replies, versions
+from serving.server import app, limits, monitoring, versions
 from serving.server.limits import Limits
 
 
@@ -243,14 +244,18 @@ def read_table(text):
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     """(method, path, body) -> status and text of the server's answer."""
-    models, limits = {}, Limits(allow_any_operation=True)
+    models, options = {}, Limits(allow_any_operation=True)
     for name, (function, inputs) in MODELS.items():
         module, path = tf.Module(), tmp_path_factory.mktemp(name)
         module.serve = tf.function(function, inputs, autograph=False)
         tf.saved_model.save(module, path, {"serving_default": module.serve})
-        models[name] = versions.ServedModel(name, path, limits, lambda *_: None)
-        models[name].refresh()
-    server = app.Server(models, limits, monitoring.Monitoring())
+        models[name] = versions.ServedModel(
+            name, path, options, lambda *_: None
+        )
+    with ThreadPoolExecutor(2) as pool:
+        for _ in pool.map(versions.ServedModel.refresh, models.values()):
+            pass
+    server = app.Server(models, options, monitoring.Monitoring())
 
     def ask(method, path, body=b""):
         sent = []
@@ -274,7 +279,7 @@ def ask(tmp_path_factory):
 
     yield ask
     for model in models.values():
-        model.current.batcher.close()
+        model.current.close()
 
 
 def same(text):
@@ -330,7 +335,7 @@ def test_rows_are_counted_before_they_are_read(ask, form):
 
 
 def test_a_reply_too_large_for_the_memory_is_refused(ask, monkeypatch):
-    monkeypatch.setattr(replies, "MAX_VALUES", 5)
+    monkeypatch.setattr(limits, "MAX_VALUES", 5)
     body = b'{"inputs": [[1, 2], [3, 4], [5, 6]]}'
     status, error = ask("POST", "/models/ids:predict", body)
-    assert status == 413 and "The reply would hold 6 values" in error
+    assert status == 413 and "The reply would hold up to 6 values" in error

@@ -2,8 +2,14 @@
 
 import base64
 import collections
+import contextlib
+import gzip
+import http.client
 import json
 import os
+import random
+import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,7 +17,7 @@ import pytest
 import tensorflow as tf
 
 from tests.serving.conftest import REQUESTS, TEXTS
-from tests.serving.server.server_process import send
+from tests.serving.server.server_process import running, send
 
 IDS = {
     "input_ids": [[1, 5, 7, 2], [1, 9, 2, 0], [1, 2, 0, 0]],
@@ -160,35 +166,35 @@ def check_alike(found, expected):
 
 
 ROWS = '{{"input_ids": [{}], "input_mask": [{}], "segment_ids": [{}]}}'
-RANGE = "must be from 0 to {}. Received: lowest, highest:] {}"
+RANGE = "must be from 0 to {}. Received: {} to {}"
 # (model, body, part of the error)
 OUT_OF_RANGE = [
     (
         "classifier",
         f'{{"inputs": {ROWS.format("[99999]", "[1]", "[0]")}}}',
-        f"input_ids {RANGE.format(1599, '[99999]')}",
+        f"input_ids {RANGE.format(1599, 99999, 99999)}",
     ),
     # The last row, as Python counts.
     (
         "squad",
         f'{{"instances": [{ROWS.format("4, -1", "1, 1", "0, 0")}]}}',
-        f"input_ids {RANGE.format(1599, '[-1] [4]')}",
+        f"input_ids {RANGE.format(1599, -1, 4)}",
     ),
     (
         "features",
         f'{{"instances": [{ROWS.format(4, 1, 16)}]}}',
-        f"segment_ids {RANGE.format(15, '[16]')}",
+        f"segment_ids {RANGE.format(15, 16, 16)}",
     ),
     (
         "ner",
         f'{{"instances": [{ROWS.format(4, 2, 0)}]}}',
-        f"input_mask {RANGE.format(1, '[2]')}",
+        f"input_mask {RANGE.format(1, 2, 2)}",
     ),
 ]
 # (path after /api/models, body, status, part of the answer)
 OF_THE_PAGE = [
     ("/none/tag", '{"text": "a"}', 404, "Servable not found"),
-    ("/ner/embed", '{"text": "a"}', 404, "ner does tag"),
+    ("/ner/embed", '{"text": "a"}', 404, "the model does tag, tokenize"),
     ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; tag takes"),
     # Of what the task does not read nothing is checked.
     (
@@ -238,6 +244,7 @@ def test_hostile_requests_cost_no_other_its_answer(server):
         head + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
         head + b"Content-Length: -1\r\n\r\n",
         head + b"Content-Length: 99999999999999\r\n\r\n{}",
+        head + b"Content-Encoding: br\r\nContent-Length: 1\r\n\r\n{",
         head + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
         head + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
         head
@@ -270,7 +277,91 @@ def test_hostile_requests_cost_no_other_its_answer(server):
                 memory.append(server.script.memory())
     assert not memory or memory[1] < 1.05 * memory[0]
     assert b"413" in send(server, hostile[5]).split(b"\r\n")[0]
-    assert b"413" in send(server, hostile[8]).split(b"\r\n")[0]
-    assert b"415" in send(server, hostile[10]).split(b"\r\n")[0]
+    assert b"415" in send(server, hostile[6]).split(b"\r\n")[0]
+    assert b"413" in send(server, hostile[9]).split(b"\r\n")[0]
+    assert b"400" in send(server, hostile[11]).split(b"\r\n")[0]
     assert server.ask("GET", "/readyz")[0] == 200
     assert "Traceback" not in server.script.stderr()
+
+
+HEAD = b"POST /v1/models/ner:predict HTTP/1.1\r\nHost: a\r\n"
+GOOD = {"signature_name": "tag", "instances": ["The harbor light is on."]}
+
+
+def test_gzip_is_inflated_within_the_limit(server):
+    def ask(data, **headers):
+        path = "/v1/models/ner:predict"
+        headers = {"Content-Encoding": "gzip"} | headers
+        return server.ask("POST", path, data, headers)[:2]
+
+    data = json.dumps(GOOD).encode()
+    status, found = ask(gzip.compress(data))
+    assert status == 200 and found["predictions"][0]["num_words"] == 6
+    # 10 MB in 10 kB; then a body that is too large before it is inflated.
+    for body in (
+        gzip.compress(b" " * 10**7),
+        random.Random(1).randbytes(2**21),
+    ):
+        status, found = ask(body)
+        assert status == 413 and "--max_body_bytes" in found["error"]
+    for body in (data, gzip.compress(data)[:-9], b""):
+        status, found = ask(body)
+        assert status == 400 and "gzip" in found["error"]
+
+
+def test_a_client_that_sends_too_much_sees_why(server):
+    body = b" " * 50_000_000
+    status, found, headers = server.ask("POST", "/v1/models/ner:predict", body)
+    assert status == 413 and "--max_body_bytes" in found["error"]
+    assert headers["Connection"] == "close"
+
+
+def test_a_body_of_two_lengths_is_the_last_of_its_connection(server):
+    """Another server before this one may read the second request's head."""
+    data = json.dumps(GOOD).encode()
+    answer = send(
+        server,
+        HEAD
+        + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"%x\r\n%b\r\n0\r\n\r\n" % (len(data), data)
+        + b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+        shut=False,
+    )
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in answer.lower()
+
+
+def test_no_client_with_pauses_loses_a_request(tmp_path, export_folder):
+    """Neither while it asks nor when the server is told to stop.
+
+    BERT_SOAK_SECONDS makes a soak of it.
+    """
+    seconds = float(os.environ.get("BERT_SOAK_SECONDS", "5"))
+    models = {"ner": export_folder / "ner"}
+    with running(tmp_path, models, timeout_s=1) as server:
+
+        def keep_asking(number):
+            client = http.client.HTTPConnection("127.0.0.1", server.port)
+            pauses, count = random.Random(number), 0
+            with contextlib.closing(client):
+                while True:
+                    client.request(
+                        "POST", "/v1/models/ner:predict", json.dumps(GOOD)
+                    )
+                    response = client.getresponse()
+                    found = json.load(response)
+                    assert response.status == 200, found
+                    count += 1
+                    if response.headers["Connection"] == "close":
+                        return count
+                    time.sleep(pauses.uniform(0, 0.3))
+
+        with ThreadPoolExecutor(8) as pool:
+            clients = [pool.submit(keep_asking, each) for each in range(8)]
+            time.sleep(seconds)
+            lost = [one.exception() for one in clients if one.done()]
+            server.script.send(signal.SIGTERM)
+            counts = [client.result(60) for client in clients]
+        assert not lost
+        assert min(counts) > seconds
+        assert server.stop() == 0, server.script.stderr()

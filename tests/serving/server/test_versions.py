@@ -1,7 +1,10 @@
 """Versions of a model that take each other's place."""
 
-import weakref
+import logging
+import os
+import shutil
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
@@ -10,7 +13,9 @@ import tensorflow as tf
 
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
-from serving.server.versions import ServedModel
+from serving.server.signatures import Key
+from serving.server.versions import Call, ServedModel
+from tests.script_runner import resident
 
 
 class _Upper(tf.Module):
@@ -29,17 +34,76 @@ def create_model(folder):
     return ServedModel("m", folder, limits, lambda *_: None)
 
 
-def test_the_version_before_is_freed(tmp_path):
-    for number in (1, 2):
-        save(tmp_path / str(number))
-        if number == 1:
-            model = create_model(tmp_path)
-            model.refresh()
-            before = weakref.ref(model.current.model.engine._loaded)
+def refresh(model):
+    """Looks twice, because files must be at rest."""
+    for _ in range(2):
+        model.refresh()
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_versions(tmp_path, export_folder):
+    """BERT_SOAK_VERSIONS makes a soak of it."""
+    count = int(os.environ.get("BERT_SOAK_VERSIONS", "3"))
+    model, memory = create_model(tmp_path), []
+    for number in range(1, count + 1):
+        (tmp_path / str(number)).symlink_to(export_folder / "classifier")
+        refresh(model)
+        assert model.current.number == number
+        memory.append(resident(os.getpid()))
+    model.current.close()
+    print([round(each) for each in memory], "MB")
+    assert max(memory) < 1.05 * memory[0]
+
+
+def test_an_export_replaced_in_place_is_served_once_it_is_whole(
+    tmp_path, export_folder, caplog
+):
+    caplog.set_level(logging.INFO)
+    folder = tmp_path / "m"
+    shutil.copytree(export_folder / "classifier", folder)
+    model = create_model(folder)
     model.refresh()
-    assert model.current.number == 2
-    assert before() is None
-    model.current.batcher.close()
+    first = model.current
+    refresh(model)
+    assert model.current is first
+    # As `cp -r` leaves it halfway: the manifest lists what is not there yet.
+    shutil.rmtree(folder / "variables")
+    for file in (export_folder / "ner").iterdir():
+        if file.is_file():
+            shutil.copy(file, folder / file.name)
+    refresh(model)
+    assert model.current is first
+    call = Call(Key("classify"), {"text_a": "a"}, 1)
+    assert "label" in first.submit(call).result(60)
+    for name in ("variables", "assets.extra", "assets"):
+        shutil.copytree(
+            export_folder / "ner" / name, folder / name, dirs_exist_ok=True
+        )
+    model.refresh()
+    # They may still change.
+    assert model.current is first
+    model.refresh()
+    assert model.current.description.tasks[0] == "tag"
+    assert model.states == {1: ("AVAILABLE", "")}
+    assert "m: version 1 has new files" in caplog.text
+    call = Call(Key("tag"), {"text": "a"}, 1)
+    assert model.current.submit(call).result(60)["words"] == ["a"]
+    model.current.close()
+
+
+def test_a_version_whose_process_ends_is_loaded_again(tmp_path):
+    save(tmp_path / "1")
+    model = create_model(tmp_path)
+    model.refresh()
+    os.kill(model.current.pid, 9)
+    arrays = {"text": np.array([b"a"], object)}
+    call = Call(Key("serving_default", ((),)), arrays, 1)
+    with pytest.raises(RestError, match="process ended") as caught:
+        model.current.submit(call).result(60)
+    assert caught.value.status == 503
+    model.refresh()
+    assert model.current.submit(call).result(60) == {"upper": [b"A"]}
+    model.current.close()
 
 
 def test_the_newest_version_that_is_whole_is_served(tmp_path, caplog):
@@ -48,7 +112,7 @@ def test_the_newest_version_that_is_whole_is_served(tmp_path, caplog):
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "saved_model.pb").write_bytes(b"damaged")
     model = create_model(tmp_path)
-    for _ in range(2):
+    for _ in range(3):
         model.refresh()
         assert model.current.number == 1
     states = {number: state for number, (state, _) in model.states.items()}
@@ -60,6 +124,6 @@ def test_the_newest_version_that_is_whole_is_served(tmp_path, caplog):
     assert "version 1 is served, as a newer one cannot be" in caplog.text
     # Its files come, one after the other.
     save(tmp_path / "2")
-    model.refresh()
+    refresh(model)
     assert model.current.number == 2
-    model.current.batcher.close()
+    model.current.close()

@@ -1,0 +1,247 @@
+"""The Open Inference Protocol, as KServe's and Triton's clients speak it.
+
+Tensors are JSON, or bytes after the JSON (Triton's binary_tensor_data).
+"""
+
+import json
+import math
+import re
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from serving.server import protocol, replies
+from serving.server.limits import check_values
+from serving.server.protocol import BadRequest
+from serving.server.signatures import Description, Signature, Spec, Specs
+
+PATH = re.compile(
+    r"models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?"
+    r"(?:/(?P<method>ready|infer))?"
+)
+SERVER = {
+    "name": "bert",
+    "version": "1",
+    "extensions": ["binary_tensor_data"],
+}
+# Bytes of the JSON in front of tensors in bytes.
+LENGTH_HEADER = "Inference-Header-Content-Length"
+_TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
+_TYPES |= {"float64": "FP64"}
+
+
+def describe(name: str, number: int, version: Description) -> dict[str, Any]:
+    """Returns the metadata of a model, of what it does with ids.
+
+    Args:
+        name: the model's.
+        number: its version.
+        version: Description.
+    """
+    inputs, outputs = (
+        version.signatures.get(protocol.DEFAULT_SIGNATURE)
+        or [*version.signatures.values()][0]
+    )
+    return {
+        "name": name,
+        "versions": [str(number)],
+        "platform": f"{version.engine}_{version.precision}".lower(),
+        "inputs": _describe(inputs),
+        "outputs": _describe(outputs),
+    }
+
+
+def _describe(specs: Specs) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "datatype": _type_of(spec.dtype),
+            "shape": [
+                -1 if size is None else size for size in spec.shape or ()
+            ],
+        }
+        for name, spec in specs.items()
+    ]
+
+
+def _type_of(dtype: str) -> str:
+    return _TYPES.get(dtype, dtype.upper())
+
+
+def parse_request(
+    content: bytes, length: str | None
+) -> tuple[dict[str, Any], bytes]:
+    """Returns the JSON object of a body, and the bytes after it.
+
+    Args:
+        content: the body.
+        length: LENGTH_HEADER's value, if there is one.
+
+    Raises:
+        BadRequest: there is none.
+    """
+    if length is not None and not re.fullmatch("[0-9]{1,18}", length):
+        raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
+    end = len(content) if length is None else int(length)
+    body = protocol.parse_body(content[:end])
+    inputs, outputs = body.get("inputs"), body.setdefault("outputs", [])
+    for entries in (inputs, outputs):
+        if not isinstance(entries, list) or not all(
+            isinstance(each, dict)
+            and isinstance(each.get("name"), str)
+            and isinstance(each.setdefault("parameters", {}), dict)
+            for each in entries
+        ):
+            raise BadRequest("'inputs' and 'outputs' are lists of objects")
+    if not isinstance(body.setdefault("parameters", {}), dict):
+        raise BadRequest("'parameters' is an object")
+    return body, content[end:]
+
+
+def find_signature(
+    body: Mapping[str, Any], signatures: Mapping[str, Signature]
+) -> str:
+    """Returns the signature that a request names, or whose inputs it has.
+
+    Raises:
+        BadRequest: there is none.
+    """
+    given = {each["name"] for each in body["inputs"]}
+    wanted = body["parameters"].get("signature_name")
+    names = sorted(signatures, key=lambda n: n != protocol.DEFAULT_SIGNATURE)
+    for name in names:
+        if wanted in (None, name) and signatures[name].inputs.keys() == given:
+            return name
+    takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
+    raise BadRequest(
+        "the model has no signature of these inputs; it has " + takes
+    )
+
+
+def parse_inputs(
+    body: Mapping[str, Any], data: bytes, inputs: Specs
+) -> dict[str, np.ndarray]:
+    """Returns the arrays in a request, by the names of the inputs.
+
+    Args:
+        body: what `parse_request` returned.
+        data: the bytes after it.
+        inputs: those of the signature.
+
+    Raises:
+        BadRequest: they do not fit the signature.
+    """
+    arrays = {}
+    for entry in body["inputs"]:
+        name, shape = entry["name"], entry.get("shape")
+        spec = inputs[name]
+        datatype = entry.get("datatype")
+        expected = _type_of(spec.dtype)
+        if datatype != expected and (datatype, expected) != ("INT64", "INT32"):
+            raise BadRequest(f"{name} is of {expected}, not of {datatype!r}")
+        if not isinstance(shape, list) or not all(
+            type(size) is int and 0 <= size < 1 << 31 for size in shape
+        ):
+            raise BadRequest(f"{name} has no valid 'shape'")
+        size = entry["parameters"].get("binary_data_size")
+        if size is None:
+            values = protocol.to_array(entry.get("data"), spec)
+        elif type(size) is not int or not 0 <= size <= len(data):
+            raise BadRequest(f"{name}: the body has not {size!r} more bytes")
+        else:
+            values = _from_bytes(name, data[:size], spec, datatype)
+            data = data[size:]
+        if values.size != math.prod(shape):
+            raise BadRequest(f"{name} has {values.size} values for {shape}")
+        arrays[name] = values.reshape(shape)
+    protocol.check_shapes(arrays, inputs)
+    return arrays
+
+
+def _from_bytes(
+    name: str, data: bytes, spec: Spec, datatype: str
+) -> np.ndarray:
+    """Returns a tensor of Triton's binary form."""
+    if datatype == "BYTES":
+        texts, begin = [], 0
+        while begin < len(data):
+            end = begin + 4
+            end += int.from_bytes(data[begin:end], "little")
+            if end > len(data):
+                raise BadRequest(f"{name}: a text ends beyond the data")
+            texts.append(data[begin + 4 : end])
+            begin = end
+        array = np.empty(len(texts), object)
+        array[:] = texts
+        return array
+    dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
+    if len(data) % dtype.itemsize:
+        raise BadRequest(f"{name}: {len(data)} bytes are no whole values")
+    array = np.frombuffer(data, dtype.newbyteorder("<"))
+    converted = array.astype(spec.to_numpy())
+    if datatype == "INT64" and (converted != array).any():
+        raise BadRequest(f"{name} has values that are not of {spec.dtype}")
+    return converted
+
+
+def to_body(
+    name: str,
+    number: int,
+    request: Mapping[str, Any],
+    outputs: Mapping[str, np.ndarray],
+) -> tuple[bytearray, int | None]:
+    """Returns the body of a reply, and the bytes of its JSON if others follow.
+
+    Args:
+        name: the model's.
+        number: its version.
+        request: what `parse_request` returned.
+        outputs: {name: array}.
+
+    Raises:
+        RestError: it would be too large, or an output does not exist.
+    """
+    check_values(sum(value.size for value in outputs.values()))
+    is_binary = bool(request["parameters"].get("binary_data_output"))
+    asked = request["outputs"] or [
+        {"name": key, "parameters": {}} for key in outputs
+    ]
+    head = {"model_name": name, "model_version": str(number)}
+    if isinstance(request.get("id"), str):
+        head["id"] = request["id"]
+    text = bytearray(json.dumps(head).encode()[:-1] + b', "outputs": [')
+    binary = bytearray()
+    for place, each in enumerate(asked):
+        if each["name"] not in outputs:
+            raise BadRequest(
+                f"there is no output {each['name'][:100]!r}; there are "
+                f"{', '.join(outputs)}"
+            )
+        value = outputs[each["name"]]
+        entry: dict[str, Any] = {
+            "name": each["name"],
+            "datatype": _type_of(Spec.type_of(value)),
+            "shape": value.shape,
+        }
+        if each["parameters"].get("binary_data", is_binary):
+            data = _to_bytes(value)
+            binary += data
+            entry["parameters"] = {"binary_data_size": len(data)}
+            text += b", " * (place > 0) + json.dumps(entry).encode()
+            continue
+        text += b", " * (place > 0) + json.dumps(entry).encode()[:-1]
+        text += b', "data": '
+        for part in replies.to_json("", value.reshape(-1)):
+            text += part.encode("utf-8", "replace")
+        text += b"}"
+    text += b"]}"
+    return text + binary, len(text) if binary else None
+
+
+def _to_bytes(value: np.ndarray) -> bytes:
+    """Returns a tensor in Triton's binary form."""
+    if value.dtype != object:
+        return value.astype(value.dtype.newbyteorder("<")).tobytes()
+    return b"".join(struct.pack("<I", len(text)) + text for text in value.flat)

@@ -1,0 +1,340 @@
+"""One version of a model, in a process of its own.
+
+All memory of the version is free when its process ends; TensorFlow itself
+never frees a model's graph. The server's own process imports no runtime.
+"""
+
+import contextlib
+import math
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from absl import logging
+
+from files.json_files import read_json
+from serving import engines
+from serving.models import TextModel
+from serving.server.limits import check_values, check_wordpieces
+from serving.server.protocol import BadRequest, RestError
+from serving.server.signatures import (
+    Arrays,
+    Description,
+    Key,
+    Signature,
+    describe,
+    read_signature,
+    stack,
+)
+from serving.tasks.base import Outputs, Request, Row, TaskOptions, TextTask
+from training.command_line import chatter
+
+# How many answers and WordPieces the page shows, and the signatures return.
+_PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8)
+_OPTIONS = TaskOptions(top_k=10)
+_ALL_OPTIONS = TaskOptions(n_best=1 << 20)
+# What an error in the runtime means for a request; any other is its fault.
+_STATUSES = {
+    **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
+    **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
+}
+_IDS = {"input_ids", "input_mask", "segment_ids"}
+
+
+class Version:
+    """A model, and the calls that a server makes.
+
+    Args:
+        path: folder of an export.
+        allow_any_operation: see TextModel.
+        max_wordpieces: maximum WordPieces of a call over text.
+
+    Attributes:
+        description: Description.
+    """
+
+    def __init__(
+        self, path: Path, allow_any_operation: bool, max_wordpieces: int
+    ) -> None:
+        model = self.model = TextModel(path, allow_any_operation)
+        self._max_wordpieces = max_wordpieces
+        self._tasks = {
+            name: model.task(name, _PAGE_OPTIONS) for name in model.tasks
+        }
+        # Signatures over text are computed by the tasks, with every engine.
+        # Exports from before there was a model.json have them in the graph.
+        self._texts: dict[str, TextTask] = {
+            name: model.task(
+                task.name, _ALL_OPTIONS if "n_best" in name else _OPTIONS
+            )
+            for task in (() if model.is_former else self._tasks.values())
+            for name in task.signatures
+        }
+        self._config: dict[str, int] = {}
+        for file in path.glob("**/bert_config.json"):
+            self._config = read_json(file)
+        engine = model.engine
+        signatures = {
+            name: read_signature(function, engine.definitions[name])
+            for name, function in getattr(engine, "signatures", {}).items()
+        }
+        self._ids = {
+            name
+            for name, (inputs, _) in signatures.items()
+            if self._config and inputs.keys() == _IDS
+        }
+        if not signatures:
+            self._ids = {"serve", "serving_default"}
+        self._signatures: dict[str, Signature] = {}
+        if model.tasks:
+            model.warm_up()
+        self._signatures = self._call_all(signatures)
+        self.description = Description(
+            self._signatures,
+            frozenset(self._ids | self._texts.keys() | self._tasks.keys()),
+            model.tasks,
+            getattr(engine, "name", type(engine).__name__),
+            getattr(engine, "precision", ""),
+        )
+
+    def _call_all(
+        self, signatures: Mapping[str, Signature]
+    ) -> dict[str, Signature]:
+        """Calls the signatures over text, because a first call is slow.
+
+        Args:
+            signatures: {name: Signature} of a SavedModel; else they are found
+                by what two calls return.
+        """
+        texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
+        found = dict(signatures)
+        for name, (inputs, _) in signatures.items():
+            if all(each.dtype == "string" for each in inputs.values()):
+                self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
+        for name in () if signatures else [*self._ids, *self._texts]:
+            asked: list[Arrays] = []
+            for count in (1, 2):
+                if name in self._ids:
+                    shapes = self.model.engine.inputs.items()
+                    arrays = {
+                        key: np.zeros(
+                            [count, *(size or 4 * count for size in shape[1:])],
+                            np.int32,
+                        )
+                        for key, shape in shapes
+                    }
+                else:
+                    fields = self._texts[name].signatures[name]
+                    arrays = dict.fromkeys(fields, texts[:count])
+                asked.append(arrays)
+            key = Key(name, ())
+            outputs = [self.run(key, [arrays])[0] for arrays in asked]
+            found[name] = Signature(
+                describe(name, *asked), describe(name, *outputs)
+            )
+        return found
+
+    def run(self, key: Key, payloads: Sequence[Any]) -> list[Any]:
+        """Computes calls of equal keys together.
+
+        Args:
+            key: what is called.
+            payloads: for each call the arrays of the signature, or the JSON
+                object of the task.
+
+        Returns:
+            for each call its outputs, or the answer of the task.
+
+        Raises:
+            RestError: a call is refused, or the model fails on it.
+        """
+        try:
+            if key.shapes is None:
+                return self._run_task(key.name, payloads)
+            if key.name in self._texts:
+                return self._run_texts(key.name, payloads)
+            if key.name in self._ids:
+                return self._run_ids(key.name, payloads)
+            engine = self.model.engine
+            return [engine.run_signature(key.name, each) for each in payloads]
+        except (ValueError, TypeError, MemoryError) as error:
+            cause = type(error.__context__ or error).__name__
+            reason = " ".join(str(error).split())[:400]
+            if (status := _STATUSES.get(cause, 400)) == 503:
+                reason = "out of memory; send fewer or shorter texts"
+            raise RestError(status, reason) from None
+
+    def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
+        """Returns the answers of a task, for the page."""
+        if name not in self._tasks:
+            raise RestError(404, f"the model does {', '.join(self._tasks)}")
+        task = self._tasks[name]
+        for request in requests:
+            task.check(request)
+        signature = next(iter(task.signatures))
+        groups = self._compute(signature, task, [[each] for each in requests])
+        return [task.reply(*row) for rows in groups for row in rows]
+
+    def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
+        """Returns the outputs of a signature over text."""
+        task = self._texts[name]
+        groups = []
+        for arrays in calls:
+            columns = {
+                field: [text.decode("utf-8", "ignore") for text in arrays[key]]
+                for key, field in task.signatures[name].items()
+            }
+            if "words" in columns:
+                columns["words"] = [text.split() for text in columns["words"]]
+            rows = zip(*columns.values(), strict=True)
+            groups.append([dict(zip(columns, r, strict=True)) for r in rows])
+        return [
+            stack([task.read_arrays(*row) for row in rows])
+            if rows
+            else self._nothing(name)
+            for rows in self._compute(name, task, groups)
+        ]
+
+    def _compute(
+        self, signature: str, task: TextTask, groups: Sequence[list[Request]]
+    ) -> list[list[tuple[Request, Row]]]:
+        """Computes the requests of some calls together.
+
+        Raises:
+            RestError: there are too many WordPieces, or the replies would be
+                too large.
+        """
+        tokenize = self.model.tokenizer.tokenize
+        encoded, values = [], 0
+        for requests in groups:
+            texts = [text for each in requests for text in task.texts_of(each)]
+            # A WordPiece has at least one character, and usually more.
+            if sum(map(len, texts)) > self._max_wordpieces:
+                count = sum(len(tokenize(text)) for text in texts)
+                check_wordpieces(count, self._max_wordpieces)
+            own = [task.encode(request) for request in requests]
+            encoded += own
+            lengths = (
+                max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
+                for each in own
+            )
+            longest = max(lengths, default=0)
+            values += len(own) * self._count_values(signature, longest)
+        check_values(values)
+        rows = iter(self.model.compute(task, encoded))
+        return [[(each, next(rows)) for each in group] for group in groups]
+
+    def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
+        """Returns the network's outputs for ids, computed in parts."""
+        joined = {
+            key: np.concatenate([arrays[key] for arrays in calls])
+            for key in calls[0]
+        }
+        num_rows, *shape = joined["input_ids"].shape
+        if not num_rows:
+            return [self._nothing(name)]
+        self._check_ids(joined)
+        values = self._count_values(name, shape[-1])
+        check_values(num_rows * values)
+        engine, each = self.model.engine, math.prod(shape)
+        count = max(engines.BUDGET // each, 1)
+        count = max(min(count, engines.MAX_VALUES // max(values, 1)), 1)
+        if getattr(engine, "is_row_wise", False):
+            count = 1
+        parts = [
+            engine.run({k: v[begin : begin + count] for k, v in joined.items()})
+            for begin in range(0, num_rows, count)
+        ]
+        ends = np.cumsum([len(arrays["input_ids"]) for arrays in calls])[:-1]
+        split = {
+            key: np.split(np.concatenate([part[key] for part in parts]), ends)
+            for key in parts[0]
+        }
+        return [
+            {key: arrays[number] for key, arrays in split.items()}
+            for number in range(len(calls))
+        ]
+
+    def _check_ids(self, arrays: Arrays) -> None:
+        """Refuses numbers that mean nothing to the model.
+
+        Raises:
+            BadRequest: there are some.
+        """
+        shapes = {array.shape for array in arrays.values()}
+        longest = self._config.get("max_position_embeddings", 1 << 20)
+        if len(shapes) > 1 or not 0 < min(shapes)[-1] <= longest:
+            raise BadRequest(
+                "input_ids, input_mask and segment_ids must be of one shape, "
+                f"of 1 to {longest} WordPieces. Received: {sorted(shapes)}"
+            )
+        for name, size in (
+            ("input_ids", self._config.get("vocab_size")),
+            ("input_mask", 2),
+            ("segment_ids", self._config.get("type_vocab_size")),
+        ):
+            lowest, highest = arrays[name].min(), arrays[name].max()
+            if size and (lowest < 0 or highest >= size):
+                raise BadRequest(
+                    f"{name} must be from 0 to {size - 1}. Received: {lowest} "
+                    f"to {highest}"
+                )
+
+    def _count_values(self, signature: str, length: int) -> int:
+        """Returns how many values a row's outputs hold, or more."""
+        if signature not in self._signatures:
+            return 0
+        outputs = self._signatures[signature].outputs.values()
+        shapes = [each.shape for each in outputs]
+        return sum(
+            math.prod(length if size is None else size for size in shape[1:])
+            for shape in shapes
+            if shape is not None
+        )
+
+    def _nothing(self, signature: str) -> Outputs:
+        """Returns the outputs for no rows."""
+        outputs = self._signatures[signature].outputs
+        return {
+            k: np.zeros([0], each.to_numpy()) for k, each in outputs.items()
+        }
+
+
+def main(file: int) -> None:
+    """Loads a version and runs its calls, until the server closes the pipe.
+
+    Sends and receives pairs: (result, None) or (None, error).
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # The server ends this process when its last call is answered.
+        signal.signal(number, signal.SIG_IGN)
+    logging.use_absl_handler()
+    chatter.silence_tensorflow()
+    with contextlib.suppress(EOFError, ConnectionError):
+        connection = Connection(file)
+        try:
+            version = Version(*connection.recv())
+        except Exception as error:
+            connection.send((None, ValueError(str(error))))
+            return
+        connection.send((version.description, None))
+        while True:
+            key, payloads = connection.recv()
+            try:
+                connection.send((version.run(key, payloads), None))
+            except RestError as error:
+                connection.send((None, error))
+            except ConnectionError:
+                break
+            except Exception:
+                logging.exception("a request failed")
+                message = "internal error; the server's log says more"
+                connection.send((None, RestError(500, message)))
+            # Keep no request in memory while waiting.
+            del key, payloads
+    # At once: the process holds nothing that has to be closed.
+    os._exit(0)
