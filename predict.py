@@ -35,6 +35,7 @@ from files.atomic import atomic_open
 from files.flags import flag
 from files.json_files import format_json
 from files.paths import Kind
+from serving.engines import EngineConfig
 from training.command_line import cli
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _BROKEN_PIPE = 141
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(EngineConfig):
     """The model, the requests and the answers."""
 
     model: str = flag(
@@ -55,16 +56,6 @@ class Config:
         "versions; the newest is used. Only a SavedModel needs TensorFlow. A "
         "SavedModel is a program: see --allow_any_operation.",
         kind=Kind.MODEL,
-    )
-    engine: str | None = flag(
-        None,
-        "Runtime that computes; by default the first of these that is "
-        "installed and that the folder has a file for, on a GPU onnx or "
-        "saved_model.",
-        choices=["litert", "onnx", "openvino", "saved_model"],
-    )
-    num_threads: int | None = flag(
-        None, "Threads that compute; by default one for each CPU.", at_least=1
     )
     task: str | None = flag(
         None,
@@ -110,11 +101,6 @@ class Config:
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
         False, "embed: also write each WordPiece and its vector."
-    )
-    allow_any_operation: bool = flag(
-        False,
-        "Also load a model with operations that this project's exports do not "
-        "use. They may read and write your files, so know who made the model.",
     )
 
     def load(self, default: str | None = None) -> "TextModel":

@@ -3,6 +3,7 @@
 B = batch, F = length of an input.
 """
 
+import dataclasses
 import glob
 import importlib
 import importlib.util
@@ -13,6 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from absl import logging
+
+from files.flags import flag
 
 # WordPieces, with padding, that a network computes at a time, and values.
 BUDGET = 2048
@@ -89,6 +92,27 @@ OUTPUTS = {
     "sequence_output": "last_hidden_state",
     "pooled_output": "pooler_output",
 }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EngineConfig:
+    """What computes a model: flags of predict.py and serve.py."""
+
+    engine: str | None = flag(
+        None,
+        "Runtime that computes; by default the first of these that is "
+        "installed and that the folder has a file for, on a GPU onnx or "
+        "saved_model.",
+        choices=[*RUNTIMES],
+    )
+    num_threads: int | None = flag(
+        None, "Threads that compute; by default one for each CPU.", at_least=1
+    )
+    allow_any_operation: bool = flag(
+        False,
+        "Also load a model with operations that this project's exports do not "
+        "use. They may read and write your files, so know who made the model.",
+    )
 
 
 class Input(NamedTuple):
